@@ -1,0 +1,58 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
+let nio: [Target.Dependency] = [
+  .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+]
+let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+
+let package = Package(
+  name: "stickies",
+  platforms: [.macOS(.v15)],
+  products: [
+    .executable(name: "stickiesd", targets: ["stickiesd"]),
+    .executable(name: "stickies", targets: ["stickies"]),
+    .library(name: "StickiesKit", targets: ["StickiesKit"]),
+    .library(name: "GraphClient", targets: ["GraphModel", "GraphReplica", "GraphClient"]),
+    .library(name: "GraphServer", targets: ["GraphModel", "GraphStore", "GraphServer"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+    .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+  ],
+  targets: [
+    .target(name: "GraphModel"),
+    .target(name: "GraphWire", dependencies: ["GraphModel"]),
+    .target(name: "GraphStore", dependencies: ["GraphModel", grdb, sqlite, log]),
+    .target(name: "GraphHub", dependencies: ["GraphModel", "GraphWire", collections]),
+    .target(name: "GraphReplica", dependencies: ["GraphModel", "GraphWire"]),
+    .target(
+      name: "GraphServer",
+      dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", log, lifecycle] + nio),
+    .target(name: "GraphClient", dependencies: ["GraphModel", "GraphWire", "GraphReplica"] + nio),
+    .target(
+      name: "StickiesKit", dependencies: ["GraphModel", "GraphReplica", "GraphClient"],
+      plugins: ["GraphModelPlugin"]),
+    .executableTarget(
+      name: "stickiesd",
+      dependencies: [
+        "GraphModel", "GraphWire", "GraphStore", "GraphServer", "StickiesKit", arguments, lifecycle, log,
+      ]),
+    .executableTarget(
+      name: "stickies",
+      dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesKit", arguments]),
+    .executableTarget(name: "graph-generate", dependencies: ["GraphModel"]),
+    .plugin(
+      name: "GraphModelPlugin", capability: .buildTool(), dependencies: ["graph-generate"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,128 @@
+/// Bytes that are not what they should be.
+public struct MalformedMessage: Error, Hashable, CustomStringConvertible {
+  public var reason: String
+
+  public init(_ reason: String) { self.reason = reason }
+
+  public var description: String { reason }
+}
+
+/// Reads the protobuf encoding. Every length is checked against what is there before anything is allocated for it.
+public struct BinaryReader {
+  @usableFromInline let bytes: ArraySlice<UInt8>
+  @usableFromInline var position: Int
+
+  public init(_ bytes: ArraySlice<UInt8>) {
+    self.bytes = bytes
+    position = bytes.startIndex
+  }
+
+  public init(_ bytes: [UInt8]) { self.init(bytes[...]) }
+
+  public var isAtEnd: Bool { position == bytes.endIndex }
+
+  /// The next field's number and what it holds; nil at the end.
+  public mutating func next() throws(MalformedMessage) -> (number: Int, field: Field)? {
+    guard !isAtEnd else { return nil }
+    let key = try varint()
+    let number = Int(truncatingIfNeeded: key >> 3)
+    guard number >= 1, number < 1 << 29 else { throw MalformedMessage("a field has number \(key >> 3)") }
+    switch key & 7 {
+    case 0: return (number, .varint(try varint()))
+    case 1:
+      guard bytes.endIndex - position >= 8 else { throw MalformedMessage("the message is cut short") }
+      var value: UInt64 = 0
+      for offset in 0..<8 { value |= UInt64(bytes[position + offset]) << UInt64(8 * offset) }
+      position += 8
+      return (number, .fixed(value))
+    case 2:
+      let length = try varint()
+      guard length <= UInt64(bytes.endIndex - position) else { throw MalformedMessage("the message is cut short") }
+      let end = position + Int(length)
+      defer { position = end }
+      return (number, .bytes(bytes[position..<end]))
+    case 5:
+      guard bytes.endIndex - position >= 4 else { throw MalformedMessage("the message is cut short") }
+      position += 4
+      return (number, .other)
+    default: throw MalformedMessage("field \(number) has wire type \(key & 7)")
+    }
+  }
+
+  @inlinable
+  mutating func varint() throws(MalformedMessage) -> UInt64 {
+    var value: UInt64 = 0
+    var shift: UInt64 = 0
+    while position < bytes.endIndex {
+      let byte = bytes[position]
+      position += 1
+      if shift == 63, byte > 1 { throw MalformedMessage("a number has more than 64 bits") }
+      value |= UInt64(byte & 0x7F) << shift
+      if byte < 0x80 { return value }
+      shift += 7
+      if shift > 63 { throw MalformedMessage("a number has more than 64 bits") }
+    }
+    throw MalformedMessage("the message is cut short")
+  }
+
+  /// What a field holds. A reader asks for the kind it expects; anything else is malformed.
+  public enum Field {
+    case varint(UInt64)
+    case fixed(UInt64)
+    case bytes(ArraySlice<UInt8>)
+    /// A wire type that no field of ours has.
+    case other
+
+    public func unsigned() throws(MalformedMessage) -> UInt64 {
+      guard case .varint(let value) = self else { throw MalformedMessage("a number is expected") }
+      return value
+    }
+
+    public func uint32() throws(MalformedMessage) -> UInt32 {
+      guard let value = UInt32(exactly: try unsigned()) else { throw MalformedMessage("a number is too large") }
+      return value
+    }
+
+    public func integer() throws(MalformedMessage) -> Int64 { Int64(bitPattern: try unsigned()) }
+
+    /// A count, an offset or a length: at least 0.
+    public func count() throws(MalformedMessage) -> Int {
+      let value = try integer()
+      guard value >= 0 else { throw MalformedMessage("a count is negative") }
+      return Int(value)
+    }
+
+    public func bool() throws(MalformedMessage) -> Bool { try unsigned() != 0 }
+
+    public func zigzag() throws(MalformedMessage) -> Int64 {
+      let value = try unsigned()
+      return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+    }
+
+    public func fixed64() throws(MalformedMessage) -> UInt64 {
+      guard case .fixed(let value) = self else { throw MalformedMessage("a fixed number is expected") }
+      return value
+    }
+
+    public func slice() throws(MalformedMessage) -> ArraySlice<UInt8> {
+      guard case .bytes(let slice) = self else { throw MalformedMessage("bytes are expected") }
+      return slice
+    }
+
+    public func array() throws(MalformedMessage) -> [UInt8] { Array(try slice()) }
+
+    public func string() throws(MalformedMessage) -> String {
+      guard let text = String(validating: try slice(), as: UTF8.self) else {
+        throw MalformedMessage("a string is not UTF-8")
+      }
+      return text
+    }
+
+    public func uniqueID() throws(MalformedMessage) -> UniqueID {
+      guard let id = UniqueID(bytes: try slice()) else { throw MalformedMessage("an id has not 16 bytes") }
+      return id
+    }
+
+    public func reader() throws(MalformedMessage) -> BinaryReader { BinaryReader(try slice()) }
+  }
+}

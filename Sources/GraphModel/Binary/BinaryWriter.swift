@@ -1,0 +1,94 @@
+/// Writes the protobuf encoding straight into bytes. The contract is Schema/Wire/graph.proto; the tests hold these
+/// bytes against another implementation of it.
+public struct BinaryWriter: Sendable {
+  public var bytes: [UInt8]
+
+  public init(capacity: Int = 0) {
+    bytes = []
+    bytes.reserveCapacity(capacity)
+  }
+
+  @inlinable
+  public mutating func varint(_ value: UInt64) {
+    var rest = value
+    while rest >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(truncatingIfNeeded: rest))
+  }
+
+  // MARK: Fields. A scalar that is zero or empty is left out, as proto3 does, unless it stands in a oneof.
+
+  @inlinable
+  public mutating func field(_ number: Int, _ value: UInt64, always: Bool = false) {
+    guard value != 0 || always else { return }
+    varint(UInt64(number << 3))
+    varint(value)
+  }
+
+  @inlinable
+  public mutating func field(_ number: Int, _ value: Int64, always: Bool = false) {
+    field(number, UInt64(bitPattern: value), always: always)
+  }
+
+  @inlinable
+  public mutating func field(_ number: Int, _ value: Bool, always: Bool = false) {
+    field(number, UInt64(value ? 1 : 0), always: always)
+  }
+
+  /// A zigzag-encoded signed number.
+  @inlinable
+  public mutating func signed(_ number: Int, _ value: Int64, always: Bool = false) {
+    field(number, UInt64(bitPattern: (value << 1) ^ (value >> 63)), always: always)
+  }
+
+  public mutating func fixed(_ number: Int, _ value: UInt64, always: Bool = false) {
+    guard value != 0 || always else { return }
+    varint(UInt64(number << 3 | 1))
+    withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  public mutating func field(_ number: Int, _ value: String, always: Bool = false) {
+    let utf8 = value.utf8
+    guard !utf8.isEmpty || always else { return }
+    varint(UInt64(number << 3 | 2))
+    varint(UInt64(utf8.count))
+    bytes.append(contentsOf: utf8)
+  }
+
+  public mutating func field(_ number: Int, _ value: [UInt8], always: Bool = false) {
+    guard !value.isEmpty || always else { return }
+    varint(UInt64(number << 3 | 2))
+    varint(UInt64(value.count))
+    bytes.append(contentsOf: value)
+  }
+
+  /// A nested message. Its length is not known before it is written: one byte is kept free, and the rare message of
+  /// 128 bytes or more is moved to make room.
+  @inlinable
+  public mutating func message(_ number: Int, _ body: (inout BinaryWriter) -> Void) {
+    varint(UInt64(number << 3 | 2))
+    let place = bytes.count
+    bytes.append(0)
+    body(&self)
+    let length = bytes.count - place - 1
+    if length < 0x80 {
+      bytes[place] = UInt8(length)
+    } else {
+      setLongLength(length, at: place)
+    }
+  }
+
+  @usableFromInline
+  mutating func setLongLength(_ length: Int, at place: Int) {
+    var prefix = [UInt8]()
+    var rest = length
+    while rest >= 0x80 {
+      prefix.append(UInt8(rest & 0x7F) | 0x80)
+      rest >>= 7
+    }
+    prefix.append(UInt8(rest))
+    bytes.replaceSubrange(place...place, with: prefix)
+  }
+}

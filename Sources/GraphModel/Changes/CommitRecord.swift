@@ -1,0 +1,85 @@
+/// One commit as it happened: everything that matching, forwarding and history need, nothing read again.
+public struct CommitRecord: Hashable, Sendable {
+  public var revision: Revision
+  public var time: Timestamp
+  public var author: String
+  public var transaction: TransactionID
+  /// A hash chained through all commits; with the revision it tells whether two stores share their past.
+  public var fingerprint: UInt64
+  public var undo: UndoGroup?
+  /// The revision that this commit undoes.
+  public var undoes: Revision?
+  public var changes: [ObjectChange]
+
+  public init(
+    revision: Revision, time: Timestamp, author: String, transaction: TransactionID, fingerprint: UInt64,
+    undo: UndoGroup? = nil, undoes: Revision? = nil, changes: [ObjectChange]
+  ) {
+    self.revision = revision
+    self.time = time
+    self.author = author
+    self.transaction = transaction
+    self.fingerprint = fingerprint
+    self.undo = undo
+    self.undoes = undoes
+    self.changes = changes
+  }
+
+  /// About how many bytes the record takes in memory; what a ring of records is bounded by.
+  public var approximateSize: Int {
+    var size = 200 + author.utf8.count
+    for change in changes {
+      size += 100
+      for value in (change.before?.values ?? []) + (change.after?.values ?? []) { size += value.approximateSize }
+    }
+    return size
+  }
+}
+
+/// What one commit did to one object, with the object before and after.
+public struct ObjectChange: Hashable, Sendable {
+  public enum Kind: UInt8, Sendable {
+    case inserted, updated, deleted
+  }
+
+  public var kind: Kind
+  public var id: ObjectID
+  /// Nil for an insert.
+  public var before: ObjectImage?
+  /// Nil for a delete.
+  public var after: ObjectImage?
+  /// For an update: what happened to each changed property, by slot.
+  public var edits: [Edit]
+
+  public init(kind: Kind, id: ObjectID, before: ObjectImage?, after: ObjectImage?, edits: [Edit] = []) {
+    self.kind = kind
+    self.id = id
+    self.before = before
+    self.after = after
+    self.edits = edits
+  }
+}
+
+/// A state of one store: where a reader stands, and the proof that the store still remembers it so.
+public struct Token: Hashable, Sendable {
+  public var store: UniqueID
+  public var revision: Revision
+  public var fingerprint: UInt64
+
+  public init(store: UniqueID, revision: Revision, fingerprint: UInt64) {
+    self.store = store
+    self.revision = revision
+    self.fingerprint = fingerprint
+  }
+}
+
+extension Value {
+  var approximateSize: Int {
+    switch self {
+    case .string(let text): 24 + text.utf8.count
+    case .data(let bytes): 56 + bytes.count
+    case .objects(let ids): 56 + 24 * ids.count
+    default: 24
+    }
+  }
+}

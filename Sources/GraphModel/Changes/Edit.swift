@@ -1,0 +1,48 @@
+/// What happens to one property of one object.
+public struct Edit: Hashable, Sendable {
+  public enum Action: Hashable, Sendable {
+    /// The property becomes this value.
+    case set(Value)
+    /// A text changes at these places.
+    case splice([TextSplice])
+    /// A to-many gains and loses these; edits of two clients merge.
+    case members(added: [ObjectID], removed: [ObjectID])
+  }
+
+  public var property: PropertyNumber
+  public var action: Action
+
+  public init(_ property: PropertyNumber, _ action: Action) {
+    self.property = property
+    self.action = action
+  }
+}
+
+extension Edit {
+  /// The value that the edit makes of `value`; nil when a splice does not fit it.
+  public func applied(to value: Value) -> Value? {
+    switch action {
+    case .set(let new): return new
+    case .splice(let splices):
+      guard let text = TextSplice.apply(splices, to: value.stringValue ?? "") else { return nil }
+      return .string(text)
+    case .members(let added, let removed):
+      let gone = Set(removed)
+      return .objects(Set(value.objectIDs.filter { !gone.contains($0) } + added).sorted())
+    }
+  }
+
+  /// The edit that turns `old` into `new`, in its most mergeable form.
+  public static func difference(of property: Property, from old: Value, to new: Value) -> Edit {
+    if property.relationship?.isToMany == true {
+      let (before, after) = (Set(old.objectIDs), Set(new.objectIDs))
+      return Edit(
+        property.number,
+        .members(added: after.subtracting(before).sorted(), removed: before.subtracting(after).sorted()))
+    }
+    if property.attribute?.kind == .text, let old = old.stringValue, let new = new.stringValue {
+      return Edit(property.number, .splice([TextSplice.smallest(from: old, to: new)]))
+    }
+    return Edit(property.number, .set(new))
+  }
+}

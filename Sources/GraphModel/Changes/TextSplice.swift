@@ -1,0 +1,99 @@
+/// One place where a text changes: `length` bytes of UTF-8 at `offset` give way to `insertion`. The splices of one edit
+/// all speak of the text before the edit, in ascending order, not overlapping.
+public struct TextSplice: Hashable, Sendable {
+  public var offset: Int
+  public var length: Int
+  public var insertion: String
+
+  public init(offset: Int, length: Int, insertion: String) {
+    self.offset = offset
+    self.length = length
+    self.insertion = insertion
+  }
+
+  public var end: Int { offset + length }
+
+  public static func == (left: TextSplice, right: TextSplice) -> Bool {
+    left.offset == right.offset && left.length == right.length && Bytes.equal(left.insertion, right.insertion)
+  }
+
+  /// The text after the splices; nil when one lies outside it, overlaps the one before, or cuts a character's bytes.
+  public static func apply(_ splices: [TextSplice], to text: String) -> String? {
+    let bytes = Array(text.utf8)
+    var result = [UInt8]()
+    result.reserveCapacity(bytes.count)
+    var position = 0
+    for splice in splices {
+      guard splice.offset >= position, splice.length >= 0, splice.offset <= bytes.count,
+        splice.length <= bytes.count - splice.offset, isBoundary(splice.offset, in: bytes),
+        isBoundary(splice.end, in: bytes)
+      else { return nil }
+      result += bytes[position..<splice.offset]
+      result += Array(splice.insertion.utf8)
+      position = splice.end
+    }
+    result += bytes[position...]
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  private static func isBoundary(_ offset: Int, in bytes: [UInt8]) -> Bool {
+    offset == bytes.count || bytes[offset] & 0xC0 != 0x80
+  }
+
+  /// The one splice that turns `old` into `new` and touches the fewest bytes, on scalar boundaries.
+  public static func smallest(from old: String, to new: String) -> TextSplice {
+    let (a, b) = (Array(old.utf8), Array(new.utf8))
+    var prefix = 0
+    while prefix < min(a.count, b.count), a[prefix] == b[prefix] { prefix += 1 }
+    while prefix > 0, !(isBoundary(prefix, in: a) && isBoundary(prefix, in: b)) { prefix -= 1 }
+    var suffix = 0
+    while suffix < min(a.count, b.count) - prefix, a[a.count - 1 - suffix] == b[b.count - 1 - suffix] { suffix += 1 }
+    while suffix > 0, !(isBoundary(a.count - suffix, in: a) && isBoundary(b.count - suffix, in: b)) { suffix -= 1 }
+    return TextSplice(
+      offset: prefix, length: a.count - prefix - suffix,
+      insertion: String(decoding: b[prefix..<(b.count - suffix)], as: UTF8.self))
+  }
+
+  /// `splices` and `earlier` were both made against one text; the result does to the text after `earlier` what
+  /// `splices` meant. Nothing that `earlier` inserted is deleted; at equal places the earlier insertion comes first.
+  public static func rebase(_ splices: [TextSplice], over earlier: [TextSplice]) -> [TextSplice] {
+    var result = [TextSplice]()
+    for splice in splices {
+      let place = map(splice.offset, over: earlier)
+      var pieces = survivors(of: splice.offset..<splice.end, over: earlier)
+      var first = TextSplice(offset: place, length: 0, insertion: splice.insertion)
+      if let piece = pieces.first, piece.lowerBound == place {
+        first.length = piece.count
+        pieces.removeFirst()
+      }
+      if first.length > 0 || !first.insertion.isEmpty { result.append(first) }
+      for piece in pieces { result.append(TextSplice(offset: piece.lowerBound, length: piece.count, insertion: "")) }
+    }
+    return result
+  }
+
+  /// Where an insertion at `offset` lands: behind what was inserted there, and out of what was deleted around it.
+  private static func map(_ offset: Int, over earlier: [TextSplice]) -> Int {
+    var shift = 0
+    for splice in earlier where splice.offset <= offset {
+      if splice.end > offset { return splice.offset + shift + splice.insertion.utf8.count }
+      shift += splice.insertion.utf8.count - splice.length
+    }
+    return offset + shift
+  }
+
+  /// What is left of a deleted range, in the coordinates after `earlier`, cut where `earlier` inserted something.
+  private static func survivors(of range: Range<Int>, over earlier: [TextSplice]) -> [Range<Int>] {
+    var pieces = [Range<Int>]()
+    var start = range.lowerBound
+    var shift = 0
+    for splice in earlier {
+      if splice.offset >= range.upperBound { break }
+      if splice.offset > start { pieces.append((start + shift)..<(splice.offset + shift)) }
+      start = max(start, splice.end)
+      shift += splice.insertion.utf8.count - splice.length
+    }
+    if start < range.upperBound { pieces.append((start + shift)..<(range.upperBound + shift)) }
+    return pieces
+  }
+}

@@ -1,0 +1,160 @@
+/// A data model: entities, their properties and rules, checked as a whole. Immutable, shared by everything that
+/// handles its objects.
+///
+/// Entities and properties have numbers, given in the order of their names: two files that say the same in another
+/// order number alike, and bodies on the wire and on disk name nothing.
+public final class Model: Sendable {
+  public let name: String
+  public let version: Int
+  public let documentation: String
+  public let enumerations: [Enumeration]
+  /// In the order of the file.
+  public let entities: [Entity]
+  /// What two programs must agree on to exchange objects.
+  public let hash: ModelHash
+  /// The file's own text, for a client that has no copy.
+  public let source: String
+
+  private let entitiesByNumber: [Entity]
+  private let propertiesByNumber: [Property]
+
+  init(
+    name: String, version: Int, documentation: String, enumerations: [Enumeration], entities: [Entity], source: String
+  ) {
+    self.name = name
+    self.version = version
+    self.documentation = documentation
+    self.enumerations = enumerations
+    self.entities = entities
+    self.source = source
+    entitiesByNumber = entities.sorted { $0.number < $1.number }
+    var properties = [PropertyNumber: Property]()
+    for entity in entities {
+      for property in entity.properties { properties[property.number] = property }
+    }
+    propertiesByNumber = properties.values.sorted { $0.number < $1.number }
+    hash = ModelHash(of: entitiesByNumber, enumerations: enumerations)
+  }
+
+  public func entity(_ number: EntityNumber) -> Entity? {
+    number >= 1 && number <= entitiesByNumber.count ? entitiesByNumber[Int(number) - 1] : nil
+  }
+
+  public func entity(named name: String) -> Entity? { entities.first { $0.name == name } }
+
+  public func property(_ number: PropertyNumber) -> Property? {
+    number >= 1 && number <= propertiesByNumber.count ? propertiesByNumber[Int(number) - 1] : nil
+  }
+
+  /// How many properties the model declares; their numbers are 1 to this.
+  public var propertyCount: Int { propertiesByNumber.count }
+}
+
+/// An entity: what the objects of one kind have in common.
+public struct Entity: Sendable {
+  public let number: EntityNumber
+  public let name: String
+  public let documentation: String
+  public let isAbstract: Bool
+  public let parent: EntityNumber?
+  /// The topmost ancestor; the entity itself when it has no parent. One table holds all that share a root.
+  public let root: EntityNumber
+  /// This entity and everything that inherits from it, by number.
+  public let family: [EntityNumber]
+  /// Inherited properties first, then its own in the order of the file.
+  public let properties: [Property]
+  /// Each is a list of properties whose values together no two objects share; inherited ones included.
+  public let uniquenessConstraints: [[PropertyNumber]]
+  /// How many of the properties have a place in an object's image.
+  public let slotCount: Int
+
+  public func property(named name: String) -> Property? { properties.first { $0.name == name } }
+
+  public func property(_ number: PropertyNumber) -> Property? { properties.first { $0.number == number } }
+
+  public var attributes: [Property] { properties.filter { $0.attribute != nil } }
+
+  public var relationships: [Property] { properties.filter { $0.relationship != nil } }
+
+  /// The properties that an object's image holds, in the order of their slots.
+  public var storedProperties: [Property] { properties.filter { $0.slot != nil } }
+
+  public func isKind(of other: Entity) -> Bool { other.family.contains(number) }
+}
+
+/// An attribute or a relationship.
+public struct Property: Sendable {
+  public enum Kind: Sendable {
+    case attribute(Attribute)
+    case relationship(Relationship)
+  }
+
+  public let number: PropertyNumber
+  public let name: String
+  public let documentation: String
+  /// The entity that declares it.
+  public let owner: EntityNumber
+  /// Its place in the images of its entity and of every subentity; nil for what is never stored on this side.
+  public let slot: Int?
+  public let isOptional: Bool
+  public let kind: Kind
+
+  public var attribute: Attribute? { if case .attribute(let attribute) = kind { attribute } else { nil } }
+
+  public var relationship: Relationship? { if case .relationship(let relationship) = kind { relationship } else { nil } }
+}
+
+public struct Attribute: Sendable {
+  public enum Kind: String, Sendable, CaseIterable {
+    case bool, integer, double, decimal, string, date, uuid, data, uri, enumeration, json, text
+  }
+
+  /// Who sets the value: the client, or the server at insert or at each change.
+  public enum Assignment: String, Sendable, CaseIterable {
+    case sequence, created, updated
+  }
+
+  public let kind: Kind
+  public let defaultValue: Value
+  public let minimum: Value
+  public let maximum: Value
+  /// In bytes of UTF-8 for strings, in bytes for data.
+  public let minimumLength: Int?
+  public let maximumLength: Int?
+  /// The legal names, for an enumeration.
+  public let cases: [String]
+  public let enumeration: String?
+  public let assignment: Assignment?
+  public let isIndexed: Bool
+  public let isFullText: Bool
+}
+
+public struct Relationship: Sendable {
+  public enum DeleteRule: String, Sendable, CaseIterable {
+    case nullify, cascade, deny, noAction
+  }
+
+  /// Which side of the pair holds the reference.
+  public enum Storage: Sendable {
+    /// A to-one: this side's row names the other object.
+    case reference
+    /// The side of a many-to-many that the model declares first: its row lists the members.
+    case members
+    /// The other side of either: found through the inverse, never part of an image.
+    case inverse
+  }
+
+  public let destination: EntityNumber
+  public let inverse: PropertyNumber
+  public let isToMany: Bool
+  public let deleteRule: DeleteRule
+  public let minimumCount: Int?
+  public let maximumCount: Int?
+  public let storage: Storage
+}
+
+public struct Enumeration: Sendable, Hashable {
+  public let name: String
+  public let documentation: String
+  public let cases: [String]
+}

@@ -1,0 +1,14 @@
+/// Everything that is wrong with a model file, each mistake with its place.
+public struct ModelError: Error, CustomStringConvertible {
+  public struct Mistake: Sendable, Equatable, CustomStringConvertible {
+    /// Where in the file: `entities[1].attributes[0].type`, or `line 3, column 7` where it is no JSON.
+    public let path: String
+    public let reason: String
+
+    public var description: String { path.isEmpty ? reason : "\(path): \(reason)" }
+  }
+
+  public let mistakes: [Mistake]
+
+  public var description: String { mistakes.map(\.description).joined(separator: "\n") }
+}

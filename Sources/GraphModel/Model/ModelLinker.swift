@@ -1,0 +1,255 @@
+/// The second and third pass over a model file: what its parts say of each other, then numbers and slots.
+struct ModelLinker {
+  let draft: ModelDraft
+  var mistakes = [ModelError.Mistake]()
+  private var byName = [String: ModelDraft.Entity]()
+  private var enumerations = [String: ModelDraft.Enumeration]()
+
+  /// What every object has under these names in JSON and in predicates.
+  static let reservedNames: Set<String> = ["id", "entity", "revision", "changed", "deleted", "object"]
+  /// What the typed classes inherit.
+  static let reservedWords: Set<String> = [
+    "and", "or", "not", "in", "like", "any", "all", "none", "between", "contains", "beginswith", "endswith", "true",
+    "false", "null", "nil", "matches", "search", "truepredicate", "falsepredicate",
+  ]
+
+  init(draft: ModelDraft) { self.draft = draft }
+
+  private mutating func report(_ path: String, _ reason: String) {
+    mistakes.append(.init(path: path, reason: reason))
+  }
+
+  // MARK: Checking
+
+  mutating func check() {
+    if draft.entities.isEmpty { report("entities", "a model has at least one entity") }
+    for enumeration in draft.enumerations {
+      if enumerations.updateValue(enumeration, forKey: enumeration.name) != nil {
+        report(enumeration.path + ".name", "another enumeration is called \"\(enumeration.name)\"")
+      }
+      if enumeration.cases.isEmpty { report(enumeration.path + ".cases", "an enumeration has at least one case") }
+    }
+    for entity in draft.entities {
+      // Tables are named after entities, and SQLite does not tell upper from lower case.
+      if byName.keys.contains(where: { $0.lowercased() == entity.name.lowercased() }) {
+        report(entity.path + ".name", "another entity is called \"\(entity.name)\" (case does not count)")
+      } else {
+        byName[entity.name] = entity
+      }
+    }
+    for entity in draft.entities { checkParent(of: entity) }
+    guard mistakes.isEmpty else { return }
+    for entity in draft.entities {
+      checkNames(of: entity)
+      for attribute in entity.attributes { checkAttribute(attribute) }
+      for relationship in entity.relationships { checkRelationship(relationship, of: entity) }
+      for (index, names) in entity.unique.enumerated() { checkUnique(names, of: entity, index: index) }
+    }
+  }
+
+  private mutating func checkParent(of entity: ModelDraft.Entity) {
+    var seen: Set = [entity.name]
+    var current = entity
+    while let parent = current.parent {
+      guard let next = byName[parent] else {
+        if current.name == entity.name { report(entity.path + ".parent", "there is no entity \"\(parent)\"") }
+        return
+      }
+      guard seen.insert(parent).inserted else {
+        return report(entity.path + ".parent", "\"\(entity.name)\" inherits from itself")
+      }
+      current = next
+    }
+  }
+
+  /// The entity's ancestors from the root down to itself.
+  private func lineage(of entity: ModelDraft.Entity) -> [ModelDraft.Entity] {
+    var line = [entity]
+    while let parent = line[0].parent.flatMap({ byName[$0] }) { line.insert(parent, at: 0) }
+    return line
+  }
+
+  private mutating func checkNames(of entity: ModelDraft.Entity) {
+    var seen = [String: String]()
+    for ancestor in lineage(of: entity) {
+      let properties = ancestor.attributes.map { ($0.name, $0.path) } + ancestor.relationships.map { ($0.name, $0.path) }
+      for (name, path) in properties {
+        if let other = seen.updateValue(path, forKey: name.lowercased()), ancestor.name == entity.name {
+          report(path + ".name", "\"\(name)\" is taken by \(other) (case does not count)")
+        }
+        if ancestor.name == entity.name, Self.reservedNames.contains(name) || Self.reservedWords.contains(name.lowercased()) {
+          report(path + ".name", "\"\(name)\" is a word of the predicate language or of every object")
+        }
+      }
+    }
+  }
+
+  private mutating func checkAttribute(_ attribute: ModelDraft.Attribute) {
+    let kind = attribute.kind
+    if kind == .enumeration {
+      switch attribute.enumeration {
+      case nil: report(attribute.path + ".enumeration", "is missing")
+      case let name? where enumerations[name] == nil:
+        report(attribute.path + ".enumeration", "there is no enumeration \"\(name)\"")
+      default: break
+      }
+    } else if attribute.enumeration != nil {
+      report(attribute.path + ".enumeration", "goes with the type enumeration only")
+    }
+    for member in ["default", "minimum", "maximum"] {
+      guard let json = attribute.json[member], json != .null else { continue }
+      if member != "default", ![.integer, .double, .decimal, .date].contains(kind) {
+        report("\(attribute.path).\(member)", "does not go with the type \(kind.rawValue)")
+      } else if value(json, of: attribute) == nil {
+        report("\(attribute.path).\(member)", "is no \(kind.rawValue)")
+      }
+    }
+    if let low = attribute.json["minimum"].flatMap({ value($0, of: attribute) }),
+      let high = attribute.json["maximum"].flatMap({ value($0, of: attribute) }),
+      Value.order(low, high) == .descending
+    {
+      report(attribute.path + ".maximum", "is less than the minimum")
+    }
+    let hasLength = attribute.minimumLength != nil || attribute.maximumLength != nil
+    if hasLength, ![.string, .text, .uri, .data].contains(kind) {
+      report(attribute.path, "a length does not go with the type \(kind.rawValue)")
+    }
+    if let low = attribute.minimumLength, let high = attribute.maximumLength, low > high {
+      report(attribute.path + ".maximumLength", "is less than the minimumLength")
+    }
+    if attribute.isFullText, ![.string, .text].contains(kind) {
+      report(attribute.path + ".fullText", "does not go with the type \(kind.rawValue)")
+    }
+    let expected: Attribute.Kind? = attribute.assignment.map { $0 == .sequence ? .integer : .date }
+    if let expected, expected != kind {
+      report(attribute.path + ".assigned", "goes with the type \(expected.rawValue)")
+    }
+    if attribute.assignment != nil, attribute.json["default"] != nil {
+      report(attribute.path + ".default", "the server assigns this attribute")
+    }
+  }
+
+  private mutating func checkRelationship(_ relationship: ModelDraft.Relationship, of entity: ModelDraft.Entity) {
+    let path = relationship.path
+    guard let destination = byName[relationship.destination] else {
+      return report(path + ".destination", "there is no entity \"\(relationship.destination)\"")
+    }
+    guard let inverse = destination.relationships.first(where: { $0.name == relationship.inverse }) else {
+      return report(
+        path + ".inverse", "\(destination.name) declares no relationship \"\(relationship.inverse)\"")
+    }
+    if inverse.destination != entity.name || inverse.inverse != relationship.name {
+      report(
+        path + ".inverse",
+        "\(destination.name).\(inverse.name) has \(inverse.destination).\(inverse.inverse) as its inverse")
+    } else if destination.name == entity.name, inverse.name == relationship.name {
+      report(path + ".inverse", "a relationship can't be its own inverse; declare both directions")
+    }
+    if !relationship.isToMany, relationship.minimumCount != nil || relationship.maximumCount != nil {
+      report(path, "a count goes with a to-many relationship only; a to-one is optional or not")
+    }
+    if let low = relationship.minimumCount, let high = relationship.maximumCount, low > high {
+      report(path + ".maximumCount", "is less than the minimumCount")
+    }
+  }
+
+  private mutating func checkUnique(_ names: [String], of entity: ModelDraft.Entity, index: Int) {
+    let path = "\(entity.path).unique[\(index)]"
+    let line = lineage(of: entity)
+    for name in names {
+      let isAttribute = line.contains { $0.attributes.contains { $0.name == name } }
+      let isToOne = line.contains { $0.relationships.contains { $0.name == name && !$0.isToMany } }
+      if !isAttribute && !isToOne {
+        report(path, "\(entity.name) has no attribute and no to-one relationship \"\(name)\"")
+      }
+    }
+    if Set(names).count != names.count { report(path, "names a property twice") }
+  }
+
+  private func value(_ json: JSON, of attribute: ModelDraft.Attribute) -> Value? {
+    let cases = attribute.enumeration.flatMap { enumerations[$0]?.cases } ?? []
+    return Value(json: json, kind: attribute.kind, cases: cases)
+  }
+
+  // MARK: Numbers and slots
+
+  /// The entities in the order of the file. Call only when `check` has found no mistake.
+  func entities() -> [Entity] {
+    let sorted = draft.entities.sorted { Bytes.order($0.name, $1.name) == .ascending }
+    var entityNumbers = [String: EntityNumber]()
+    var propertyNumbers = [String: PropertyNumber]()
+    for entity in sorted {
+      entityNumbers[entity.name] = EntityNumber(entityNumbers.count + 1)
+      let names = entity.attributes.map(\.name) + entity.relationships.map(\.name)
+      for name in names.sorted(by: { Bytes.order($0, $1) == .ascending }) {
+        propertyNumbers["\(entity.name).\(name)"] = PropertyNumber(propertyNumbers.count + 1)
+      }
+    }
+    let number = { (name: String) in entityNumbers[name] ?? 0 }
+    return draft.entities.map { entity in
+      let line = lineage(of: entity)
+      var properties = [Property]()
+      var slot = 0
+      for ancestor in line {
+        for property in linkedProperties(of: ancestor, entityNumbers, propertyNumbers, slot: &slot) {
+          properties.append(property)
+        }
+      }
+      let family = sorted.filter { candidate in lineage(of: candidate).contains { $0.name == entity.name } }
+      let unique = line.flatMap(\.unique).map { names in
+        names.compactMap { name in properties.first { $0.name == name }?.number }
+      }
+      return Entity(
+        number: number(entity.name), name: entity.name, documentation: entity.documentation,
+        isAbstract: entity.isAbstract, parent: entity.parent.map(number), root: number(line[0].name),
+        family: family.map { number($0.name) }, properties: properties, uniquenessConstraints: unique, slotCount: slot)
+    }
+  }
+
+  private func linkedProperties(
+    of entity: ModelDraft.Entity, _ entityNumbers: [String: EntityNumber], _ propertyNumbers: [String: PropertyNumber],
+    slot: inout Int
+  ) -> [Property] {
+    var properties = [Property]()
+    func add(_ name: String, _ documentation: String, isOptional: Bool, isStored: Bool, _ kind: Property.Kind) {
+      properties.append(
+        Property(
+          number: propertyNumbers["\(entity.name).\(name)"] ?? 0, name: name, documentation: documentation,
+          owner: entityNumbers[entity.name] ?? 0, slot: isStored ? slot : nil, isOptional: isOptional, kind: kind))
+      if isStored { slot += 1 }
+    }
+    for draft in entity.attributes {
+      let constant = { (name: String) in draft.json[name].flatMap { value($0, of: draft) } ?? .null }
+      let attribute = Attribute(
+        kind: draft.kind, defaultValue: constant("default"), minimum: constant("minimum"),
+        maximum: constant("maximum"), minimumLength: draft.minimumLength, maximumLength: draft.maximumLength,
+        cases: draft.enumeration.flatMap { enumerations[$0]?.cases } ?? [], enumeration: draft.enumeration,
+        assignment: draft.assignment, isIndexed: draft.isIndexed, isFullText: draft.isFullText)
+      add(draft.name, draft.documentation, isOptional: draft.isOptional, isStored: true, .attribute(attribute))
+    }
+    for draft in entity.relationships {
+      let storage = storage(of: draft, in: entity)
+      let relationship = Relationship(
+        destination: entityNumbers[draft.destination] ?? 0,
+        inverse: propertyNumbers["\(draft.destination).\(draft.inverse)"] ?? 0, isToMany: draft.isToMany,
+        deleteRule: draft.deleteRule, minimumCount: draft.minimumCount, maximumCount: draft.maximumCount,
+        storage: storage)
+      add(
+        draft.name, draft.documentation, isOptional: draft.isOptional, isStored: storage != .inverse,
+        .relationship(relationship))
+    }
+    return properties
+  }
+
+  private func storage(of relationship: ModelDraft.Relationship, in entity: ModelDraft.Entity) -> Relationship.Storage {
+    guard relationship.isToMany else { return .reference }
+    guard let destination = byName[relationship.destination],
+      let inverse = destination.relationships.first(where: { $0.name == relationship.inverse }), inverse.isToMany
+    else { return .inverse }
+    // Of a many-to-many, the side that the file declares first lists the members.
+    let order = draft.entities.flatMap { entity in entity.relationships.map { "\(entity.name).\($0.name)" } }
+    let here = order.firstIndex(of: "\(entity.name).\(relationship.name)") ?? 0
+    let there = order.firstIndex(of: "\(destination.name).\(inverse.name)") ?? 0
+    return here < there ? .members : .inverse
+  }
+}

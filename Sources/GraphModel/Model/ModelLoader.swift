@@ -1,0 +1,242 @@
+extension Model {
+  /// Reads a model file (docs/model-format.md) and checks it whole: every mistake is reported, not only the first.
+  ///
+  /// Three passes: the syntax of each part, with its path; then names, inheritance and inverses across the file; and
+  /// only for a file without mistakes, numbers and slots.
+  public convenience init(parsing bytes: some Collection<UInt8>) throws(ModelError) {
+    let bytes = Array(bytes)
+    guard bytes.count <= Self.maximumFileSize else {
+      throw ModelError(mistakes: [
+        .init(path: "", reason: "the file has \(bytes.count) bytes; a model has at most \(Self.maximumFileSize)")
+      ])
+    }
+    let document: JSON
+    do {
+      document = try JSON(parsing: bytes)
+    } catch {
+      throw ModelError(mistakes: [.init(path: "line \(error.line), column \(error.column)", reason: error.reason)])
+    }
+    var reader = ModelReader()
+    let draft = reader.model(document)
+    guard reader.mistakes.isEmpty else { throw ModelError(mistakes: reader.mistakes) }
+    var linker = ModelLinker(draft: draft)
+    linker.check()
+    guard linker.mistakes.isEmpty else { throw ModelError(mistakes: linker.mistakes) }
+    self.init(
+      name: draft.name, version: draft.version, documentation: draft.documentation,
+      enumerations: draft.enumerations.map { Enumeration(name: $0.name, documentation: $0.documentation, cases: $0.cases) },
+      entities: linker.entities(), source: String(decoding: bytes, as: UTF8.self))
+  }
+
+  /// A model file's size in bytes, at most.
+  public static let maximumFileSize = 4 << 20
+}
+
+/// What the file says, before anything is resolved.
+struct ModelDraft {
+  struct Enumeration { var name, documentation, path: String; var cases: [String] }
+  struct Entity {
+    var name, documentation, path: String
+    var isAbstract: Bool
+    var parent: String?
+    var attributes: [Attribute]
+    var relationships: [Relationship]
+    var unique: [[String]]
+  }
+  struct Attribute {
+    var name, documentation, path: String
+    var isOptional: Bool
+    var kind: GraphModel.Attribute.Kind
+    var enumeration: String?
+    var json: JSON
+    var minimumLength: Int?
+    var maximumLength: Int?
+    var assignment: GraphModel.Attribute.Assignment?
+    var isIndexed: Bool
+    var isFullText: Bool
+  }
+  struct Relationship {
+    var name, documentation, path: String
+    var isOptional: Bool
+    var destination, inverse: String
+    var isToMany: Bool
+    var deleteRule: GraphModel.Relationship.DeleteRule
+    var minimumCount: Int?
+    var maximumCount: Int?
+  }
+
+  var name = ""
+  var version = 0
+  var documentation = ""
+  var enumerations = [Enumeration]()
+  var entities = [Entity]()
+}
+
+/// The first pass: the shape of the file.
+private struct ModelReader {
+  var mistakes = [ModelError.Mistake]()
+
+  mutating func model(_ json: JSON) -> ModelDraft {
+    var draft = ModelDraft()
+    var top = Fields(json, path: "", in: &mistakes)
+    if let format = top.integer("format", required: true), format != 1 {
+      mistakes.append(.init(path: "format", reason: "is \(format); this program reads format 1"))
+    }
+    draft.name = top.name("name") ?? ""
+    draft.version = top.integer("version", required: true) ?? 0
+    if draft.version < 1, top.has("version") { mistakes.append(.init(path: "version", reason: "counts from 1")) }
+    draft.documentation = top.string("documentation") ?? ""
+    for (item, path) in top.array("enumerations") { draft.enumerations.append(enumeration(item, path)) }
+    for (item, path) in top.array("entities", required: true) { draft.entities.append(entity(item, path)) }
+    top.finish(&mistakes)
+    return draft
+  }
+
+  private mutating func enumeration(_ json: JSON, _ path: String) -> ModelDraft.Enumeration {
+    var fields = Fields(json, path: path, in: &mistakes)
+    var cases = [String]()
+    for (item, path) in fields.array("cases", required: true) {
+      guard let name = item.stringValue, Fields.isName(name) else {
+        fields.mistakes.append(.init(path: path, reason: "must be a name: a letter, then letters, digits or _"))
+        continue
+      }
+      if cases.contains(name) { fields.mistakes.append(.init(path: path, reason: "\"\(name)\" stands here twice")) }
+      cases.append(name)
+    }
+    let enumeration = ModelDraft.Enumeration(
+      name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path, cases: cases)
+    fields.finish(&mistakes)
+    return enumeration
+  }
+
+  private mutating func entity(_ json: JSON, _ path: String) -> ModelDraft.Entity {
+    var fields = Fields(json, path: path, in: &mistakes)
+    var entity = ModelDraft.Entity(
+      name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
+      isAbstract: fields.bool("abstract") ?? false, parent: fields.string("parent"), attributes: [], relationships: [],
+      unique: [])
+    for (item, path) in fields.array("attributes") { entity.attributes.append(attribute(item, path)) }
+    for (item, path) in fields.array("relationships") { entity.relationships.append(relationship(item, path)) }
+    for (item, path) in fields.array("unique") {
+      guard let names = item.arrayValue?.compactMap(\.stringValue), !names.isEmpty,
+        names.count == item.arrayValue?.count
+      else {
+        fields.mistakes.append(.init(path: path, reason: "must be a list of property names"))
+        continue
+      }
+      entity.unique.append(names)
+    }
+    fields.finish(&mistakes)
+    return entity
+  }
+
+  private mutating func attribute(_ json: JSON, _ path: String) -> ModelDraft.Attribute {
+    var fields = Fields(json, path: path, in: &mistakes)
+    let attribute = ModelDraft.Attribute(
+      name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
+      isOptional: fields.bool("optional") ?? false,
+      kind: fields.choice("type", required: true) ?? .string, enumeration: fields.string("enumeration"), json: json,
+      minimumLength: fields.integer("minimumLength"), maximumLength: fields.integer("maximumLength"),
+      assignment: fields.choice("assigned"), isIndexed: fields.bool("indexed") ?? false,
+      isFullText: fields.bool("fullText") ?? false)
+    for name in ["default", "minimum", "maximum"] { fields.use(name) }
+    fields.finish(&mistakes)
+    return attribute
+  }
+
+  private mutating func relationship(_ json: JSON, _ path: String) -> ModelDraft.Relationship {
+    var fields = Fields(json, path: path, in: &mistakes)
+    let relationship = ModelDraft.Relationship(
+      name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
+      isOptional: fields.bool("optional") ?? true, destination: fields.string("destination", required: true) ?? "",
+      inverse: fields.string("inverse", required: true) ?? "", isToMany: fields.bool("toMany") ?? false,
+      deleteRule: fields.choice("deleteRule") ?? .nullify, minimumCount: fields.integer("minimumCount"),
+      maximumCount: fields.integer("maximumCount"))
+    fields.finish(&mistakes)
+    return relationship
+  }
+}
+
+/// Reads one JSON object's members, collecting mistakes; `finish` reports members nobody asked for.
+private struct Fields {
+  private let json: JSON
+  private let path: String
+  private var used = Set<String>()
+  var mistakes = [ModelError.Mistake]()
+
+  init(_ json: JSON, path: String, in mistakes: inout [ModelError.Mistake]) {
+    self.json = json
+    self.path = path
+    if json.members == nil { self.mistakes.append(.init(path: path, reason: "must be an object")) }
+  }
+
+  /// A letter, then letters, digits or underscores; at most 64 bytes. The words of the predicate language and
+  /// what every object has are taken.
+  static func isName(_ text: String) -> Bool {
+    guard let first = text.utf8.first, text.utf8.count <= 64 else { return false }
+    func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) }
+    return isLetter(first) && text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
+  }
+
+  func has(_ name: String) -> Bool { json[name] != nil }
+
+  mutating func use(_ name: String) { used.insert(name) }
+
+  mutating func value<T>(_ name: String, required: Bool, _ kind: String, _ read: (JSON) -> T?) -> T? {
+    used.insert(name)
+    guard let member = json[name], member != .null else {
+      if required, json.members != nil { report(name, "is missing") }
+      return nil
+    }
+    guard let value = read(member) else {
+      report(name, "must be \(kind)")
+      return nil
+    }
+    return value
+  }
+
+  mutating func string(_ name: String, required: Bool = false) -> String? {
+    value(name, required: required, "a string", \.stringValue)
+  }
+
+  mutating func name(_ name: String) -> String? {
+    guard let text = string(name, required: true) else { return nil }
+    guard Self.isName(text) else {
+      report(name, "\"\(text)\" is no name: a letter, then letters, digits or _, at most 64")
+      return nil
+    }
+    return text
+  }
+
+  mutating func bool(_ name: String) -> Bool? { value(name, required: false, "true or false", \.boolValue) }
+
+  mutating func integer(_ name: String, required: Bool = false) -> Int? {
+    value(name, required: required, "a whole number from 0 to 1000000000") { json in
+      json.integerValue.flatMap { (0...1_000_000_000).contains($0) ? Int($0) : nil }
+    }
+  }
+
+  mutating func choice<Choice: RawRepresentable & CaseIterable>(_ name: String, required: Bool = false) -> Choice?
+  where Choice.RawValue == String {
+    let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+    return value(name, required: required, "one of \(choices)") { $0.stringValue.flatMap(Choice.init(rawValue:)) }
+  }
+
+  mutating func array(_ name: String, required: Bool = false) -> [(JSON, String)] {
+    let items = value(name, required: required, "a list", \.arrayValue) ?? []
+    return items.enumerated().map { ($1, "\(prefix)\(name)[\($0)]") }
+  }
+
+  private var prefix: String { path.isEmpty ? "" : path + "." }
+
+  mutating func report(_ name: String, _ reason: String) {
+    mistakes.append(.init(path: prefix + name, reason: reason))
+  }
+
+  mutating func finish(_ all: inout [ModelError.Mistake]) {
+    for member in json.members ?? [] where !used.contains(member.name) {
+      report(member.name, "is not a member that belongs here")
+    }
+    all += mistakes
+  }
+}

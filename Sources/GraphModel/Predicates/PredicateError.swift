@@ -1,0 +1,21 @@
+/// A predicate that can't be read, with the place where it stops making sense.
+public struct PredicateError: Error, Hashable, CustomStringConvertible {
+  /// In characters, from 1.
+  public let column: Int
+  public let reason: String
+  public let text: String
+
+  public init(column: Int, reason: String, text: String) {
+    self.column = column
+    self.reason = reason
+    self.text = text
+  }
+
+  public var description: String { "column \(column): \(reason)" }
+
+  /// The text with a caret under the place, for a terminal.
+  public var pointer: String {
+    let line = text.map { $0.isNewline ? " " : $0 }
+    return String(line) + "\n" + String(repeating: " ", count: max(0, column - 1)) + "^"
+  }
+}

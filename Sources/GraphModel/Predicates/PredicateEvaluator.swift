@@ -1,0 +1,242 @@
+/// Where a predicate finds the objects that a path leads to.
+public protocol ImageSource {
+  func image(of id: ObjectID) -> ObjectImage?
+  /// The objects whose stored relationship `property` refers to `id`.
+  func referrers(to id: ObjectID, through property: Property) -> [ObjectID]
+}
+
+/// For predicates that read an object's own image only.
+public struct NoImageSource: ImageSource {
+  public init() {}
+  public func image(of id: ObjectID) -> ObjectImage? { nil }
+  public func referrers(to id: ObjectID, through property: Property) -> [ObjectID] { [] }
+}
+
+/// A predicate ready to be asked many times: names resolved to slots, strings folded, patterns split. The SQL that
+/// `GraphStore` makes of a predicate has the same meaning; a test compares the two on random graphs.
+public struct PredicateEvaluator: Sendable {
+  fileprivate typealias Test = @Sendable (ObjectImage, any ImageSource) -> Bool
+
+  private let test: Test
+
+  public init(_ predicate: Predicate, model: Model) {
+    test = Self.compile(predicate, model)
+  }
+
+  public func matches(_ image: ObjectImage, in source: any ImageSource = NoImageSource()) -> Bool {
+    test(image, source)
+  }
+
+  private static func compile(_ predicate: Predicate, _ model: Model) -> Test {
+    switch predicate {
+    case .always: return { _, _ in true }
+    case .never: return { _, _ in false }
+    case .and(let parts):
+      let tests = parts.map { compile($0, model) }
+      return { image, source in tests.allSatisfy { $0(image, source) } }
+    case .or(let parts):
+      let tests = parts.map { compile($0, model) }
+      return { image, source in tests.contains { $0(image, source) } }
+    case .not(let inner):
+      let test = compile(inner, model)
+      return { image, source in !test(image, source) }
+    case .comparison(let comparison): return compile(comparison, model)
+    }
+  }
+
+  private static func compile(_ comparison: Predicate.Comparison, _ model: Model) -> Test {
+    let match = matcher(comparison)
+    // By far the most common: one own property against a constant.
+    if comparison.path.hops.isEmpty, case .property(let number) = comparison.path.end,
+      let slot = model.property(number)?.slot, case .one = comparison.quantifier
+    {
+      switch comparison.operand {
+      case .path: break
+      default: return { image, _ in match(slot < image.values.count ? image.values[slot] : .null, .null) }
+      }
+    }
+    let left = values(at: comparison.path, model)
+    let right: @Sendable (ObjectImage, any ImageSource) -> Value =
+      if case .path(let other) = comparison.operand {
+        { [read = values(at: other, model)] image, source in read(image, source).first ?? .null }
+      } else {
+        { _, _ in .null }
+      }
+    switch comparison.quantifier {
+    case .one: return { match(left($0, $1).first ?? .null, right($0, $1)) }
+    case .any:
+      return { image, source in
+        let other = right(image, source)
+        return left(image, source).contains { match($0, other) }
+      }
+    case .all:
+      return { image, source in
+        let other = right(image, source)
+        return left(image, source).allSatisfy { match($0, other) }
+      }
+    case .none:
+      return { image, source in
+        let other = right(image, source)
+        return !left(image, source).contains { match($0, other) }
+      }
+    }
+  }
+
+  /// Reads the values at the end of a path. A to-one that is null ends the path with a null.
+  private static func values(
+    at path: Predicate.Path, _ model: Model
+  ) -> @Sendable (ObjectImage, any ImageSource) -> [Value] {
+    let hops = path.hops.compactMap { model.property($0) }
+    let end = path.end
+    let last: Property? =
+      switch end {
+      case .property(let number), .count(let number): model.property(number)
+      case .identifier: nil
+      }
+    return { image, source in
+      var ids: [ObjectID?] = [image.id]
+      for hop in hops {
+        ids = ids.flatMap { id -> [ObjectID?] in
+          guard let id else { return [nil] }
+          let next = related(to: id, hop, image, source, model)
+          return hop.relationship?.isToMany == true ? next.map { $0 } : [next.first]
+        }
+      }
+      return ids.map { id in
+        guard let id else { return .null }
+        switch end {
+        case .identifier: return .object(id)
+        case .count:
+          guard let last else { return .null }
+          return .integer(Int64(related(to: id, last, image, source, model).count))
+        case .property:
+          guard let last, let object = id == image.id ? image : source.image(of: id) else { return .null }
+          return object[last]
+        }
+      }
+    }
+  }
+
+  private static func related(
+    to id: ObjectID, _ property: Property, _ image: ObjectImage, _ source: any ImageSource, _ model: Model
+  ) -> [ObjectID] {
+    if property.relationship?.storage == .inverse {
+      guard let inverse = property.relationship.flatMap({ model.property($0.inverse) }) else { return [] }
+      return source.referrers(to: id, through: inverse)
+    }
+    let object = id == image.id ? image : source.image(of: id)
+    return object?[property].objectIDs ?? []
+  }
+
+  // MARK: - Comparing two values
+
+  private static func matcher(_ comparison: Predicate.Comparison) -> @Sendable (Value, Value) -> Bool {
+    let options = comparison.options
+    let fold: @Sendable (Value) -> Value = { value in
+      if options.isEmpty { return value }
+      if case .string(let text) = value { return .string(text.folded(options)) }
+      return value
+    }
+    let usesPath = if case .path = comparison.operand { true } else { false }
+    var constant = Value.null
+    var list = [Value]()
+    if case .value(let value) = comparison.operand { constant = fold(value) }
+    if case .list(let values) = comparison.operand { list = values.map(fold) }
+    let operand: @Sendable (Value) -> Value = { [constant] in usesPath ? fold($0) : constant }
+
+    func ordered(_ holds: @escaping @Sendable (Order) -> Bool) -> @Sendable (Value, Value) -> Bool {
+      { left, right in
+        let (left, right) = (fold(left), operand(right))
+        return !left.isNull && !right.isNull && holds(Value.order(left, right))
+      }
+    }
+    func strings(_ holds: @escaping @Sendable (String, String) -> Bool) -> @Sendable (Value, Value) -> Bool {
+      { left, right in
+        guard case .string(let left) = fold(left), case .string(let right) = operand(right) else { return false }
+        return holds(left, right)
+      }
+    }
+    switch comparison.comparator {
+    case .equal: return { equal(fold($0), operand($1)) }
+    case .notEqual: return { !equal(fold($0), operand($1)) }
+    case .less: return ordered { $0 == .ascending }
+    case .lessOrEqual: return ordered { $0 != .descending }
+    case .greater: return ordered { $0 == .descending }
+    case .greaterOrEqual: return ordered { $0 != .ascending }
+    case .in:
+      let set = Set(list)
+      let mixed = list.contains { if case .double = $0 { true } else { false } }
+      return { [list] left, _ in
+        let left = fold(left)
+        return mixed ? list.contains { equal(left, $0) } : set.contains(left)
+      }
+    case .between:
+      return { [list] left, _ in
+        guard !left.isNull, list.count == 2, !list.contains(.null) else { return false }
+        let left = fold(left)
+        return Value.order(left, list[0]) != .ascending && Value.order(left, list[1]) != .descending
+      }
+    case .beginsWith:
+      let prefix = comparison.operand
+      return { left, right in
+        if case .object(let id) = left, case .value(.string(let prefix)) = prefix { return id.key.hasPrefix(prefix) }
+        guard case .string(let left) = fold(left), case .string(let right) = operand(right) else { return false }
+        return left.utf8.starts(with: right.utf8)
+      }
+    case .endsWith: return strings { $0.utf8.reversed().starts(with: $1.utf8.reversed()) }
+    case .contains: return strings { contains($0, $1) }
+    case .like: return strings { like(Array($0.unicodeScalars), Array($1.unicodeScalars)) }
+    case .search:
+      let wanted = constant.stringValue?.words ?? []
+      return { left, _ in
+        guard case .string(let text) = left else { return false }
+        let words = text.words
+        return wanted.allSatisfy { prefix in words.contains { $0.utf8.starts(with: prefix.utf8) } }
+      }
+    }
+  }
+
+  /// Whole and floating-point numbers compare by value.
+  private static func equal(_ left: Value, _ right: Value) -> Bool {
+    switch (left, right) {
+    case (.integer(let a), .double(let b)): Double(a) == b
+    case (.double(let a), .integer(let b)): a == Double(b)
+    default: left == right
+    }
+  }
+
+  private static func contains(_ text: String, _ part: String) -> Bool {
+    let (text, part) = (Array(text.utf8), Array(part.utf8))
+    guard let first = part.first, part.count <= text.count else { return part.isEmpty }
+    for start in 0...(text.count - part.count) where text[start] == first {
+      if text[start..<(start + part.count)].elementsEqual(part) { return true }
+    }
+    return false
+  }
+
+  /// `*` is any run, `?` is one scalar, `\` takes the next literally. Linear in the text for each `*`: on a mismatch
+  /// only the last `*` is tried again.
+  private static func like(_ text: [Unicode.Scalar], _ pattern: [Unicode.Scalar]) -> Bool {
+    var (t, p) = (0, 0)
+    var retry: (t: Int, p: Int)?
+    while t < text.count {
+      if p < pattern.count, pattern[p] == "*" {
+        retry = (t, p)
+        p += 1
+        continue
+      }
+      let isEscape = p + 1 < pattern.count && pattern[p] == "\\"
+      if p < pattern.count, isEscape ? pattern[p + 1] == text[t] : pattern[p] == "?" || pattern[p] == text[t] {
+        t += 1
+        p += isEscape ? 2 : 1
+      } else if let last = retry {
+        retry = (last.t + 1, last.p)
+        (t, p) = (last.t + 1, last.p + 1)
+      } else {
+        return false
+      }
+    }
+    while p < pattern.count, pattern[p] == "*" { p += 1 }
+    return p == pattern.count
+  }
+}

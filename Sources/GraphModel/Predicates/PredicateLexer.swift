@@ -1,0 +1,99 @@
+/// Splits the text form of a predicate into tokens.
+struct PredicateLexer {
+  enum Token: Equatable {
+    /// A name or a keyword; paths are names with dots.
+    case word(String)
+    case string(String)
+    case integer(Int64)
+    case number(Double)
+    /// An operator or a bracket.
+    case symbol(String)
+    case end
+  }
+
+  struct Place {
+    let token: Token
+    let column: Int
+  }
+
+  private static let symbols = ["==", "!=", "<>", "<=", ">=", "&&", "||", "=", "<", ">", "!", "(", ")", "{", "}", ","]
+
+  static func tokens(_ text: String) throws(PredicateError) -> [Place] {
+    let characters = Array(text)
+    var tokens = [Place]()
+    var index = 0
+    func fail(_ reason: String, _ at: Int) -> PredicateError {
+      PredicateError(column: at + 1, reason: reason, text: text)
+    }
+    while index < characters.count {
+      let start = index
+      let character = characters[index]
+      if character.isWhitespace {
+        index += 1
+      } else if character.isLetter || character == "_" || character == "@" {
+        while index < characters.count, isWordCharacter(characters[index]) { index += 1 }
+        tokens.append(Place(token: .word(String(characters[start..<index])), column: start + 1))
+        // Options stand right behind the operator: CONTAINS[cd].
+        if index < characters.count, characters[index] == "[" {
+          let optionsStart = index
+          while index < characters.count, characters[index] != "]" { index += 1 }
+          guard index < characters.count else { throw fail("'[' is never closed", optionsStart) }
+          index += 1
+          tokens.append(
+            Place(token: .symbol(String(characters[optionsStart..<index])), column: optionsStart + 1))
+        }
+      } else if character.isNumber || character == "-" || character == "." {
+        index += 1
+        while index < characters.count, characters[index].isNumber || ".eE+-".contains(characters[index]) {
+          let previous = characters[index - 1]
+          if "+-".contains(characters[index]), previous != "e", previous != "E" { break }
+          index += 1
+        }
+        let literal = String(characters[start..<index])
+        if let whole = Int64(literal) {
+          tokens.append(Place(token: .integer(whole), column: start + 1))
+        } else if let number = Double(literal), number.isFinite {
+          tokens.append(Place(token: .number(number), column: start + 1))
+        } else {
+          throw fail("'\(literal)' is no number", start)
+        }
+      } else if character == "\"" || character == "'" {
+        var content = ""
+        index += 1
+        while index < characters.count, characters[index] != character {
+          if characters[index] == "\\" {
+            index += 1
+            guard index < characters.count else { break }
+            switch characters[index] {
+            case "n": content.append("\n")
+            case "t": content.append("\t")
+            case let other: content.append(other)
+            }
+          } else {
+            content.append(characters[index])
+          }
+          index += 1
+        }
+        guard index < characters.count else { throw fail("this string has no end", start) }
+        index += 1
+        tokens.append(Place(token: .string(content), column: start + 1))
+      } else if let symbol = symbols.first(where: { characters[index...].starts(with: $0) }) {
+        index += symbol.count
+        tokens.append(Place(token: .symbol(symbol), column: start + 1))
+        // ==[cd]
+        if index < characters.count, characters[index] == "[", let close = characters[index...].firstIndex(of: "]") {
+          tokens.append(Place(token: .symbol(String(characters[index...close])), column: index + 1))
+          index = close + 1
+        }
+      } else {
+        throw fail("'\(character)' has no meaning here", start)
+      }
+    }
+    tokens.append(Place(token: .end, column: characters.count + 1))
+    return tokens
+  }
+
+  private static func isWordCharacter(_ character: Character) -> Bool {
+    character.isLetter || character.isNumber || character == "_" || character == "." || character == "@"
+  }
+}

@@ -1,0 +1,71 @@
+/// Which objects to read, and in which order.
+public struct FetchRequest: Hashable, Sendable {
+  public var entity: EntityNumber
+  public var predicate: Predicate
+  /// Ties, and an empty list, are settled by id.
+  public var sort: [SortDescriptor]
+  /// Nil for all of them.
+  public var limit: Int?
+  public var offset: Int
+
+  public init(
+    entity: EntityNumber, predicate: Predicate = .always, sort: [SortDescriptor] = [], limit: Int? = nil,
+    offset: Int = 0
+  ) {
+    self.entity = entity
+    self.predicate = predicate
+    self.sort = sort
+    self.limit = limit
+    self.offset = offset
+  }
+}
+
+/// One key of an order: an attribute of the object itself.
+public struct SortDescriptor: Hashable, Sendable {
+  public var property: PropertyNumber
+  public var ascending: Bool
+
+  public init(_ property: PropertyNumber, ascending: Bool = true) {
+    self.property = property
+    self.ascending = ascending
+  }
+}
+
+extension [SortDescriptor] {
+  /// Whether `left` comes before `right`; ids settle ties.
+  public func precedes(_ left: ObjectImage, _ right: ObjectImage, in model: Model) -> Bool {
+    for descriptor in self {
+      guard let property = model.property(descriptor.property) else { continue }
+      switch Value.order(left[property], right[property]) {
+      case .same: continue
+      case .ascending: return descriptor.ascending
+      case .descending: return !descriptor.ascending
+      }
+    }
+    return left.id < right.id
+  }
+
+  /// Reads `created`, `-created`, or several with commas between.
+  /// - Throws: `PredicateError`, with the column of the name that is not one.
+  public init(parsing text: String, entity: Entity) throws(PredicateError) {
+    self = []
+    var column = 1
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let name = part.filter { !$0.isWhitespace }
+      let descending = name.hasPrefix("-")
+      guard let property = entity.property(named: String(name.drop { $0 == "-" || $0 == "+" })),
+        property.attribute != nil
+      else {
+        let names = entity.attributes.map(\.name).joined(separator: ", ")
+        throw PredicateError(
+          column: column, reason: "\(entity.name) has no attribute \"\(name)\"; it has \(names)", text: text)
+      }
+      append(SortDescriptor(property.number, ascending: !descending))
+      column += part.count + 1
+    }
+  }
+
+  public func text(in model: Model) -> String {
+    map { ($0.ascending ? "" : "-") + (model.property($0.property)?.name ?? "?") }.joined(separator: ",")
+  }
+}

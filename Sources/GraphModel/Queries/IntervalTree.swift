@@ -1,0 +1,136 @@
+/// Intervals over one ordered property, asked which of them hold a value: a treap ordered by the lower bound, each
+/// node knowing the greatest upper bound below it. A priority is a hash of the interval's number, so the shape depends
+/// on nothing but the content.
+struct IntervalTree: Sendable {
+  /// Both ends belong to it; nil is unbounded. An open end may be filed as closed: the finder asks the predicate anyway.
+  struct Interval: Hashable, Sendable {
+    var low: Value?
+    var high: Value?
+    var number: UInt64
+  }
+
+  private struct Node {
+    var interval: Interval
+    var priority: UInt64
+    /// Nil when something below is unbounded.
+    var greatest: Value?
+    var left: Int32 = -1
+    var right: Int32 = -1
+  }
+
+  private var nodes = [Node]()
+  private var free = [Int32]()
+  private var root: Int32 = -1
+
+  var isEmpty: Bool { root < 0 }
+
+  mutating func insert(_ interval: Interval) {
+    let node = Node(interval: interval, priority: Self.mix(interval.number), greatest: interval.high)
+    let index: Int32
+    if let reused = free.popLast() {
+      nodes[Int(reused)] = node
+      index = reused
+    } else {
+      index = Int32(nodes.count)
+      nodes.append(node)
+    }
+    let (left, right) = split(root, before: interval)
+    root = merge(merge(left, index), right)
+  }
+
+  mutating func remove(_ interval: Interval) {
+    root = remove(interval, below: root)
+  }
+
+  /// The numbers of the intervals that hold `value`.
+  func holding(_ value: Value, into found: inout [UInt64]) {
+    var pending = [root]
+    while let index = pending.popLast() {
+      guard index >= 0 else { continue }
+      let node = nodes[Int(index)]
+      if let greatest = node.greatest, Value.order(greatest, value) == .ascending { continue }
+      pending.append(node.left)
+      if let low = node.interval.low, Value.order(low, value) == .descending { continue }
+      pending.append(node.right)
+      if let high = node.interval.high, Value.order(high, value) == .ascending { continue }
+      found.append(node.interval.number)
+    }
+  }
+
+  // MARK: - The treap
+
+  private static func mix(_ number: UInt64) -> UInt64 {
+    var x = number &+ 0x9E37_79B9_7F4A_7C15
+    x = (x ^ (x >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    x = (x ^ (x >> 27)) &* 0x94D0_49BB_1331_11EB
+    return x ^ (x >> 31)
+  }
+
+  private static func precedes(_ a: Interval, _ b: Interval) -> Bool {
+    let order: Order =
+      switch (a.low, b.low) {
+      case (nil, nil): .same
+      case (nil, _): .ascending
+      case (_, nil): .descending
+      case (let x?, let y?): Value.order(x, y)
+      }
+    return order == .same ? a.number < b.number : order == .ascending
+  }
+
+  private mutating func update(_ index: Int32) {
+    let node = nodes[Int(index)]
+    var greatest = node.interval.high
+    for child in [node.left, node.right] where child >= 0 {
+      guard let mine = greatest else { break }
+      guard let theirs = nodes[Int(child)].greatest else {
+        greatest = nil
+        break
+      }
+      if Value.order(mine, theirs) == .ascending { greatest = theirs }
+    }
+    nodes[Int(index)].greatest = greatest
+  }
+
+  private mutating func split(_ index: Int32, before interval: Interval) -> (Int32, Int32) {
+    guard index >= 0 else { return (-1, -1) }
+    if Self.precedes(nodes[Int(index)].interval, interval) {
+      let (left, right) = split(nodes[Int(index)].right, before: interval)
+      nodes[Int(index)].right = left
+      update(index)
+      return (index, right)
+    }
+    let (left, right) = split(nodes[Int(index)].left, before: interval)
+    nodes[Int(index)].left = right
+    update(index)
+    return (left, index)
+  }
+
+  private mutating func merge(_ left: Int32, _ right: Int32) -> Int32 {
+    guard left >= 0 else { return right }
+    guard right >= 0 else { return left }
+    if nodes[Int(left)].priority > nodes[Int(right)].priority {
+      nodes[Int(left)].right = merge(nodes[Int(left)].right, right)
+      update(left)
+      return left
+    }
+    nodes[Int(right)].left = merge(left, nodes[Int(right)].left)
+    update(right)
+    return right
+  }
+
+  private mutating func remove(_ interval: Interval, below index: Int32) -> Int32 {
+    guard index >= 0 else { return -1 }
+    let node = nodes[Int(index)]
+    if node.interval.number == interval.number, node.interval.low == interval.low {
+      free.append(index)
+      return merge(node.left, node.right)
+    }
+    if Self.precedes(interval, node.interval) {
+      nodes[Int(index)].left = remove(interval, below: node.left)
+    } else {
+      nodes[Int(index)].right = remove(interval, below: node.right)
+    }
+    update(index)
+    return index
+  }
+}

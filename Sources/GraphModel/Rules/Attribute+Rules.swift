@@ -1,0 +1,50 @@
+extension Attribute {
+  /// The value in its stored form when it is of the attribute's type; nil when it is not. Null is of every type:
+  /// whether it may stand there is a rule, not a type.
+  public func checked(_ value: Value) -> Value? {
+    switch (kind, value) {
+    case (_, .null), (.bool, .bool), (.integer, .integer), (.decimal, .decimal), (.string, .string), (.text, .string),
+      (.uuid, .uuid), (.data, .data):
+      value
+    case (.date, .date(let time)): Dates.range.contains(time) ? value : nil
+    // Neither has a place in an order, and JSON can write neither.
+    case (.double, .double(let number)): number.isFinite ? .double(number == 0 ? 0 : number) : nil
+    case (.double, .integer(let number)): .double(Double(number))
+    case (.uri, .string(let text)): Value.isURI(text) ? value : nil
+    case (.enumeration, .string(let name)): cases.contains(name) ? value : nil
+    case (.json, .string(let text)): (try? JSON(parsing: text)).map { .string($0.text) }
+    default: nil
+    }
+  }
+
+  /// What a person is told that the attribute takes.
+  public var typeDescription: String {
+    kind == .enumeration ? "enumeration (\(cases.joined(separator: ", ")))" : kind.rawValue
+  }
+
+  /// The rules that a value of the right type breaks, with the end of a sentence for each.
+  func brokenRules(_ value: Value) -> [(rule: String, message: String)] {
+    var broken = [(String, String)]()
+    if !minimum.isNull, Value.order(value, minimum) == .ascending {
+      broken.append(("minimum", "is less than \(minimum.json(kind: kind).text)"))
+    }
+    if !maximum.isNull, Value.order(value, maximum) == .descending {
+      broken.append(("maximum", "is more than \(maximum.json(kind: kind).text)"))
+    }
+    if minimumLength != nil || maximumLength != nil {
+      let length: Int =
+        switch value {
+        case .string(let text): text.utf8.count
+        case .data(let bytes): bytes.count
+        default: 0
+        }
+      if let minimumLength, length < minimumLength {
+        broken.append(("minimumLength", "has \(length) bytes and needs \(minimumLength)"))
+      }
+      if let maximumLength, length > maximumLength {
+        broken.append(("maximumLength", "has \(length) bytes and takes \(maximumLength)"))
+      }
+    }
+    return broken
+  }
+}

@@ -1,0 +1,49 @@
+/// The present graph, as the rules read it. The store answers from inside its own write transaction, a replica from
+/// what it holds.
+public protocol GraphReader {
+  var model: Model { get }
+
+  /// The object as it is now; nil when it is not there.
+  func image(of id: ObjectID) throws -> ObjectImage?
+
+  /// The concrete entity of an object that is there. Cheaper than its image.
+  func entity(of id: ObjectID) throws -> EntityNumber?
+
+  /// Who deleted the object and when, if history knows.
+  func deletion(of id: ObjectID) throws -> (revision: Revision, author: String)?
+
+  /// The objects whose stored relationship `property` refers to `id`, in ascending order.
+  func referrers(to id: ObjectID, through property: Property) throws -> [ObjectID]
+
+  /// What happened to the object after `revision`, oldest first.
+  func history(of id: ObjectID, after revision: Revision) throws -> [PastChange]
+
+  /// The object of the constraint's entity whose properties have these values; nil when there is none.
+  func object(of entity: Entity, matching constraint: [PropertyNumber], values: [Value]) throws -> ObjectID?
+
+  /// The number that a sequence gives next.
+  func nextInSequence(_ property: PropertyNumber) -> Int64
+}
+
+/// One change in an object's past.
+public struct PastChange: Sendable {
+  public var revision: Revision
+  public var author: String
+  public var edits: [Edit]
+
+  public init(revision: Revision, author: String, edits: [Edit]) {
+    self.revision = revision
+    self.author = author
+    self.edits = edits
+  }
+}
+
+/// What a transaction comes to: nothing is written until all of it is known to be legal.
+public struct TransactionPlan: Sendable {
+  /// In the order in which the objects were first touched. Revisions in the images are the new one's.
+  public var changes: [ObjectChange]
+  public var identities: [Committed.Identity]
+  public var conflicts: [Conflict]
+  /// For each sequence that moved, the number it gives next.
+  public var sequences: [(property: PropertyNumber, next: Int64)]
+}

@@ -1,0 +1,96 @@
+/// Deletes: the rules spread them, cycles included; `deny` is judged last, on the final set.
+extension TransactionPlanner {
+  mutating func propagateDeletes() throws {
+    var pending = [ObjectID]()
+    for change in transaction.changes where change.kind == .delete {
+      guard let id = permanent(change.id) else {
+        throw Refusal(.malformed, "a delete names a temporary id that this transaction does not insert")
+      }
+      guard try touch(id), let draft = drafts[id] else {
+        // Two deletes of one object agree.
+        if try reader.deletion(of: id) == nil, drafts[id] == nil {
+          throw Refusal(.notFound, "there is no \(model.entity(id.entity)?.name ?? "object") with the id \(id)")
+        }
+        continue
+      }
+      if try keeps(draft, against: change) { continue }
+      pending.append(draft.after.id)
+    }
+    guard !pending.isEmpty else { return }
+    var deleted = [ObjectID]()
+    var toJudge = [(id: ObjectID, property: Property, others: [ObjectID])]()
+    while let id = pending.popLast() {
+      guard try touch(id), let draft = drafts[id] else { continue }
+      // Read everything while the object still holds its references, then let it go.
+      var spread = [(Property, Relationship, [ObjectID])]()
+      for property in draft.entity.relationships {
+        guard let relationship = property.relationship else { continue }
+        spread.append((property, relationship, try related(to: id, through: property)))
+      }
+      drafts[id]?.isDeleted = true
+      deleted.append(id)
+      for (property, relationship, others) in spread where !others.isEmpty {
+        switch relationship.deleteRule {
+        case .cascade: pending += others
+        case .deny, .noAction: toJudge.append((id, property, others))
+        case .nullify: try release(others, from: id, property, relationship)
+        }
+      }
+    }
+    judge(toJudge)
+  }
+
+  /// A delete of an object that someone has changed since: the merge policy decides which side wins.
+  private mutating func keeps(_ draft: Draft, against change: Change) throws -> Bool {
+    guard let before = draft.before, before.revision > change.base, change.base > 0 else { return false }
+    guard let last = try reader.history(of: before.id, after: change.base).last else { return false }
+    let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
+    conflicts.append(
+      Conflict(kind: .changed, id: before.id, author: last.author, revision: last.revision, mineWon: mineWins))
+    return !mineWins && transaction.policy != .error
+  }
+
+  private mutating func release(
+    _ others: [ObjectID], from id: ObjectID, _ property: Property, _ relationship: Relationship
+  ) throws {
+    guard let inverse = model.property(relationship.inverse), let inverseRelationship = inverse.relationship else {
+      return
+    }
+    // The other end has nothing stored: the reference goes with the object.
+    if inverseRelationship.storage == .inverse {
+      if inverseRelationship.minimumCount != nil {
+        for other in others { countsToCheck[other, default: []].insert(inverse.number) }
+      }
+      return
+    }
+    for other in others where drafts[other]?.isDeleted != true {
+      guard try touch(other) else { continue }
+      if inverseRelationship.isToMany {
+        let ids = drafts[other]?.after[inverse].objectIDs.filter { $0 != id } ?? []
+        drafts[other]?.after[inverse] = .objects(ids)
+      } else {
+        drafts[other]?.after[inverse] = .null
+      }
+    }
+  }
+
+  private mutating func judge(_ cases: [(id: ObjectID, property: Property, others: [ObjectID])]) {
+    for (id, property, others) in cases {
+      let remaining = others.filter { drafts[$0]?.isDeleted != true }
+      guard !remaining.isEmpty, let relationship = property.relationship,
+        let entity = drafts[id]?.entity.name, let inverse = model.property(relationship.inverse)
+      else { continue }
+      if relationship.deleteRule == .deny {
+        for other in remaining.prefix(100) {
+          violate(
+            id, property, "deny", .object(other),
+            "this \(entity) can't be deleted while \(remaining.count) of its \(property.name) remain")
+        }
+      } else if inverse.slot != nil, let first = remaining.first {
+        violate(
+          id, property, "dangling", .object(first),
+          "deleting this \(entity) would leave \(remaining.count) references to it (\(property.name))")
+      }
+    }
+  }
+}

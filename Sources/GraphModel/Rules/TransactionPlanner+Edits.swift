@@ -1,0 +1,197 @@
+/// Edits and their inverses: when this step ends, both ends of every relationship agree.
+extension TransactionPlanner {
+  mutating func apply(_ edit: Edit, to id: ObjectID, isInsert: Bool, isRevival: Bool = false) throws {
+    guard let draft = drafts[id] else { return }
+    guard let property = draft.entity.property(edit.property) else {
+      let name = model.property(edit.property)?.name ?? "number \(edit.property)"
+      throw Refusal(.malformed, "\(draft.entity.name) has no property \(name)")
+    }
+    switch (property.kind, edit.action) {
+    case (.attribute(let attribute), .set(let value)):
+      try set(value, property, attribute, of: id, isInsert: isInsert, isRevival: isRevival)
+    case (.attribute(let attribute), .splice(let splices)):
+      guard attribute.kind == .text else {
+        throw Refusal(.malformed, "\(draft.entity.name).\(property.name) is no text: it can't be spliced")
+      }
+      let old = draft.after[property].stringValue ?? ""
+      guard let new = TextSplice.apply(splices, to: old) else {
+        throw Refusal(.malformed, "a splice of \(draft.entity.name).\(property.name) does not fit the text")
+      }
+      drafts[id]?.after[property] = .string(new)
+      // A second splice of one transaction speaks of another text: then the difference is computed anew.
+      drafts[id]?.splices[property.number] = draft.splices[property.number] == nil && !isInsert ? splices : nil
+    case (.relationship(let relationship), .set(let value)) where !relationship.isToMany:
+      try setReference(value, property, relationship, of: id)
+    case (.relationship(let relationship), .set(.objects(let ids))):
+      let wanted = try ids.map { try destination($0, of: property, relationship, owner: id) }
+      let present = try related(to: id, through: property)
+      let wantedSet = Set(wanted)
+      for other in present where !wantedSet.contains(other) { try disconnect(id, other, property, relationship) }
+      let presentSet = Set(present)
+      for other in wanted where !presentSet.contains(other) { try connect(id, other, property, relationship) }
+    case (.relationship(let relationship), .members(let added, let removed)) where relationship.isToMany:
+      for other in removed {
+        guard let other = permanent(other) else { continue }
+        try disconnect(id, other, property, relationship)
+      }
+      for other in added {
+        try connect(id, destination(other, of: property, relationship, owner: id), property, relationship)
+      }
+    default:
+      throw Refusal(.malformed, "\(draft.entity.name).\(property.name) can't be edited in this way")
+    }
+  }
+
+  private mutating func set(
+    _ value: Value, _ property: Property, _ attribute: Attribute, of id: ObjectID, isInsert: Bool, isRevival: Bool
+  ) throws {
+    guard let draft = drafts[id] else { return }
+    if let assignment = attribute.assignment, !isRevival, !(isInsert && assignment != .sequence) {
+      violate(
+        id, property, "assigned", value, "\(draft.entity.name).\(property.name) is set by the server, not by a client")
+      return
+    }
+    guard let checked = attribute.checked(value) else {
+      violate(
+        id, property, "type", value,
+        "\(draft.entity.name).\(property.name) takes a value of the type \(attribute.typeDescription)")
+      return
+    }
+    drafts[id]?.after[property] = checked
+    drafts[id]?.splices[property.number] = nil
+  }
+
+  // MARK: - Relationships
+
+  /// The permanent id of an object that a relationship is to name; violations are noted, and nil's place is taken by
+  /// the id as given, which is never written because a violation refuses the transaction.
+  private mutating func destination(
+    _ other: ObjectID, of property: Property, _ relationship: Relationship, owner: ObjectID
+  ) throws -> ObjectID {
+    guard let other = permanent(other) else {
+      throw Refusal(.malformed, "\(property.name) names a temporary id that this transaction does not insert")
+    }
+    let wanted = model.entity(relationship.destination)
+    guard let entity = try entity(of: other) else {
+      let name = wanted?.name ?? "object"
+      violate(
+        owner, property, "destination", .object(other), "\(property.name) names a \(name) that is not there: \(other)")
+      return other
+    }
+    if let wanted, !entity.isKind(of: wanted) {
+      violate(
+        owner, property, "destination", .object(other),
+        "\(property.name) takes a \(wanted.name), and \(other) is a \(entity.name)")
+    }
+    // What is written must name the concrete entity, whatever the client believed.
+    return ObjectID(key: other.key, entity: entity.number)
+  }
+
+  private mutating func setReference(
+    _ value: Value, _ property: Property, _ relationship: Relationship, of id: ObjectID
+  ) throws {
+    switch value {
+    case .null:
+      if let old = drafts[id]?.after[property].objectID { try disconnect(id, old, property, relationship) }
+    case .object(let other):
+      let other = try destination(other, of: property, relationship, owner: id)
+      guard violations.isEmpty else { return }
+      try connect(id, other, property, relationship)
+    default:
+      violate(id, property, "type", value, "\(property.name) takes the id of one object")
+    }
+  }
+
+  /// Makes `id` and `other` refer to each other through `property` and its inverse, letting go of what a to-one on
+  /// either end held before.
+  mutating func connect(_ id: ObjectID, _ other: ObjectID, _ property: Property, _ relationship: Relationship) throws {
+    guard violations.isEmpty, let inverse = model.property(relationship.inverse),
+      let inverseRelationship = inverse.relationship
+    else { return }
+    if !relationship.isToMany, let old = drafts[id]?.after[property].objectID {
+      if old == other { return }
+      try disconnect(id, old, property, relationship)
+    }
+    if !inverseRelationship.isToMany {
+      // The other end may hold one object only: whoever it held before lets go.
+      let previous = try related(to: other, through: inverse)
+      for holder in previous where holder != id {
+        guard try touch(holder) else { continue }
+        try disconnect(holder, other, property, relationship)
+      }
+    }
+    try write(other, into: property, relationship, of: id)
+    try write(id, into: inverse, inverseRelationship, of: other)
+  }
+
+  mutating func disconnect(
+    _ id: ObjectID, _ other: ObjectID, _ property: Property, _ relationship: Relationship
+  ) throws {
+    guard let inverse = model.property(relationship.inverse), let inverseRelationship = inverse.relationship else {
+      return
+    }
+    try erase(other, from: property, relationship, of: id)
+    try erase(id, from: inverse, inverseRelationship, of: other)
+  }
+
+  /// Writes one end. The end without storage is left alone; its count may still be limited.
+  private mutating func write(
+    _ other: ObjectID, into property: Property, _ relationship: Relationship, of id: ObjectID
+  ) throws {
+    noteCount(of: property, relationship, id)
+    switch relationship.storage {
+    case .inverse: break
+    case .reference:
+      guard try touch(id) else { return }
+      drafts[id]?.after[property] = .object(other)
+      gainedReferrers[Reference(target: other, property: property.number), default: []].append(id)
+    case .members:
+      guard try touch(id), var ids = drafts[id]?.after[property].objectIDs, !ids.contains(other) else { return }
+      ids.insert(other, at: ids.firstIndex { other < $0 } ?? ids.endIndex)
+      drafts[id]?.after[property] = .objects(ids)
+      gainedReferrers[Reference(target: other, property: property.number), default: []].append(id)
+    }
+  }
+
+  private mutating func erase(
+    _ other: ObjectID, from property: Property, _ relationship: Relationship, of id: ObjectID
+  ) throws {
+    noteCount(of: property, relationship, id)
+    switch relationship.storage {
+    case .inverse: break
+    case .reference:
+      guard try touch(id), drafts[id]?.after[property].objectID == other else { return }
+      drafts[id]?.after[property] = .null
+    case .members:
+      guard try touch(id), let ids = drafts[id]?.after[property].objectIDs else { return }
+      drafts[id]?.after[property] = .objects(ids.filter { $0 != other })
+    }
+  }
+
+  private mutating func noteCount(of property: Property, _ relationship: Relationship, _ id: ObjectID) {
+    guard relationship.minimumCount != nil || relationship.maximumCount != nil else { return }
+    countsToCheck[id, default: []].insert(property.number)
+  }
+
+  /// The objects at the other end of a relationship as the transaction will leave it, in ascending order.
+  func related(to id: ObjectID, through property: Property) throws -> [ObjectID] {
+    guard let relationship = property.relationship else { return [] }
+    if relationship.storage != .inverse {
+      if let draft = drafts[id] { return draft.after[property].objectIDs }
+      return try reader.image(of: id)?[property].objectIDs ?? []
+    }
+    guard let inverse = model.property(relationship.inverse) else { return [] }
+    var ids = [ObjectID]()
+    // An object that this transaction makes has no referrers in the store.
+    if drafts[id] == nil || drafts[id]?.before != nil {
+      ids = try reader.referrers(to: id, through: inverse).filter { stillRefers($0, to: id, through: inverse) }
+    }
+    guard let gained = gainedReferrers[Reference(target: id, property: inverse.number)] else { return ids }
+    return Set(ids + gained.filter { stillRefers($0, to: id, through: inverse) }).sorted()
+  }
+
+  private func stillRefers(_ other: ObjectID, to id: ObjectID, through property: Property) -> Bool {
+    guard let draft = drafts[other] else { return true }
+    return !draft.isDeleted && draft.after[property].objectIDs.contains(id)
+  }
+}

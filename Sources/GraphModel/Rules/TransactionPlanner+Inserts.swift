@@ -1,0 +1,83 @@
+/// Creation is redirected: the client asks, and here the object gets its id, its defaults and the values it was given.
+extension TransactionPlanner {
+  /// Gives every temporary id its permanent one. Under a trump policy an insert that meets a unique key becomes the
+  /// object that is there, so two clients who both make the tag `foo` succeed; the places of those are returned.
+  mutating func identifyInserts(allocate: (EntityNumber) -> ObjectID) throws -> Set<Int> {
+    var existing = Set<Int>()
+    for (index, change) in transaction.changes.enumerated() where change.kind == .insert || change.kind == .revive {
+      guard let entity = model.entity(change.id.entity) else {
+        throw Refusal(.malformed, "there is no entity number \(change.id.entity) in the model \(model.name)")
+      }
+      guard !entity.isAbstract else {
+        throw Refusal(.malformed, "\(entity.name) is abstract: only its subentities have objects")
+      }
+      guard (change.kind == .insert) == change.id.isTemporary, identities[change.id] == nil else {
+        throw Refusal(.malformed, "an insert needs a temporary id of its own")
+      }
+      if let id = try objectThatIsThere(for: change, of: entity) {
+        identities[change.id] = id
+        existing.insert(index)
+        continue
+      }
+      let id = change.kind == .revive ? change.id : allocate(entity.number)
+      if change.kind == .insert { identities[change.id] = id }
+      var values = [Value](repeating: .null, count: entity.slotCount)
+      for property in entity.properties {
+        guard let slot = property.slot else { continue }
+        if let attribute = property.attribute {
+          values[slot] = attribute.defaultValue
+        } else if property.relationship?.storage == .members {
+          values[slot] = .objects([])
+        }
+      }
+      drafts[id] = Draft(entity: entity, after: ObjectImage(id: id, revision: revision, values: values))
+      order.append(id)
+      if transaction.policy != .error {
+        for key in try keys(of: change, entity) { insertedKeys[key] = id }
+      }
+    }
+    return existing
+  }
+
+  private func objectThatIsThere(for change: Change, of entity: Entity) throws -> ObjectID? {
+    guard transaction.policy != .error, change.kind == .insert else { return nil }
+    for key in try keys(of: change, entity) {
+      if let id = insertedKeys[key] { return id }
+      let owner = key.constraint.first.flatMap { model.property($0) }.flatMap { model.entity($0.owner) } ?? entity
+      if let id = try reader.object(of: owner, matching: key.constraint, values: key.values) { return id }
+    }
+    return nil
+  }
+
+  /// The unique keys that an insert asks for. One that the server assigns or that has a null part is none.
+  private func keys(of change: Change, _ entity: Entity) throws -> [UniqueKey] {
+    var keys = [UniqueKey]()
+    for constraint in entity.uniquenessConstraints {
+      let values = constraint.map { number -> Value in
+        for edit in change.edits where edit.property == number {
+          guard case .set(let value) = edit.action else { continue }
+          if case .object(let id) = value { return permanent(id).map(Value.object) ?? .null }
+          return entity.property(number)?.attribute?.checked(value) ?? .null
+        }
+        return entity.property(number)?.attribute?.defaultValue ?? .null
+      }
+      if !values.contains(.null) { keys.append(UniqueKey(constraint: constraint, values: values)) }
+    }
+    return keys
+  }
+
+  mutating func applyInsert(_ change: Change) throws {
+    let id = change.kind == .revive ? change.id : identities[change.id] ?? change.id
+    for edit in change.edits { try apply(edit, to: id, isInsert: true, isRevival: change.kind == .revive) }
+  }
+
+  /// The insert met an object with its key: what it says is an edit of that object, or is dropped.
+  mutating func mergeIntoExisting(_ change: Change) throws {
+    guard let id = identities[change.id], try touch(id) else { return }
+    guard transaction.policy == .objectTrump || transaction.policy == .overwrite else { return }
+    for edit in change.edits {
+      guard model.property(edit.property)?.attribute?.assignment == nil else { continue }
+      try apply(edit, to: id, isInsert: false)
+    }
+  }
+}

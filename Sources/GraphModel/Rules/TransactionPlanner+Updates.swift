@@ -1,0 +1,84 @@
+/// Merging: what the transaction says against what others have committed since its base revision.
+extension TransactionPlanner {
+  mutating func applyUpdate(_ change: Change) throws {
+    guard let id = permanent(change.id) else {
+      throw Refusal(.malformed, "an update names a temporary id that this transaction does not insert")
+    }
+    guard try touch(id), let stored = drafts[id]?.before ?? drafts[id]?.after else {
+      return try reportMissing(id)
+    }
+    // At or below the base there is nothing to compare.
+    guard let before = drafts[id]?.before, before.revision > change.base else {
+      for edit in change.edits { try apply(edit, to: id, isInsert: false) }
+      return
+    }
+    let past = try reader.history(of: id, after: change.base)
+    let edits = merge(change.edits, of: stored, past: past)
+    for edit in edits { try apply(edit, to: id, isInsert: false) }
+  }
+
+  /// The edits that remain once others' are considered; conflicts are noted on the way.
+  private mutating func merge(_ edits: [Edit], of stored: ObjectImage, past: [PastChange]) -> [Edit] {
+    var remaining = [Edit]()
+    var lost = false
+    for edit in edits {
+      let theirs = past.filter { $0.edits.contains { $0.property == edit.property } }
+      guard let last = theirs.last, let property = model.property(edit.property) else {
+        remaining.append(edit)
+        continue
+      }
+      switch edit.action {
+      case .members: remaining.append(edit)
+      case .splice(let splices):
+        if let rebased = rebase(splices, over: theirs, property: edit.property) {
+          remaining.append(Edit(edit.property, .splice(rebased)))
+        } else {
+          lost = note(edit, of: stored, property, last) || lost
+          if transaction.policy == .overwrite || transaction.policy == .objectTrump { remaining.append(edit) }
+        }
+      case .set(let value):
+        if stored[property] == value { continue }
+        let mineWins = note(edit, of: stored, property, last)
+        lost = lost || !mineWins
+        if mineWins { remaining.append(edit) }
+      }
+    }
+    return lost && transaction.policy == .rollback ? [] : remaining
+  }
+
+  /// Notes a conflict; true when the transaction's side prevails.
+  private mutating func note(_ edit: Edit, of stored: ObjectImage, _ property: Property, _ last: PastChange) -> Bool {
+    let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
+    var mine = Value.null
+    if case .set(let value) = edit.action { mine = value }
+    conflicts.append(
+      Conflict(
+        kind: .changed, id: stored.id, property: property.number, mine: mine, theirs: stored[property],
+        author: last.author, revision: last.revision, mineWon: mineWins))
+    return mineWins
+  }
+
+  /// Nil when one of the others replaced the text as a whole, so that no place in it means anything any more.
+  private func rebase(_ splices: [TextSplice], over past: [PastChange], property: PropertyNumber) -> [TextSplice]? {
+    var splices = splices
+    for change in past {
+      for edit in change.edits where edit.property == property {
+        guard case .splice(let earlier) = edit.action else { return nil }
+        splices = TextSplice.rebase(splices, over: earlier)
+      }
+    }
+    return splices
+  }
+
+  /// An update of a deleted object loses, and says so, whatever the policy.
+  mutating func reportMissing(_ id: ObjectID) throws {
+    if let deletion = try reader.deletion(of: id) {
+      conflicts.append(
+        Conflict(kind: .deleted, id: id, author: deletion.author, revision: deletion.revision, mineWon: false))
+    } else if drafts[id]?.isDeleted == true {
+      conflicts.append(Conflict(kind: .deleted, id: id))
+    } else {
+      throw Refusal(.notFound, "there is no \(model.entity(id.entity)?.name ?? "object") with the id \(id)")
+    }
+  }
+}

@@ -1,0 +1,196 @@
+/// The one engine of rules: a transaction and a reader of the present graph go in, a plan of writes comes out, or a
+/// refusal with every reason. The store runs it inside its SQLite transaction, a replica runs it over what it holds,
+/// the simulation runs both.
+///
+/// The steps are those of the design: identities, merging against the base revision, edits with their inverses,
+/// deletes by their rules, server-assigned values, validation. Each step works on `drafts`, the objects as they will
+/// be; nothing outside the planner changes.
+public struct TransactionPlanner<Reader: GraphReader> {
+  /// An object as the transaction will leave it.
+  struct Draft {
+    let entity: Entity
+    /// Nil for an insert.
+    var before: ObjectImage?
+    var after: ObjectImage
+    var isDeleted = false
+    /// What a text's edits were after merging, so that history and deltas can say them as splices.
+    var splices = [PropertyNumber: [TextSplice]]()
+  }
+
+  /// An object, and the stored relationship by which others refer to it.
+  struct Reference: Hashable {
+    let target: ObjectID
+    let property: PropertyNumber
+  }
+
+  /// The values that a uniqueness constraint allows once.
+  struct UniqueKey: Hashable {
+    let constraint: [PropertyNumber]
+    let values: [Value]
+  }
+
+  /// The most objects one transaction may touch, deletes by cascade included.
+  public static var maximumObjects: Int { 1_000_000 }
+
+  let reader: Reader
+  let model: Model
+  let transaction: Transaction
+  let revision: Revision
+  let now: Timestamp
+
+  /// The objects touched so far, and their order.
+  var drafts = [ObjectID: Draft]()
+  var order = [ObjectID]()
+  var identities = [ObjectID: ObjectID]()
+  var conflicts = [Conflict]()
+  var violations = [Violation]()
+  var sequences = [PropertyNumber: Int64]()
+  /// Which objects came to refer to an object in this transaction, for the side of a relationship that stores nothing.
+  /// Entries may be out of date: a reader checks them against the drafts.
+  var gainedReferrers = [Reference: [ObjectID]]()
+  /// The unique keys of the objects that this transaction inserts.
+  var insertedKeys = [UniqueKey: ObjectID]()
+  /// To-many relationships whose count changed without their owner being touched.
+  var countsToCheck = [ObjectID: Set<PropertyNumber>]()
+
+  /// Plans `transaction`.
+  /// - Parameters:
+  ///   - revision: the revision that the commit will have.
+  ///   - now: the time of the commit.
+  ///   - allocate: makes a new permanent id.
+  /// - Throws: `Refusal`, or whatever the reader throws.
+  public static func plan(
+    _ transaction: Transaction, reader: Reader, revision: Revision, now: Timestamp,
+    allocate: (EntityNumber) -> ObjectID
+  ) throws -> TransactionPlan {
+    var planner = TransactionPlanner(
+      reader: reader, model: reader.model, transaction: transaction, revision: revision, now: now)
+    return try planner.run(allocate: allocate)
+  }
+
+  private mutating func run(allocate: (EntityNumber) -> ObjectID) throws -> TransactionPlan {
+    order.reserveCapacity(transaction.changes.count)
+    drafts.reserveCapacity(transaction.changes.count)
+    let updatesOfExisting = try identifyInserts(allocate: allocate)
+    try refuseIfViolated()
+    for (index, change) in transaction.changes.enumerated() {
+      switch change.kind {
+      case .insert, .revive:
+        if updatesOfExisting.contains(index) { try mergeIntoExisting(change) } else { try applyInsert(change) }
+      case .update: try applyUpdate(change)
+      case .delete: break
+      }
+    }
+    try propagateDeletes()
+    if transaction.policy == .error, !conflicts.isEmpty {
+      throw Refusal(.conflict, sentence(for: conflicts), conflicts: conflicts)
+    }
+    try refuseIfViolated()
+    stampAssignedValues()
+    try validate()
+    try refuseIfViolated()
+    return plan()
+  }
+
+  private func plan() -> TransactionPlan {
+    var changes = [ObjectChange]()
+    changes.reserveCapacity(order.count)
+    for id in order {
+      guard let draft = drafts[id] else { continue }
+      if draft.isDeleted {
+        if let before = draft.before {
+          changes.append(ObjectChange(kind: .deleted, id: id, before: before, after: nil))
+        }
+      } else if let before = draft.before {
+        let edits = edits(of: draft, since: before)
+        if !edits.isEmpty {
+          changes.append(ObjectChange(kind: .updated, id: id, before: before, after: draft.after, edits: edits))
+        }
+      } else {
+        changes.append(ObjectChange(kind: .inserted, id: id, before: nil, after: draft.after))
+      }
+    }
+    var named = [Committed.Identity]()
+    for change in transaction.changes where change.kind == .insert {
+      if let id = identities[change.id] { named.append(Committed.Identity(temporary: change.id, permanent: id)) }
+    }
+    return TransactionPlan(
+      changes: changes, identities: named, conflicts: conflicts,
+      sequences: sequences.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 })
+  }
+
+  private func edits(of draft: Draft, since before: ObjectImage) -> [Edit] {
+    var edits = [Edit]()
+    for property in draft.entity.properties {
+      guard let slot = property.slot, before.values[slot] != draft.after.values[slot] else { continue }
+      if let splices = draft.splices[property.number] {
+        edits.append(Edit(property.number, .splice(splices)))
+      } else {
+        edits.append(Edit.difference(of: property, from: before.values[slot], to: draft.after.values[slot]))
+      }
+    }
+    return edits
+  }
+
+  // MARK: - Drafts
+
+  /// Makes sure that a draft of the object exists; false when the object is not there.
+  mutating func touch(_ id: ObjectID) throws -> Bool {
+    if let draft = drafts[id] { return !draft.isDeleted }
+    guard let image = try reader.image(of: id), let entity = model.entity(image.id.entity) else { return false }
+    guard order.count < Self.maximumObjects else {
+      throw Refusal(.limit, "the transaction touches more than \(Self.maximumObjects) objects; split it")
+    }
+    var after = image
+    after.revision = revision
+    drafts[image.id] = Draft(entity: entity, before: image, after: after)
+    order.append(image.id)
+    return true
+  }
+
+  mutating func setValue(_ value: Value, _ property: Property, of id: ObjectID) {
+    drafts[id]?.after[property] = value
+  }
+
+  /// The entity of an object that will be there; nil when there is none.
+  func entity(of id: ObjectID) throws -> Entity? {
+    if let draft = drafts[id] { return draft.isDeleted ? nil : draft.entity }
+    return try reader.entity(of: id).flatMap { model.entity($0) }
+  }
+
+  /// The permanent id for what a transaction says.
+  func permanent(_ id: ObjectID) -> ObjectID? { id.isTemporary ? identities[id] : id }
+
+  mutating func violate(_ id: ObjectID, _ property: Property?, _ rule: String, _ value: Value, _ message: String) {
+    violations.append(
+      Violation(id: id, property: property?.number ?? 0, rule: rule, value: value, message: message))
+  }
+
+  func refuseIfViolated() throws {
+    guard let first = violations.first else { return }
+    let more = violations.count > 1 ? " (and \(violations.count - 1) more)" : ""
+    let code: Refusal.Code =
+      if violations.allSatisfy({ $0.rule == "deny" }) {
+        .denied
+      } else if violations.allSatisfy({ $0.rule == "unique" }) {
+        .unique
+      } else {
+        .invalid
+      }
+    throw Refusal(code, first.message + more, violations: violations)
+  }
+
+  private func sentence(for conflicts: [Conflict]) -> String {
+    guard let first = conflicts.first else { return "" }
+    let entity = model.entity(first.id.entity)?.name ?? "object"
+    let who = first.author.isEmpty ? "someone else" : first.author
+    let more = conflicts.count > 1 ? " (and \(conflicts.count - 1) more conflicts)" : ""
+    switch first.kind {
+    case .deleted: return "\(who) has deleted this \(entity)\(more)"
+    case .changed:
+      let property = model.property(first.property).map { "\(entity).\($0.name)" } ?? "this \(entity)"
+      return "\(who) has changed \(property) since you read it\(more)"
+    case .unique: return "another \(entity) has the same unique key\(more)"
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/// What a server needs of a store. `GraphStore` implements it on SQLite; another engine behind it stays possible.
+///
+/// Every call blocks: the caller picks the thread. `commit` is for one thread at a time; the reads may run beside it
+/// and beside each other.
+public protocol GraphStoring: Sendable {
+  var model: Model { get }
+  /// The newest committed state.
+  var head: Token { get throws }
+
+  /// Commits a batch: each request whole or not at all, all of them with one wait for the disk. When it returns,
+  /// what was committed is on the disk.
+  /// - Parameter now: the time of the commits, unless the last one was later.
+  /// - Returns: a result for each request, in order.
+  /// - Throws: `StoreFailure` when the disk or the file fails; then nothing of the batch counts as committed.
+  func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult]
+
+  /// Reads objects inside one read transaction.
+  /// - Returns: the state that the objects were read at.
+  func fetch(_ request: FetchRequest, _ body: (ObjectImage) throws -> Void) throws -> Token
+
+  /// Counts without reading.
+  func count(_ request: FetchRequest) throws -> (count: Int, at: Token)
+
+  /// The commits after `after` up to and including `through`, oldest first, with whole images.
+  /// - Throws: `Refusal(.limit)` when that is more than `maximumChanges` object changes, or history no longer has it.
+  func commits(after: Revision, through: Revision?, maximumChanges: Int) throws -> [CommitRecord]
+
+  /// Whether the store was ever in this state.
+  func recognizes(_ token: Token) throws -> Bool
+
+  /// What `stickies status` tells of the store.
+  func statistics() throws -> StoreStatistics
+}
+
+/// What the single writer is asked to do.
+public enum WriteRequest: Sendable {
+  case transaction(Transaction, author: String)
+  /// Undo a commit: the given one, or the author's newest that is no undo and not undone.
+  case undo(TransactionID, author: String, revision: Revision?)
+
+  public var id: TransactionID {
+    switch self {
+    case .transaction(let transaction, _): transaction.id
+    case .undo(let id, _, _): id
+    }
+  }
+}
+
+public struct WriteResult: Sendable {
+  public var outcome: Outcome
+  /// What was committed; nil for a refusal, and for a transaction that had been committed before.
+  public var record: CommitRecord?
+
+  public init(outcome: Outcome, record: CommitRecord?) {
+    self.outcome = outcome
+    self.record = record
+  }
+}
+
+public struct StoreStatistics: Sendable, Hashable {
+  public var head: Token
+  /// The folder or file, as a person would type it.
+  public var location: String
+  /// Bytes on disk, the write-ahead log included.
+  public var size: Int
+  /// For each sequence attribute, the number that it gives next.
+  public var sequences: [(property: PropertyNumber, next: Int64)]
+
+  public init(head: Token, location: String, size: Int, sequences: [(property: PropertyNumber, next: Int64)]) {
+    self.head = head
+    self.location = location
+    self.size = size
+    self.sequences = sequences
+  }
+
+  public static func == (left: Self, right: Self) -> Bool {
+    left.head == right.head && left.location == right.location && left.size == right.size
+      && left.sequences.map(\.property) == right.sequences.map(\.property)
+      && left.sequences.map(\.next) == right.sequences.map(\.next)
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(head) }
+}
+
+/// The environment fails: what, why, and what a person can do about it.
+public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
+  public enum Code: String, Sendable {
+    case inUse, notAStore, newerVersion, corrupt, readOnly, full, cannotLock, inputOutput, notDurable, modelDiffers
+  }
+
+  public var code: Code
+  public var sentence: String
+  public var cause: String
+  public var advice: String
+
+  public init(_ code: Code, _ sentence: String, cause: String = "", advice: String) {
+    self.code = code
+    self.sentence = sentence
+    self.cause = cause
+    self.advice = advice
+  }
+
+  public var description: String {
+    sentence + (cause.isEmpty ? "" : " (\(cause))") + ". " + advice
+  }
+}

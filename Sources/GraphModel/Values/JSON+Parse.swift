@@ -1,0 +1,187 @@
+extension JSON {
+  /// Where and why a text is no JSON. Lines and columns count from 1, columns in bytes.
+  public struct ParseError: Error, Equatable, CustomStringConvertible {
+    public let line: Int
+    public let column: Int
+    public let reason: String
+
+    public var description: String { "line \(line), column \(column): \(reason)" }
+  }
+
+  /// Arrays and objects may lie this deep in each other.
+  public static let maximumDepth = 128
+
+  /// Parses one document, as RFC 8259 has it: no comment, no trailing comma, no duplicate name.
+  public init(parsing bytes: some Collection<UInt8>) throws(ParseError) {
+    var parser = JSONParser(bytes: Array(bytes))
+    self = try parser.document()
+  }
+
+  public init(parsing text: String) throws(ParseError) {
+    try self.init(parsing: Array(text.utf8))
+  }
+}
+
+private struct JSONParser {
+  let bytes: [UInt8]
+  var position = 0
+
+  init(bytes: [UInt8]) {
+    self.bytes = bytes
+    // A byte order mark is forbidden by the standard and common in files.
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+  }
+
+  mutating func document() throws(JSON.ParseError) -> JSON {
+    let value = try value(depth: 0)
+    skipBlanks()
+    guard position == bytes.count else { throw error("unexpected text after the end of the document") }
+    return value
+  }
+
+  private func error(_ reason: String, at place: Int? = nil) -> JSON.ParseError {
+    let before = bytes[..<min(place ?? position, bytes.count)]
+    let line = before.count { $0 == 0x0A } + 1
+    let column = before.count - ((before.lastIndex(of: 0x0A) ?? -1) + 1) + 1
+    return JSON.ParseError(line: line, column: column, reason: reason)
+  }
+
+  private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  private mutating func skipBlanks() {
+    while let byte = current, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
+  }
+
+  private mutating func value(depth: Int) throws(JSON.ParseError) -> JSON {
+    guard depth <= JSON.maximumDepth else { throw error("nested deeper than \(JSON.maximumDepth)") }
+    skipBlanks()
+    switch current {
+    case UInt8(ascii: "{"): return try object(depth: depth)
+    case UInt8(ascii: "["): return try array(depth: depth)
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "t"): return try word("true", .bool(true))
+    case UInt8(ascii: "f"): return try word("false", .bool(false))
+    case UInt8(ascii: "n"): return try word("null", .null)
+    case nil: throw error("the document ends where a value is expected")
+    case let byte? where byte == UInt8(ascii: "-") || (0x30...0x39).contains(byte): return try number()
+    default: throw error("a value is expected here")
+    }
+  }
+
+  private mutating func word(_ word: String, _ value: JSON) throws(JSON.ParseError) -> JSON {
+    guard bytes[position...].starts(with: word.utf8) else { throw error("a value is expected here") }
+    position += word.utf8.count
+    return value
+  }
+
+  private mutating func object(depth: Int) throws(JSON.ParseError) -> JSON {
+    position += 1
+    var members = [JSON.Member]()
+    var names = Set<String>()
+    skipBlanks()
+    if current == UInt8(ascii: "}") {
+      position += 1
+      return .object([])
+    }
+    while true {
+      skipBlanks()
+      let start = position
+      guard current == UInt8(ascii: "\"") else { throw error("a name in quotation marks is expected here") }
+      let name = try string()
+      guard names.insert(name).inserted else { throw error("the name \"\(name)\" stands here twice", at: start) }
+      skipBlanks()
+      guard current == UInt8(ascii: ":") else { throw error("':' is expected here") }
+      position += 1
+      members.append(JSON.Member(name, try value(depth: depth + 1)))
+      if try !another(until: UInt8(ascii: "}")) { return .object(members) }
+    }
+  }
+
+  private mutating func array(depth: Int) throws(JSON.ParseError) -> JSON {
+    position += 1
+    var elements = [JSON]()
+    skipBlanks()
+    if current == UInt8(ascii: "]") {
+      position += 1
+      return .array([])
+    }
+    while true {
+      elements.append(try value(depth: depth + 1))
+      if try !another(until: UInt8(ascii: "]")) { return .array(elements) }
+    }
+  }
+
+  private mutating func another(until end: UInt8) throws(JSON.ParseError) -> Bool {
+    skipBlanks()
+    guard let byte = current, byte == UInt8(ascii: ",") || byte == end else {
+      throw error("',' or '\(Character(Unicode.Scalar(end)))' is expected here")
+    }
+    position += 1
+    return byte != end
+  }
+
+  private mutating func number() throws(JSON.ParseError) -> JSON {
+    let start = position
+    while let byte = current, (0x30...0x39).contains(byte) || "+-.eE".utf8.contains(byte) { position += 1 }
+    let text = String(decoding: bytes[start..<position], as: UTF8.self)
+    let digits = text.drop { $0 == "-" }
+    guard !(digits.hasPrefix("0") && digits.dropFirst().first?.isNumber == true), digits.first?.isNumber == true,
+      !text.hasSuffix(".")
+    else { throw error("'\(text)' is no number", at: start) }
+    if let value = Int64(text) { return .integer(value) }
+    guard let value = Double(text), value.isFinite else { throw error("'\(text)' is no number", at: start) }
+    return .double(value)
+  }
+
+  private mutating func string() throws(JSON.ParseError) -> String {
+    let start = position
+    position += 1
+    var content = [UInt8]()
+    while true {
+      guard let byte = current else { throw error("this string has no end", at: start) }
+      position += 1
+      switch byte {
+      case UInt8(ascii: "\""):
+        guard let string = String(validating: content, as: UTF8.self) else {
+          throw error("this string is not UTF-8", at: start)
+        }
+        return string
+      case UInt8(ascii: "\\"): try escape(into: &content)
+      case 0..<0x20: throw error("a control character must be written as an escape", at: position - 1)
+      default: content.append(byte)
+      }
+    }
+  }
+
+  private mutating func escape(into content: inout [UInt8]) throws(JSON.ParseError) {
+    guard let byte = current else { throw error("the document ends within an escape") }
+    position += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): content.append(byte)
+    case UInt8(ascii: "b"): content.append(0x08)
+    case UInt8(ascii: "f"): content.append(0x0C)
+    case UInt8(ascii: "n"): content.append(0x0A)
+    case UInt8(ascii: "r"): content.append(0x0D)
+    case UInt8(ascii: "t"): content.append(0x09)
+    case UInt8(ascii: "u"):
+      var scalar = try hexDigits()
+      if (0xD800..<0xDC00).contains(scalar), bytes[position...].starts(with: "\\u".utf8) {
+        position += 2
+        let low = try hexDigits()
+        guard (0xDC00..<0xE000).contains(low) else { throw error("half of a surrogate pair") }
+        scalar = 0x10000 + (scalar - 0xD800) << 10 + (low - 0xDC00)
+      }
+      guard let valid = Unicode.Scalar(scalar) else { throw error("half of a surrogate pair") }
+      content.append(contentsOf: String(Character(valid)).utf8)
+    default: throw error("no such escape", at: position - 1)
+    }
+  }
+
+  private mutating func hexDigits() throws(JSON.ParseError) -> UInt32 {
+    guard position + 4 <= bytes.count,
+      let value = UInt32(String(decoding: bytes[position..<(position + 4)], as: UTF8.self), radix: 16)
+    else { throw error("four hexadecimal digits are expected here") }
+    position += 4
+    return value
+  }
+}

@@ -1,0 +1,96 @@
+/// A JSON document, kept as it was written: members stay in order and integers stay whole, which a model file's
+/// messages and an attribute of type `json` both need.
+public indirect enum JSON: Hashable, Sendable {
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  case double(Double)
+  case string(String)
+  case array([JSON])
+  case object([Member])
+
+  public struct Member: Hashable, Sendable {
+    public var name: String
+    public var value: JSON
+
+    public init(_ name: String, _ value: JSON) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// The first member with this name; nil for anything but an object that has it.
+  public subscript(name: String) -> JSON? {
+    guard case .object(let members) = self else { return nil }
+    return members.first { $0.name == name }?.value
+  }
+
+  public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
+  public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
+  public var integerValue: Int64? { if case .integer(let value) = self { value } else { nil } }
+  public var arrayValue: [JSON]? { if case .array(let value) = self { value } else { nil } }
+  public var members: [Member]? { if case .object(let value) = self { value } else { nil } }
+}
+
+// MARK: - Writing
+
+extension JSON {
+  /// One line, without blanks. Control characters are escaped, everything else is UTF-8 as it stands.
+  public var text: String {
+    var bytes = [UInt8]()
+    write(to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  public func write(to bytes: inout [UInt8]) {
+    switch self {
+    case .null: bytes.append(contentsOf: "null".utf8)
+    case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
+    case .integer(let value): bytes.append(contentsOf: String(value).utf8)
+    case .double(let value):
+      // A whole double prints as an integer would: JSON knows only numbers.
+      if let whole = Int64(exactly: value), abs(whole) < 1 << 53 {
+        bytes.append(contentsOf: String(whole).utf8)
+      } else {
+        bytes.append(contentsOf: (value.isFinite ? "\(value)" : "null").utf8)
+      }
+    case .string(let value): Self.write(value, to: &bytes)
+    case .array(let elements):
+      bytes.append(UInt8(ascii: "["))
+      for (index, element) in elements.enumerated() {
+        if index > 0 { bytes.append(UInt8(ascii: ",")) }
+        element.write(to: &bytes)
+      }
+      bytes.append(UInt8(ascii: "]"))
+    case .object(let members):
+      bytes.append(UInt8(ascii: "{"))
+      for (index, member) in members.enumerated() {
+        if index > 0 { bytes.append(UInt8(ascii: ",")) }
+        Self.write(member.name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        member.value.write(to: &bytes)
+      }
+      bytes.append(UInt8(ascii: "}"))
+    }
+  }
+
+  private static func write(_ string: String, to bytes: inout [UInt8]) {
+    let hex = Array("0123456789abcdef".utf8)
+    bytes.append(UInt8(ascii: "\""))
+    for byte in string.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""): bytes.append(contentsOf: "\\\"".utf8)
+      case UInt8(ascii: "\\"): bytes.append(contentsOf: "\\\\".utf8)
+      case 0x0A: bytes.append(contentsOf: "\\n".utf8)
+      case 0x0D: bytes.append(contentsOf: "\\r".utf8)
+      case 0x09: bytes.append(contentsOf: "\\t".utf8)
+      case 0..<0x20, 0x7F:
+        bytes.append(contentsOf: "\\u00".utf8)
+        bytes.append(hex[Int(byte >> 4)])
+        bytes.append(hex[Int(byte & 15)])
+      default: bytes.append(byte)
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+}

@@ -1,0 +1,135 @@
+/// A revision names a state of the whole graph: the count of commits that led to it. 0 is the empty graph.
+public typealias Revision = Int64
+
+/// Microseconds since 1970-01-01T00:00:00Z, leap seconds not counted: the one form of a date everywhere.
+public typealias Timestamp = Int64
+
+/// The number of an entity in its model, from 1. Names travel once, in the welcome; bodies use numbers.
+public typealias EntityNumber = UInt32
+
+/// The number of a property in its model, from 1, the same for a subentity's inherited property.
+public typealias PropertyNumber = UInt32
+
+/// 128 bits that nobody else has. For objects the high half rises with time, so that rows inserted together lie
+/// together on disk; the low half is random, so that short prefixes of the text form differ.
+public struct UniqueID: Hashable, Comparable, Sendable {
+  public var high: UInt64
+  public var low: UInt64
+
+  public init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  public static let zero = UniqueID(high: 0, low: 0)
+
+  public static func < (left: UniqueID, right: UniqueID) -> Bool {
+    (left.high, left.low) < (right.high, right.low)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(low ^ high)
+  }
+
+  /// The sixteen bytes, most significant first.
+  public var bytes: [UInt8] {
+    (0..<16).map { UInt8(truncatingIfNeeded: ($0 < 8 ? high : low) >> UInt64(56 - 8 * ($0 % 8))) }
+  }
+
+  /// Reads sixteen bytes; nil for any other count.
+  public init?(bytes: some Collection<UInt8>) {
+    guard bytes.count == 16 else { return nil }
+    self = .zero
+    for (index, byte) in bytes.enumerated() {
+      if index < 8 { high = high << 8 | UInt64(byte) } else { low = low << 8 | UInt64(byte) }
+    }
+  }
+}
+
+/// A managed object's identity: 128 bits, and the entity that they belong to.
+///
+/// A *temporary* id stands for an object that the server has not allocated yet. Its high half is zero and its low half
+/// counts up within one transaction; it may be named only in the transaction that inserts it.
+public struct ObjectID: Hashable, Comparable, Sendable {
+  public var key: UniqueID
+  public var entity: EntityNumber
+
+  public init(key: UniqueID, entity: EntityNumber) {
+    self.key = key
+    self.entity = entity
+  }
+
+  public static func temporary(_ number: UInt64, entity: EntityNumber) -> ObjectID {
+    ObjectID(key: UniqueID(high: 0, low: number), entity: entity)
+  }
+
+  public var isTemporary: Bool { key.high == 0 }
+
+  public static func < (left: ObjectID, right: ObjectID) -> Bool { left.key < right.key }
+
+  public static func == (left: ObjectID, right: ObjectID) -> Bool { left.key == right.key }
+
+  public func hash(into hasher: inout Hasher) { key.hash(into: &hasher) }
+}
+
+// MARK: - Text
+
+extension UniqueID: CustomStringConvertible, LosslessStringConvertible {
+  /// Letters only, for the first character: so an id is never mistaken for a note's number.
+  private static let letters = Array("abcdefghjkmnpqrs".utf8)
+  private static let digits = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+
+  /// The length of the text form, in characters.
+  public static let textLength = 26
+
+  /// 26 characters, the random half first: 4 bits as a letter, then 25 digits in base 32.
+  public var description: String {
+    let bits = UInt128(low) << 64 | UInt128(high)
+    var text = [UInt8]()
+    text.reserveCapacity(Self.textLength)
+    text.append(Self.letters[Int(bits >> 124)])
+    for index in 0..<25 {
+      // The last digit holds four bits and a zero.
+      let shifted = index < 24 ? bits >> UInt128(119 - 5 * index) : bits << 1
+      text.append(Self.digits[Int(shifted & 31)])
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  public init?(_ description: String) {
+    guard description.utf8.count == Self.textLength, let range = Self.range(ofPrefix: description) else { return nil }
+    guard range.lowerBound == range.upperBound else { return nil }
+    self = UniqueID(high: UInt64(truncatingIfNeeded: range.lowerBound), low: UInt64(range.lowerBound >> 64))
+  }
+
+  /// The ids whose text form begins with `prefix`, as 128 bits with the random half first; nil when no text form can
+  /// begin so. An empty prefix is every id.
+  public static func range(ofPrefix prefix: String) -> ClosedRange<UInt128>? {
+    var bits: UInt128 = 0
+    var free = 128
+    for (index, byte) in prefix.utf8.enumerated() {
+      guard index < textLength else { return nil }
+      let table = index == 0 ? letters : digits
+      guard let digit = table.firstIndex(of: byte) else { return nil }
+      switch index {
+      case 0: (bits, free) = (UInt128(digit) << 124, 124)
+      case 25:
+        guard digit & 1 == 0 else { return nil }
+        (bits, free) = (bits | UInt128(digit >> 1), 0)
+      default:
+        free -= 5
+        bits |= UInt128(digit) << UInt128(free)
+      }
+    }
+    let rest: UInt128 = free == 128 ? .max : (UInt128(1) << UInt128(free)) - 1
+    return bits...(bits | rest)
+  }
+
+  public func hasPrefix(_ prefix: String) -> Bool {
+    Self.range(ofPrefix: prefix)?.contains(UInt128(low) << 64 | UInt128(high)) ?? false
+  }
+}
+
+extension ObjectID: CustomStringConvertible {
+  public var description: String { isTemporary ? "temporary \(key.low)" : key.description }
+}

@@ -1,0 +1,27 @@
+/// One object as it was at a revision: the values of its stored properties, in the order of their slots.
+///
+/// A to-many whose inverse is a to-one has no slot: adding a note to a board of 100,000 does not touch the board.
+public struct ObjectImage: Hashable, Sendable {
+  public var id: ObjectID
+  /// The revision of the object's last change.
+  public var revision: Revision
+  public var values: [Value]
+
+  public init(id: ObjectID, revision: Revision, values: [Value]) {
+    self.id = id
+    self.revision = revision
+    self.values = values
+  }
+
+  /// The value of a stored property; null for one that has no slot here.
+  public subscript(property: Property) -> Value {
+    get {
+      guard let slot = property.slot, slot < values.count else { return .null }
+      return values[slot]
+    }
+    set {
+      guard let slot = property.slot, slot < values.count else { return }
+      values[slot] = newValue
+    }
+  }
+}

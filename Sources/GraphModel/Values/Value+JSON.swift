@@ -1,0 +1,131 @@
+extension Value {
+  /// Reads an attribute's value as JSON has it: dates as RFC 3339, decimals as strings or numbers, data as base64,
+  /// UUIDs with hyphens. Nil when the JSON is no value of that kind; `null` is always legal here.
+  public init?(json: JSON, kind: Attribute.Kind, cases: [String] = []) {
+    switch (kind, json) {
+    case (_, .null): self = .null
+    case (.bool, .bool(let value)): self = .bool(value)
+    case (.integer, .integer(let value)): self = .integer(value)
+    case (.double, .integer(let value)): self = .double(Double(value))
+    case (.double, .double(let value)) where value.isFinite: self = .double(value)
+    case (.decimal, .string(let text)):
+      guard let value = DecimalValue(text) else { return nil }
+      self = .decimal(value)
+    case (.decimal, .integer(let number)):
+      guard let value = DecimalValue("\(number)") else { return nil }
+      self = .decimal(value)
+    case (.string, .string(let text)), (.text, .string(let text)): self = .string(text)
+    case (.uri, .string(let text)):
+      guard Value.isURI(text) else { return nil }
+      self = .string(text)
+    case (.enumeration, .string(let text)):
+      guard cases.contains(text) else { return nil }
+      self = .string(text)
+    case (.date, .string(let text)):
+      guard let value = Dates.timestamp(text) else { return nil }
+      self = .date(value)
+    case (.uuid, .string(let text)):
+      guard let value = UniqueID(hyphenated: text) else { return nil }
+      self = .uuid(value)
+    case (.data, .string(let text)):
+      guard let value = Base64.bytes(text) else { return nil }
+      self = .data(value)
+    case (.json, let document): self = .string(document.text)
+    default: return nil
+    }
+  }
+
+  /// The value as JSON has it; `kind` is nil for relationships.
+  public func json(kind: Attribute.Kind?) -> JSON {
+    switch self {
+    case .null: .null
+    case .bool(let value): .bool(value)
+    case .integer(let value): .integer(value)
+    case .double(let value): .double(value)
+    case .decimal(let value): .string(value.description)
+    case .string(let value): kind == .json ? (try? JSON(parsing: value)) ?? .string(value) : .string(value)
+    case .date(let value): .string(Dates.text(value))
+    case .uuid(let value): .string(value.hyphenated)
+    case .data(let value): .string(Base64.text(value))
+    case .object(let id): .string(id.description)
+    case .objects(let ids): .array(ids.map { .string($0.description) })
+    }
+  }
+
+  /// A scheme, a colon, and no blank or control character: enough to keep garbage out, and no more than RFC 3986
+  /// asks of every scheme.
+  static func isURI(_ text: String) -> Bool {
+    let bytes = Array(text.utf8)
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0, (bytes[0] | 0x20) >= 0x61,
+      (bytes[0] | 0x20) <= 0x7A
+    else { return false }
+    let scheme = bytes[..<colon].allSatisfy { byte in
+      (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || "+-.".utf8.contains(byte)
+    }
+    return scheme && bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F }
+  }
+}
+
+extension UniqueID {
+  /// `123e4567-e89b-12d3-a456-426614174000`.
+  public var hyphenated: String {
+    var text = ""
+    for (index, byte) in bytes.enumerated() {
+      if [4, 6, 8, 10].contains(index) { text += "-" }
+      text += String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+    }
+    return text
+  }
+
+  public init?(hyphenated text: String) {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.map(\.utf8.count) == [8, 4, 4, 4, 12] else { return nil }
+    let digits = Array(parts.joined().utf8)
+    var bytes = [UInt8]()
+    for index in stride(from: 0, to: 32, by: 2) {
+      guard digits[index] != UInt8(ascii: "+"), digits[index] != UInt8(ascii: "-"),
+        let byte = UInt8(String(decoding: digits[index...(index + 1)], as: UTF8.self), radix: 16)
+      else { return nil }
+      bytes.append(byte)
+    }
+    self.init(bytes: bytes)
+  }
+}
+
+/// Base 64 with the standard alphabet and padding.
+public enum Base64 {
+  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+  public static func text(_ bytes: [UInt8]) -> String {
+    var text = [UInt8]()
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+      let group = bytes[start..<min(start + 3, bytes.count)]
+      var bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+      bits <<= UInt32(8 * (3 - group.count))
+      for digit in 0..<4 {
+        let isPadding = digit > group.count
+        text.append(isPadding ? UInt8(ascii: "=") : alphabet[Int(bits >> UInt32(18 - 6 * digit)) & 63])
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  public static func bytes(_ text: String) -> [UInt8]? {
+    let characters = Array(text.utf8)
+    guard characters.count % 4 == 0 else { return nil }
+    let padding = characters.suffix(2).count { $0 == UInt8(ascii: "=") }
+    var bytes = [UInt8]()
+    var bits: UInt32 = 0
+    for (index, character) in characters.enumerated() {
+      let isPadding = index >= characters.count - padding
+      guard let digit = isPadding ? 0 : alphabet.firstIndex(of: character) else { return nil }
+      bits = bits << 6 | UInt32(digit)
+      if index % 4 == 3 {
+        bytes += [UInt8(truncatingIfNeeded: bits >> 16), UInt8(truncatingIfNeeded: bits >> 8), UInt8(truncatingIfNeeded: bits)]
+        bits = 0
+      }
+    }
+    guard padding < 2 || characters.last == UInt8(ascii: "=") else { return nil }
+    return Array(bytes.dropLast(padding))
+  }
+}

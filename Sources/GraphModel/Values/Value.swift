@@ -1,0 +1,157 @@
+/// What a property can hold. The attribute's type gives a case its meaning: `string` carries strings, texts, URIs,
+/// JSON documents and the names of enumeration cases; `integer` also carries sequences.
+///
+/// Equality and order of strings compare UTF-8 bytes. Swift's own `==` is canonical equivalence and SQLite's is
+/// bytes; an index and a predicate must agree, so bytes it is.
+public enum Value: Sendable {
+  case null
+  case bool(Bool)
+  case integer(Int64)
+  case double(Double)
+  case decimal(DecimalValue)
+  case string(String)
+  case date(Timestamp)
+  case uuid(UniqueID)
+  case data([UInt8])
+  /// A to-one relationship.
+  case object(ObjectID)
+  /// A stored many-to-many relationship: ids without duplicates, in ascending order.
+  case objects([ObjectID])
+
+  public var isNull: Bool {
+    if case .null = self { true } else { false }
+  }
+
+  /// The one id of a to-one relationship; nil for anything else.
+  public var objectID: ObjectID? {
+    if case .object(let id) = self { id } else { nil }
+  }
+
+  /// The ids of a relationship of either kind.
+  public var objectIDs: [ObjectID] {
+    switch self {
+    case .object(let id): [id]
+    case .objects(let ids): ids
+    default: []
+    }
+  }
+
+  public var stringValue: String? {
+    if case .string(let string) = self { string } else { nil }
+  }
+}
+
+extension Value: Hashable {
+  public static func == (left: Value, right: Value) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    case (.bool(let a), .bool(let b)): a == b
+    case (.integer(let a), .integer(let b)): a == b
+    case (.double(let a), .double(let b)): a == b
+    case (.decimal(let a), .decimal(let b)): a == b
+    case (.string(let a), .string(let b)): Bytes.equal(a, b)
+    case (.date(let a), .date(let b)): a == b
+    case (.uuid(let a), .uuid(let b)): a == b
+    case (.data(let a), .data(let b)): a == b
+    case (.object(let a), .object(let b)): a == b
+    case (.objects(let a), .objects(let b)): a == b
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .bool(let value): hasher.combine(value)
+    case .integer(let value): hasher.combine(value)
+    case .double(let value): hasher.combine(value)
+    case .decimal(let value): hasher.combine(value)
+    case .string(let value):
+      var copy = value
+      copy.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    case .date(let value): hasher.combine(value)
+    case .uuid(let value): hasher.combine(value)
+    case .data(let value): hasher.combine(value)
+    case .object(let id): hasher.combine(id)
+    case .objects(let ids): hasher.combine(ids)
+    }
+  }
+}
+
+extension Value {
+  /// The order of two values of one attribute: nil first, then by value, strings by bytes. Values of different kinds,
+  /// which a checked model never compares, are ordered by kind.
+  public static func order(_ left: Value, _ right: Value) -> Order {
+    switch (left, right) {
+    case (.integer(let a), .integer(let b)), (.date(let a), .date(let b)): Order(a, b)
+    case (.double(let a), .double(let b)): Order(a, b)
+    case (.integer(let a), .double(let b)): Order(Double(a), b)
+    case (.double(let a), .integer(let b)): Order(a, Double(b))
+    case (.string(let a), .string(let b)): Bytes.order(a, b)
+    case (.bool(let a), .bool(let b)): Order(a ? 1 : 0, b ? 1 : 0)
+    case (.decimal(let a), .decimal(let b)): Order(a, b)
+    case (.uuid(let a), .uuid(let b)): Order(a, b)
+    case (.data(let a), .data(let b)):
+      a == b ? .same : a.lexicographicallyPrecedes(b) ? .ascending : .descending
+    case (.object(let a), .object(let b)): Order(a, b)
+    default: Order(left.rank, right.rank)
+    }
+  }
+
+  private var rank: Int {
+    switch self {
+    case .null: 0
+    case .bool: 1
+    case .integer, .double: 2
+    case .decimal: 3
+    case .string: 4
+    case .date: 5
+    case .uuid: 6
+    case .data: 7
+    case .object: 8
+    case .objects: 9
+    }
+  }
+}
+
+/// How two values stand to each other.
+public enum Order: Sendable {
+  case ascending, same, descending
+
+  @inlinable
+  public init<Element: Comparable>(_ left: Element, _ right: Element) {
+    self = left < right ? .ascending : right < left ? .descending : .same
+  }
+
+  public var reversed: Order {
+    switch self {
+    case .ascending: .descending
+    case .same: .same
+    case .descending: .ascending
+    }
+  }
+}
+
+/// Strings seen as their UTF-8 bytes.
+public enum Bytes {
+  public static func equal(_ left: String, _ right: String) -> Bool { order(left, right) == .same }
+
+  public static func order(_ left: String, _ right: String) -> Order {
+    let fast = left.utf8.withContiguousStorageIfAvailable { a in
+      right.utf8.withContiguousStorageIfAvailable { b in order(a, b) }
+    }
+    if let order = fast ?? nil { return order }
+    var (left, right) = (left, right)
+    return left.withUTF8 { a in right.withUTF8 { b in order(a, b) } }
+  }
+
+  private static func order(_ a: UnsafeBufferPointer<UInt8>, _ b: UnsafeBufferPointer<UInt8>) -> Order {
+    let shared = min(a.count, b.count)
+    var index = 0
+    while index < shared {
+      if a[index] != b[index] { return a[index] < b[index] ? .ascending : .descending }
+      index += 1
+    }
+    return Order(a.count, b.count)
+  }
+}

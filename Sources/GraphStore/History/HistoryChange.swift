@@ -1,0 +1,193 @@
+import GraphModel
+
+/// What a commit's row remembers of one object: enough to turn the object as it was after the commit into the object
+/// as it was before, and to say what happened. The present and these, newest first, are the whole past; an insert
+/// therefore keeps no values, and a delete keeps them all.
+struct HistoryChange {
+  var kind: ObjectChange.Kind
+  var id: ObjectID
+  /// The revision of the object's change before this one; 0 for an insert.
+  var previous: Revision
+  /// Of the image after the commit (before it, for a delete), so that a replayed past can be verified.
+  var sum: UInt64
+  /// The whole object, for a delete.
+  var values = [Value]()
+  var edits = [HistoryEdit]()
+}
+
+/// An edit that can be taken back.
+struct HistoryEdit {
+  enum Action {
+    case set(old: Value, new: Value)
+    /// The splices, and for each the text that gave way.
+    case splice([TextSplice], removed: [String])
+    case members(added: [ObjectID], removed: [ObjectID])
+  }
+
+  var property: PropertyNumber
+  var action: Action
+
+  /// The edit as it was made.
+  var edit: Edit {
+    switch action {
+    case .set(_, let new): Edit(property, .set(new))
+    case .splice(let splices, _): Edit(property, .splice(splices))
+    case .members(let added, let removed): Edit(property, .members(added: added, removed: removed))
+    }
+  }
+
+  /// The edit that takes this one back from a text, set or value as this one left it.
+  var reversed: Edit {
+    switch action {
+    case .set(let old, _): return Edit(property, .set(old))
+    case .members(let added, let removed): return Edit(property, .members(added: removed, removed: added))
+    case .splice(let splices, let removed):
+      var shift = 0
+      var back = [TextSplice]()
+      for (splice, text) in zip(splices, removed) {
+        let inserted = splice.insertion.utf8.count
+        back.append(TextSplice(offset: splice.offset + shift, length: inserted, insertion: text))
+        shift += inserted - splice.length
+      }
+      return Edit(property, .splice(back))
+    }
+  }
+}
+
+extension HistoryChange {
+  init(_ change: ObjectChange, model: Model) {
+    kind = change.kind
+    id = change.id
+    previous = change.before?.revision ?? 0
+    sum = (change.after ?? change.before).map { Checksum.of($0.binary) } ?? 0
+    if change.kind == .deleted { values = change.before?.values ?? [] }
+    for edit in change.edits {
+      guard let property = model.property(edit.property) else { continue }
+      let old = change.before?[property] ?? .null
+      let action: HistoryEdit.Action =
+        switch edit.action {
+        case .set(let new): .set(old: old, new: new)
+        case .members(let added, let removed): .members(added: added, removed: removed)
+        case .splice(let splices): .splice(splices, removed: Self.removed(splices, from: old.stringValue ?? ""))
+        }
+      edits.append(HistoryEdit(property: edit.property, action: action))
+    }
+  }
+
+  private static func removed(_ splices: [TextSplice], from text: String) -> [String] {
+    let bytes = Array(text.utf8)
+    return splices.map { splice in
+      String(decoding: bytes[min(splice.offset, bytes.count)..<min(splice.end, bytes.count)], as: UTF8.self)
+    }
+  }
+
+  /// The object before this change, from the object after it.
+  func before(_ after: ObjectImage?, model: Model) -> ObjectImage? {
+    switch kind {
+    case .inserted: return nil
+    case .deleted: return ObjectImage(id: id, revision: previous, values: values)
+    case .updated:
+      guard var image = after else { return nil }
+      image.revision = previous
+      for edit in edits {
+        guard let property = model.property(edit.property) else { continue }
+        if let old = edit.reversed.applied(to: image[property]) { image[property] = old }
+      }
+      return image
+    }
+  }
+}
+
+// MARK: - Binary form
+
+extension HistoryChange: BinaryForm {
+  func encode(to writer: inout BinaryWriter) {
+    writer.field(1, UInt64(kind.rawValue))
+    writer.field(2, id)
+    writer.field(3, previous)
+    writer.fixed(4, sum)
+    for value in values { writer.field(5, value) }
+    for edit in edits { writer.field(6, edit) }
+  }
+
+  init(from reader: inout BinaryReader) throws(MalformedMessage) {
+    self.init(kind: .inserted, id: .temporary(0, entity: 0), previous: 0, sum: 0)
+    while let (number, field) = try reader.next() {
+      switch number {
+      case 1: kind = try field.choice()
+      case 2: id = try field.form()
+      case 3: previous = try field.integer()
+      case 4: sum = try field.fixed64()
+      case 5: values.append(try field.form())
+      case 6: edits.append(try field.form())
+      default: break
+      }
+    }
+  }
+
+  private init(kind: ObjectChange.Kind, id: ObjectID, previous: Revision, sum: UInt64) {
+    (self.kind, self.id, self.previous, self.sum) = (kind, id, previous, sum)
+  }
+
+  static func encode(_ changes: [ObjectChange], model: Model) -> [UInt8] {
+    var writer = BinaryWriter()
+    for change in changes { writer.field(1, HistoryChange(change, model: model)) }
+    return writer.bytes
+  }
+
+  static func decode(_ bytes: [UInt8]) throws(MalformedMessage) -> [HistoryChange] {
+    var changes = [HistoryChange]()
+    var reader = BinaryReader(bytes)
+    while let (number, field) = try reader.next() {
+      if number == 1 { changes.append(try field.form()) }
+    }
+    return changes
+  }
+}
+
+extension HistoryEdit: BinaryForm {
+  func encode(to writer: inout BinaryWriter) {
+    writer.field(1, UInt64(property))
+    switch action {
+    case .set(let old, let new):
+      writer.field(2, old)
+      writer.field(3, new)
+    case .splice(let splices, let removed):
+      writer.message(4) { writer in
+        for splice in splices { writer.field(1, splice) }
+        for text in removed { writer.field(2, text, always: true) }
+      }
+    case .members: writer.message(5) { edit.encode(to: &$0) }
+    }
+  }
+
+  init(from reader: inout BinaryReader) throws(MalformedMessage) {
+    var (old, new) = (Value.null, Value.null)
+    self.init(property: 0, action: .set(old: .null, new: .null))
+    while let (number, field) = try reader.next() {
+      switch number {
+      case 1: property = try field.uint32()
+      case 2: old = try field.form()
+      case 3:
+        new = try field.form()
+        action = .set(old: old, new: new)
+      case 4:
+        var (splices, removed) = ([TextSplice](), [String]())
+        var list = try field.reader()
+        while let (number, field) = try list.next() {
+          if number == 1 { splices.append(try field.form()) }
+          if number == 2 { removed.append(try field.string()) }
+        }
+        guard splices.count == removed.count else { throw MalformedMessage("a splice lacks what it removed") }
+        action = .splice(splices, removed: removed)
+      case 5:
+        let edit: Edit = try field.form()
+        guard case .members(let added, let removed) = edit.action else {
+          throw MalformedMessage("an edit of members is none")
+        }
+        action = .members(added: added, removed: removed)
+      default: break
+      }
+    }
+  }
+}

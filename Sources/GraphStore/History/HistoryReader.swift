@@ -1,0 +1,123 @@
+import GRDBSQLite
+import GraphModel
+
+/// Reads commits back, on one connection and inside one transaction.
+struct HistoryReader {
+  let objects: ObjectReader
+
+  private var connection: Connection { objects.connection }
+  private var model: Model { objects.model }
+
+  /// One row of `_commit`, its changes decoded.
+  struct Commit {
+    var revision: Revision
+    var time: Timestamp
+    var author: String
+    var transaction: TransactionID
+    var fingerprint: UInt64
+    var undoes: Revision?
+    var undo: UndoGroup?
+    var changes: [HistoryChange]
+  }
+
+  private static let columns = """
+    SELECT revision, time, a.name, r.id, sequence, fingerprint, undoes, undo, changes FROM _commit
+    JOIN _author AS a ON a.number = author JOIN _replica AS r ON r.number = replica
+    """
+
+  /// The newest revision and its fingerprint.
+  func head() throws -> (revision: Revision, fingerprint: UInt64) {
+    let row = try connection.statement("SELECT revision, fingerprint FROM _commit ORDER BY revision DESC LIMIT 1")
+    defer { sqlite3_reset(row.statement) }
+    guard try connection.step(row) else { return (0, 0) }
+    return (row.integer(0), UInt64(bitPattern: row.integer(1)))
+  }
+
+  func fingerprint(of revision: Revision) throws -> UInt64? {
+    if revision == 0 { return 0 }
+    let row = try connection.statement("SELECT fingerprint FROM _commit WHERE revision = ?")
+    row.bind(1, revision)
+    defer { sqlite3_reset(row.statement) }
+    return try connection.step(row) ? UInt64(bitPattern: row.integer(0)) : nil
+  }
+
+  func commit(_ revision: Revision) throws -> Commit? {
+    let row = try connection.statement(Self.columns + " WHERE revision = ?")
+    row.bind(1, revision)
+    defer { sqlite3_reset(row.statement) }
+    return try connection.step(row) ? try commit(row) : nil
+  }
+
+  private func commit(_ row: Row) throws -> Commit {
+    let undo = row.blob(7)
+    return Commit(
+      revision: row.integer(0), time: row.integer(1), author: row.text(2),
+      transaction: TransactionID(replica: row.id(3), sequence: UInt64(bitPattern: row.integer(4))),
+      fingerprint: UInt64(bitPattern: row.integer(5)), undoes: row.isNull(6) ? nil : row.integer(6),
+      undo: undo.isEmpty ? nil : try UndoGroup(binary: undo), changes: try HistoryChange.decode(row.blob(8)))
+  }
+
+  /// The commits after `after` up to `through`, with whole images: the present of every object that they and later
+  /// commits touched, taken back commit by commit.
+  func records(after: Revision, through: Revision?, maximumChanges: Int) throws -> [CommitRecord] {
+    var present = [ObjectID: ObjectImage?]()
+    var records = [CommitRecord]()
+    var count = 0
+    try forEachCommitNewestFirst(after: after) { commit in
+      count += commit.changes.count + 1
+      guard count <= maximumChanges else {
+        throw Refusal(.limit, "more than \(maximumChanges) changes lie between revision \(after) and now")
+      }
+      let changes = try takeBack(commit, in: &present)
+      if let through, commit.revision > through { return }
+      records.append(
+        CommitRecord(
+          revision: commit.revision, time: commit.time, author: commit.author, transaction: commit.transaction,
+          fingerprint: commit.fingerprint, undo: commit.undo, undoes: commit.undoes, changes: changes))
+    }
+    let wanted = min(through ?? .max, try head().revision) - after
+    guard Int64(records.count) == max(0, wanted) else {
+      throw Refusal(.limit, "history no longer holds every commit after revision \(after)")
+    }
+    return records.reversed()
+  }
+
+  /// Walks the commits after `after`, newest first.
+  func forEachCommitNewestFirst(after: Revision, _ body: (Commit) throws -> Void) throws {
+    let row = try connection.statement(Self.columns + " WHERE revision > ? ORDER BY revision DESC")
+    row.bind(1, after)
+    defer { sqlite3_reset(row.statement) }
+    while try connection.step(row) { try body(commit(row)) }
+  }
+
+  /// Turns `present` from the state after a commit into the state before it.
+  func takeBack(_ commit: Commit, in present: inout [ObjectID: ObjectImage?]) throws -> [ObjectChange] {
+    var changes = [ObjectChange]()
+    for change in commit.changes {
+      let after: ObjectImage?
+      if let known = present[change.id] {
+        after = known
+      } else {
+        after = change.kind == .deleted ? nil : try objects.readImage(of: change.id)
+      }
+      let before = change.before(after, model: model)
+      present[change.id] = .some(before)
+      changes.append(
+        ObjectChange(
+          kind: change.kind, id: change.id, before: before, after: change.kind == .deleted ? nil : after,
+          edits: change.edits.map(\.edit)))
+    }
+    return changes
+  }
+
+  /// What happened to one object after `base`, oldest first: the chain from its newest change backwards.
+  func past(of id: ObjectID, newest: Revision, after base: Revision) throws -> [PastChange] {
+    var past = [PastChange]()
+    var revision = newest
+    while revision > base, let commit = try commit(revision), let change = commit.changes.first(where: { $0.id == id }) {
+      past.append(PastChange(revision: revision, author: commit.author, edits: change.edits.map(\.edit)))
+      revision = change.previous
+    }
+    return past.reversed()
+  }
+}

@@ -1,0 +1,162 @@
+import GraphModel
+
+/// The table of one inheritance root: which column holds which property, and the SQL that every access shares.
+///
+/// `_row` is what foreign keys name, `_id` is the object's identity, `_entity` its concrete entity, `_revision` that
+/// of its last change, `_sum` a checksum of the whole image. Names that begin with an underscore can't be properties.
+struct EntityTable: Sendable {
+  let root: Entity
+  let name: String
+  /// The stored properties of the whole family, each once.
+  let columns: [Column]
+  /// For each concrete entity, the column of every slot.
+  let columnOfSlot: [EntityNumber: [Int]]
+  let edges: [EdgeTable]
+  let wordTables: [WordTable]
+
+  struct Column: Sendable {
+    let property: Property
+    let name: String
+    /// The table that a foreign key names.
+    let destination: String?
+  }
+
+  /// A many-to-many: the owner's row lists the members, this table finds the owners of a member.
+  struct EdgeTable: Sendable {
+    let property: Property
+    let name: String
+    let owners: String
+    let members: String
+  }
+
+  /// The full-text index of one attribute. It stores words only, already split and folded.
+  struct WordTable: Sendable {
+    let property: Property
+    let name: String
+  }
+
+  /// How many columns come before the properties in `select`.
+  static let fixedColumns = 4
+
+  init(root: Entity, model: Model) {
+    self.root = root
+    name = root.name
+    let family = root.family.compactMap { model.entity($0) }
+    var columns = [Column]()
+    var position = [PropertyNumber: Int]()
+    for entity in family.sorted(by: { $0.slotCount < $1.slotCount }) {
+      for property in entity.storedProperties where position[property.number] == nil {
+        position[property.number] = columns.count
+        let destination = property.relationship.flatMap { relationship in
+          relationship.storage == .reference
+            ? model.entity(relationship.destination).flatMap { model.entity($0.root)?.name } : nil
+        }
+        let owner = model.entity(property.owner)?.name ?? ""
+        columns.append(
+          Column(
+            property: property, name: property.owner == root.number ? property.name : "\(owner).\(property.name)",
+            destination: destination))
+      }
+    }
+    self.columns = columns
+    var columnOfSlot = [EntityNumber: [Int]]()
+    for entity in family {
+      columnOfSlot[entity.number] = entity.storedProperties.compactMap { position[$0.number] }
+    }
+    self.columnOfSlot = columnOfSlot
+    edges = columns.compactMap { column in
+      guard let relationship = column.property.relationship, relationship.storage == .members,
+        let destination = model.entity(relationship.destination), let members = model.entity(destination.root)
+      else { return nil }
+      return EdgeTable(
+        property: column.property, name: Self.edgeName(column.property, model), owners: root.name,
+        members: members.name)
+    }
+    wordTables = columns.compactMap { column in
+      column.property.attribute?.isFullText == true
+        ? WordTable(property: column.property, name: Self.wordName(column.property, model)) : nil
+    }
+  }
+
+  static func edgeName(_ property: Property, _ model: Model) -> String {
+    "\(model.entity(property.owner)?.name ?? "").\(property.name)"
+  }
+
+  static func wordName(_ property: Property, _ model: Model) -> String {
+    "\(model.entity(property.owner)?.name ?? "").\(property.name).words"
+  }
+
+  func column(of property: PropertyNumber) -> Column? { columns.first { $0.property.number == property } }
+
+  // MARK: - SQL
+
+  var select: String {
+    let names = ["_row", "_id", "_entity", "_revision"] + columns.map(\.name)
+    return "SELECT " + names.map { "t.\(quoted($0))" }.joined(separator: ", ") + " FROM \(quoted(name)) AS t"
+  }
+
+  var insert: String {
+    let names = ["_id", "_entity", "_revision", "_sum"] + columns.map(\.name)
+    return "INSERT INTO \(quoted(name)) (\(names.map(quoted).joined(separator: ", "))) VALUES "
+      + "(\(names.map { _ in "?" }.joined(separator: ", ")))"
+  }
+
+  /// Every statement that makes the table, in order.
+  func creation(model: Model) -> [String] {
+    var statements = [String]()
+    var definitions = [
+      "_row INTEGER PRIMARY KEY", "_id BLOB NOT NULL UNIQUE", "_entity INTEGER NOT NULL",
+      "_revision INTEGER NOT NULL", "_sum INTEGER NOT NULL",
+    ]
+    for column in columns {
+      let reference = column.destination.map { " REFERENCES \(quoted($0)) (_row)" } ?? ""
+      definitions.append("\(quoted(column.name)) \(Self.type(of: column.property))\(reference)")
+    }
+    statements.append("CREATE TABLE \(quoted(name)) (\(definitions.joined(separator: ", ")))")
+    for column in columns where column.destination != nil || column.property.attribute?.isIndexed == true {
+      statements.append(
+        "CREATE INDEX \(quoted("\(name).\(column.name)")) ON \(quoted(name)) (\(quoted(column.name)))")
+    }
+    for constraint in Self.constraints(of: root, model) { statements.append(uniqueIndex(constraint, model)) }
+    for edge in edges {
+      statements.append(
+        "CREATE TABLE \(quoted(edge.name)) (member INTEGER NOT NULL REFERENCES \(quoted(edge.members)) (_row), "
+          + "owner INTEGER NOT NULL REFERENCES \(quoted(edge.owners)) (_row), PRIMARY KEY (member, owner)) WITHOUT ROWID")
+      statements.append("CREATE INDEX \(quoted(edge.name + ".owner")) ON \(quoted(edge.name)) (owner)")
+    }
+    for words in wordTables {
+      statements.append(
+        "CREATE VIRTUAL TABLE \(quoted(words.name)) USING fts5(words, content='', detail=none, tokenize='ascii')")
+    }
+    return statements
+  }
+
+  /// The family's constraints, each once.
+  private static func constraints(of root: Entity, _ model: Model) -> [[PropertyNumber]] {
+    var seen = Set<[PropertyNumber]>()
+    return root.family.compactMap { model.entity($0) }.flatMap(\.uniquenessConstraints).filter { seen.insert($0).inserted }
+  }
+
+  /// Rows with a null in the key have no key: they stay out of the index.
+  private func uniqueIndex(_ constraint: [PropertyNumber], _ model: Model) -> String {
+    let keys = constraint.compactMap { column(of: $0) }
+    let index = quoted("\(name).unique.\(keys.map(\.name).joined(separator: "."))")
+    let optional = keys.filter { $0.property.isOptional || $0.property.owner != root.number }
+    let condition = optional.map { "\(quoted($0.name)) IS NOT NULL" }.joined(separator: " AND ")
+    return "CREATE UNIQUE INDEX \(index) ON \(quoted(name)) (\(keys.map { quoted($0.name) }.joined(separator: ", ")))"
+      + (condition.isEmpty ? "" : " WHERE \(condition)")
+  }
+
+  private static func type(of property: Property) -> String {
+    switch property.attribute?.kind {
+    case .bool, .integer, .date: "INTEGER"
+    case .double: "REAL"
+    case .decimal, .uuid, .data: "BLOB"
+    case .string, .uri, .enumeration, .json, .text: "TEXT"
+    case nil: property.relationship?.storage == .members ? "BLOB" : "INTEGER"
+    }
+  }
+}
+
+/// A name as SQL wants it.
+func quoted(_ name: String) -> String { "\"\(name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\""))\"" }

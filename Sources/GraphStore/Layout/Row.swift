@@ -1,0 +1,129 @@
+import GRDBSQLite
+import GraphModel
+
+/// A statement that is being bound or stepped, through the C functions: on these paths a library's conveniences cost
+/// more than SQLite itself. The owner of the pointer keeps the statement alive and on one thread.
+struct Row {
+  let statement: OpaquePointer
+
+  // MARK: Binding, from 1
+
+  func bind(_ index: Int32, _ value: Int64) { sqlite3_bind_int64(statement, index, value) }
+
+  func bindNull(_ index: Int32) { sqlite3_bind_null(statement, index) }
+
+  func bind(_ index: Int32, _ value: Double) { sqlite3_bind_double(statement, index, value) }
+
+  /// With its length: a NUL inside is legal.
+  func bind(_ index: Int32, _ value: String) {
+    var value = value
+    value.withUTF8 { bytes in
+      let start = UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
+      sqlite3_bind_text(statement, index, start ?? Self.empty, Int32(bytes.count), Self.transient)
+    }
+  }
+
+  func bind(_ index: Int32, _ value: [UInt8]) {
+    _ = value.withUnsafeBytes { bytes in
+      if bytes.isEmpty {
+        sqlite3_bind_zeroblob(statement, index, 0)
+      } else {
+        sqlite3_bind_blob(statement, index, bytes.baseAddress, Int32(bytes.count), Self.transient)
+      }
+    }
+  }
+
+  func bind(_ index: Int32, _ id: UniqueID) {
+    withUnsafeBytes(of: (id.high.bigEndian, id.low.bigEndian)) { bytes in
+      _ = sqlite3_bind_blob(statement, index, bytes.baseAddress, 16, Self.transient)
+    }
+  }
+
+  /// An attribute's value in its stored form. Relationships are bound by whoever knows the rows.
+  func bind(_ index: Int32, _ value: Value) {
+    switch value {
+    case .null: bindNull(index)
+    case .bool(let value): bind(index, Int64(value ? 1 : 0))
+    case .integer(let value), .date(let value): bind(index, value)
+    case .double(let value): bind(index, value)
+    case .decimal(let value): bind(index, value.orderedBytes)
+    case .string(let value): bind(index, value)
+    case .uuid(let value): bind(index, value)
+    case .data(let value): bind(index, value)
+    case .object(let id): bind(index, id.key)
+    case .objects(let ids): bind(index, Self.packed(ids))
+    }
+  }
+
+  // MARK: Columns, from 0
+
+  func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
+
+  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
+
+  func text(_ column: Int32) -> String {
+    guard let start = sqlite3_column_text(statement, column) else { return "" }
+    let count = Int(sqlite3_column_bytes(statement, column))
+    return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+  }
+
+  func blob(_ column: Int32) -> [UInt8] {
+    guard let start = sqlite3_column_blob(statement, column) else { return [] }
+    return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
+  }
+
+  func id(_ column: Int32) -> UniqueID {
+    guard let start = sqlite3_column_blob(statement, column), sqlite3_column_bytes(statement, column) == 16 else {
+      return .zero
+    }
+    let high = start.loadUnaligned(as: UInt64.self)
+    let low = start.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+    return UniqueID(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low))
+  }
+
+  /// The value of an attribute or of a many-to-many. A column that holds something else than its attribute's form,
+  /// because the file was damaged or edited, reads as null; `check` finds it by its checksum.
+  func value(_ column: Int32, of property: Property) -> Value {
+    if isNull(column) { return property.relationship?.isToMany == true ? .objects([]) : .null }
+    switch property.attribute?.kind {
+    case .bool: return .bool(integer(column) != 0)
+    case .integer: return .integer(integer(column))
+    case .date: return .date(integer(column))
+    case .double: return .double(sqlite3_column_double(statement, column))
+    case .string, .uri, .enumeration, .json, .text: return .string(text(column))
+    case .decimal: return DecimalValue(orderedBytes: blob(column)).map(Value.decimal) ?? .null
+    case .uuid: return .uuid(id(column))
+    case .data: return .data(blob(column))
+    case nil: return .objects(Self.unpacked(blob(column)))
+    }
+  }
+
+  // MARK: Lists of ids: sixteen bytes and the entity in four, each
+
+  static func packed(_ ids: [ObjectID]) -> [UInt8] {
+    var bytes = [UInt8]()
+    bytes.reserveCapacity(20 * ids.count)
+    for id in ids {
+      bytes += id.key.bytes
+      for shift in [24, 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: id.entity >> UInt32(shift))) }
+    }
+    return bytes
+  }
+
+  static func unpacked(_ bytes: [UInt8]) -> [ObjectID] {
+    stride(from: 0, to: bytes.count - bytes.count % 20, by: 20).compactMap { start in
+      UniqueID(bytes: bytes[start..<(start + 16)]).map { key in
+        ObjectID(key: key, entity: bytes[(start + 16)..<(start + 20)].reduce(0) { $0 << 8 | UInt32($1) })
+      }
+    }
+  }
+
+  private static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }  // SQLITE_TRANSIENT is this cast in C, which Swift can't import.
+  // Never written after its initialization, so every thread may read it.
+  private nonisolated(unsafe) static let empty: UnsafePointer<CChar> = {
+    // One byte for the life of the program: SQLite takes a null pointer for NULL, not for "".
+    let byte = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
+    byte.initialize(to: 0)
+    return UnsafePointer(byte)
+  }()
+}

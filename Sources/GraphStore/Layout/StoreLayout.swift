@@ -1,0 +1,47 @@
+import GraphModel
+
+/// All tables of a store. Entities' tables carry the entities' names; everything else begins with an underscore.
+struct StoreLayout: Sendable {
+  /// "Stky", big-endian: tells a store from any other SQLite file.
+  static let applicationID: Int32 = 0x5374_6B79
+  /// The layout of the tables; a store with a higher one was written by a newer program.
+  static let version: Int32 = 1
+
+  let model: Model
+  /// By root.
+  let tables: [EntityNumber: EntityTable]
+
+  init(model: Model) {
+    self.model = model
+    var tables = [EntityNumber: EntityTable]()
+    for entity in model.entities where entity.root == entity.number {
+      tables[entity.number] = EntityTable(root: entity, model: model)
+    }
+    self.tables = tables
+  }
+
+  /// The table that holds an entity's objects.
+  func table(of entity: EntityNumber) -> EntityTable? {
+    model.entity(entity).flatMap { tables[$0.root] }
+  }
+
+  var orderedTables: [EntityTable] { tables.values.sorted { $0.root.number < $1.root.number } }
+
+  var creation: [String] {
+    [
+      "CREATE TABLE _store (id BLOB NOT NULL, created INTEGER NOT NULL)",
+      "CREATE TABLE _model (number INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, source TEXT NOT NULL)",
+      "CREATE TABLE _author (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+      "CREATE TABLE _replica (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE)",
+      // One row a commit. `counters` are the sequences' next numbers, so that nothing else is written for them.
+      """
+      CREATE TABLE _commit (revision INTEGER PRIMARY KEY, time INTEGER NOT NULL, author INTEGER NOT NULL, \
+      replica INTEGER NOT NULL, sequence INTEGER NOT NULL, model INTEGER NOT NULL, fingerprint INTEGER NOT NULL, \
+      undoes INTEGER, undo BLOB, outcome BLOB, counters BLOB NOT NULL, changes BLOB NOT NULL)
+      """,
+      "CREATE UNIQUE INDEX _commit_transaction ON _commit (replica, sequence)",
+      "CREATE INDEX _commit_undoes ON _commit (undoes) WHERE undoes IS NOT NULL",
+      "CREATE TABLE _tombstone (id BLOB PRIMARY KEY, entity INTEGER NOT NULL, revision INTEGER NOT NULL) WITHOUT ROWID",
+    ] + orderedTables.flatMap { $0.creation(model: model) }
+  }
+}

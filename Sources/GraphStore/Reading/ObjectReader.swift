@@ -1,0 +1,152 @@
+import GRDBSQLite
+import GraphModel
+
+/// Reads objects on one connection: turns rows into images and keeps what it learns of rows and ids, since foreign
+/// keys name rows and images name ids. Lives no longer than one transaction of a reader; the writer keeps its own.
+final class ObjectReader: ImageSource {
+  let connection: Connection
+  let layout: StoreLayout
+  private var ids = [EntityNumber: [Int64: ObjectID]]()
+  private var rows = [ObjectID: Int64]()
+  /// What went wrong where the caller could not be told; checked by whoever evaluates a predicate.
+  private(set) var failure: (any Error)?
+
+  /// Entries kept before the caches are emptied: some megabytes.
+  private static let cacheLimit = 50_000
+
+  init(_ connection: Connection, layout: StoreLayout) {
+    self.connection = connection
+    self.layout = layout
+  }
+
+  var model: Model { layout.model }
+
+  // MARK: - Rows and ids
+
+  func remember(_ id: ObjectID, row: Int64, root: EntityNumber) {
+    if rows.count >= Self.cacheLimit { forgetAll() }
+    rows[id] = row
+    ids[root, default: [:]][row] = id
+  }
+
+  func forget(_ id: ObjectID) {
+    guard let row = rows.removeValue(forKey: id), let root = model.entity(id.entity)?.root else { return }
+    ids[root]?[row] = nil
+  }
+
+  func forgetAll() {
+    rows.removeAll(keepingCapacity: true)
+    ids.removeAll(keepingCapacity: true)
+  }
+
+  /// The row of an object, and its id with its concrete entity; nil when it is not there.
+  func find(_ id: ObjectID) throws -> (row: Int64, id: ObjectID)? {
+    guard let table = layout.table(of: id.entity) else { return nil }
+    if let row = rows[id], let known = ids[table.root.number]?[row] { return (row, known) }
+    let found = try connection.statement("SELECT _row, _entity FROM \(quoted(table.name)) WHERE _id = ?")
+    found.bind(1, id.key)
+    guard try connection.step(found) else { return nil }
+    let row = found.integer(0)
+    let known = ObjectID(key: id.key, entity: EntityNumber(truncatingIfNeeded: found.integer(1)))
+    sqlite3_reset(found.statement)
+    remember(known, row: row, root: table.root.number)
+    return (row, known)
+  }
+
+  /// The id of the object in a row; nil when nothing is there, which a sound store never shows.
+  func id(ofRow row: Int64, in table: EntityTable) throws -> ObjectID? {
+    if let id = ids[table.root.number]?[row] { return id }
+    let found = try connection.statement("SELECT _id, _entity FROM \(quoted(table.name)) WHERE _row = ?")
+    found.bind(1, row)
+    guard try connection.step(found) else { return nil }
+    let id = ObjectID(key: found.id(0), entity: EntityNumber(truncatingIfNeeded: found.integer(1)))
+    sqlite3_reset(found.statement)
+    remember(id, row: row, root: table.root.number)
+    return id
+  }
+
+  // MARK: - Images
+
+  func readImage(of id: ObjectID) throws -> ObjectImage? {
+    guard let table = layout.table(of: id.entity) else { return nil }
+    let row = try connection.statement(table.select + " WHERE t._id = ?")
+    row.bind(1, id.key)
+    guard try connection.step(row) else { return nil }
+    defer { sqlite3_reset(row.statement) }
+    return try image(row, in: table)
+  }
+
+  /// The image in a row of the table's `select`.
+  func image(_ row: Row, in table: EntityTable) throws -> ObjectImage {
+    let entity = EntityNumber(truncatingIfNeeded: row.integer(2))
+    let id = ObjectID(key: row.id(1), entity: entity)
+    guard let columns = table.columnOfSlot[entity] else {
+      throw StoreFailure(
+        .corrupt, "an object of \(table.name) has the entity number \(entity), which the model does not know",
+        advice: "Run stickiesd check.")
+    }
+    var values = [Value]()
+    values.reserveCapacity(columns.count)
+    for index in columns {
+      let column = table.columns[index]
+      let position = Int32(EntityTable.fixedColumns + index)
+      if column.destination != nil {
+        values.append(try reference(row, position, column))
+      } else {
+        values.append(row.value(position, of: column.property))
+      }
+    }
+    return ObjectImage(id: id, revision: row.integer(3), values: values)
+  }
+
+  private func reference(_ row: Row, _ position: Int32, _ column: EntityTable.Column) throws -> Value {
+    guard !row.isNull(position), let destination = column.property.relationship?.destination,
+      let table = layout.table(of: destination)
+    else { return .null }
+    return try id(ofRow: row.integer(position), in: table).map(Value.object) ?? .null
+  }
+
+  /// The objects whose stored relationship refers to `id`, ascending.
+  func readReferrers(to id: ObjectID, through property: Property) throws -> [ObjectID] {
+    guard let relationship = property.relationship, let table = layout.table(of: property.owner),
+      let target = try find(id)?.row
+    else { return [] }
+    let sql: String
+    switch relationship.storage {
+    case .inverse: return []
+    case .reference:
+      guard let column = table.column(of: property.number) else { return [] }
+      sql = "SELECT _id, _entity FROM \(quoted(table.name)) WHERE \(quoted(column.name)) = ? ORDER BY _id"
+    case .members:
+      let edge = quoted(EntityTable.edgeName(property, model))
+      sql = """
+        SELECT _id, _entity FROM \(edge) JOIN \(quoted(table.name)) ON _row = owner WHERE member = ? ORDER BY _id
+        """
+    }
+    let row = try connection.statement(sql)
+    row.bind(1, target)
+    var found = [ObjectID]()
+    while try connection.step(row) {
+      found.append(ObjectID(key: row.id(0), entity: EntityNumber(truncatingIfNeeded: row.integer(1))))
+    }
+    sqlite3_reset(row.statement)
+    return found
+  }
+
+  // MARK: - ImageSource
+
+  func image(of id: ObjectID) -> ObjectImage? { noting { try readImage(of: id) } ?? nil }
+
+  func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
+    noting { try readReferrers(to: id, through: property) } ?? []
+  }
+
+  private func noting<Result>(_ body: () throws -> Result) -> Result? {
+    do {
+      return try body()
+    } catch {
+      failure = failure ?? error
+      return nil
+    }
+  }
+}

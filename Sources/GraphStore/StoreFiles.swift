@@ -1,0 +1,92 @@
+import Foundation
+import GRDBSQLite
+import GraphModel
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// The files of a store, looked at before SQLite is let near them.
+enum StoreFiles {
+  static let name = "graph.sqlite"
+
+  static func failure(_ sentence: String, _ code: Int32) -> StoreFailure {
+    let cause = String(cString: strerror(code))
+    switch code {
+    case EACCES, EPERM, EROFS:
+      return StoreFailure(.readOnly, sentence, cause: cause, advice: "Give this user the right to write there.")
+    case ENOSPC, EDQUOT:
+      return StoreFailure(.full, sentence, cause: cause, advice: "Make room on that disk; nothing was lost.")
+    default: return StoreFailure(.inputOutput, sentence, cause: cause, advice: "Look at the disk and the path.")
+    }
+  }
+
+  /// Makes the directory when it is not there.
+  static func prepare(directory: String) throws {
+    do {
+      try FileManager.default.createDirectory(
+        atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw failure("the data directory \(directory) can't be made", errno == 0 ? EACCES : errno)
+    }
+    guard access(directory, W_OK | X_OK) == 0 else {
+      throw failure("the data directory \(directory) can't be written", errno)
+    }
+  }
+
+  /// What the first hundred bytes say.
+  enum Kind: Equatable {
+    case absent
+    case store(layout: Int32)
+  }
+
+  /// Reads the header without opening the file as a database: one that is not ours stays untouched, no log beside it.
+  static func kind(of path: String) throws -> Kind {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return .absent }
+      throw failure("\(path) can't be read", errno)
+    }
+    defer { close(descriptor) }
+    var header = [UInt8](repeating: 0, count: 100)
+    let count = read(descriptor, &header, header.count)
+    guard count == 100, header.starts(with: "SQLite format 3\0".utf8) else {
+      throw StoreFailure(
+        .notAStore, "\(path) is no store",
+        cause: count == 0 ? "the file is empty" : "it does not begin like a SQLite database",
+        advice: "Move it away, or give another --data; it was not touched.")
+    }
+    func number(at offset: Int) -> Int32 {
+      Int32(bitPattern: header[offset..<(offset + 4)].reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
+    }
+    guard number(at: 68) == StoreLayout.applicationID else {
+      throw StoreFailure(
+        .notAStore, "\(path) is a SQLite database of another program",
+        advice: "Give another --data; it was not touched.")
+    }
+    let layout = number(at: 60)
+    guard layout <= StoreLayout.version else {
+      throw StoreFailure(
+        .newerVersion, "\(path) was written by a newer stickiesd",
+        cause: "its layout is \(layout), this program knows up to \(StoreLayout.version)",
+        advice: "Use the newer program; the store was not touched.")
+    }
+    return .store(layout: layout)
+  }
+
+  /// The bytes of the database and its log.
+  static func size(of path: String) -> Int {
+    ["", "-wal"].reduce(0) { sum, suffix in
+      var status = stat()
+      return stat(path + suffix, &status) == 0 ? sum + Int(status.st_size) : sum
+    }
+  }
+
+  /// Makes names that were just created or renamed survive a power cut.
+  static func synchronize(directory: String) throws {
+    let descriptor = open(directory, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure("\(directory) can't be opened", errno) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw failure("\(directory) can't be synchronized", errno) }
+  }
+}

@@ -1,0 +1,301 @@
+import GRDBSQLite
+import GraphModel
+
+/// The single writer: plans each transaction against the present graph, then writes rows and history. Used inside the
+/// pool's writer queue only.
+final class StoreWriter {
+  let connection: Connection
+  let objects: ObjectReader
+  let history: HistoryReader
+  let layout: StoreLayout
+  /// The random half of a new id.
+  private let random: () -> UInt64
+
+  private(set) var revision: Revision
+  private(set) var fingerprint: UInt64
+  private var lastTime: Timestamp
+  private var lastIDHigh: UInt64
+  private(set) var sequences: [PropertyNumber: Int64]
+  private let modelNumber: Int64
+  /// Interned names; emptied when they grow beyond a bound.
+  private var authors = [String: Int64]()
+  private var replicas = [UniqueID: Int64]()
+
+  init(_ connection: Connection, layout: StoreLayout, random: @escaping () -> UInt64) throws {
+    self.connection = connection
+    self.layout = layout
+    self.random = random
+    objects = ObjectReader(connection, layout: layout)
+    history = HistoryReader(objects: objects)
+    let row = try connection.statement(
+      "SELECT revision, fingerprint, time, counters FROM _commit ORDER BY revision DESC LIMIT 1")
+    (revision, fingerprint, lastTime, sequences) = (0, 0, 0, [:])
+    if try connection.step(row) {
+      revision = row.integer(0)
+      fingerprint = UInt64(bitPattern: row.integer(1))
+      lastTime = row.integer(2)
+      sequences = try Self.decodeCounters(row.blob(3))
+    }
+    sqlite3_reset(row.statement)
+    lastIDHigh = UInt64(max(0, lastTime)) << 8
+    let model = try connection.statement("SELECT number FROM _model WHERE hash = ?")
+    model.bind(1, layout.model.hash.bytes)
+    modelNumber = try connection.step(model) ? model.integer(0) : 0
+    sqlite3_reset(model.statement)
+  }
+
+  // MARK: - One request
+
+  /// Commits one request inside the transaction that is open. Nothing has been written when it is refused.
+  func perform(_ request: WriteRequest, now: Timestamp) throws -> WriteResult {
+    if let outcome = try earlierOutcome(of: request.id) { return WriteResult(outcome: outcome, record: nil) }
+    let time = max(now, lastTime)
+    do {
+      let (transaction, author, undoes, skipped) = try resolve(request)
+      var high = max(lastIDHigh + 1, UInt64(max(0, time)) << 8)
+      let plan = try TransactionPlanner.plan(
+        transaction, reader: PlanReader(writer: self), revision: revision + 1, now: time
+      ) { entity in
+        defer { high += 1 }
+        return ObjectID(key: UniqueID(high: high, low: random()), entity: entity)
+      }
+      let record = try write(plan, transaction, author: author, undoes: undoes, time: time, conflicts: skipped)
+      lastIDHigh = high
+      return record
+    } catch let refusal as Refusal {
+      return WriteResult(outcome: .refused(refusal), record: nil)
+    }
+  }
+
+  private func resolve(
+    _ request: WriteRequest
+  ) throws -> (Transaction, author: String, undoes: Revision?, skipped: [Conflict]) {
+    switch request {
+    case .transaction(let transaction, let author): return (transaction, author, nil, [])
+    case .undo(let id, let author, let wanted):
+      let undo = try UndoPlanner(history: history, objects: objects).plan(id, author: author, revision: wanted)
+      return (undo.transaction, author, undo.revision, undo.skipped)
+    }
+  }
+
+  private func write(
+    _ plan: TransactionPlan, _ transaction: Transaction, author: String, undoes: Revision?, time: Timestamp,
+    conflicts: [Conflict]
+  ) throws -> WriteResult {
+    let next = revision + 1
+    var counters = sequences
+    for (property, number) in plan.sequences { counters[property] = number }
+    let changes = HistoryChange.encode(plan.changes, model: layout.model)
+    let outcome = Committed(
+      revision: next, fingerprint: 0, identities: plan.identities, conflicts: plan.conflicts + conflicts)
+    try RowWriter(objects: objects).write(plan.changes)
+    let print = try writeCommit(
+      next, transaction, author: author, undoes: undoes, time: time, changes: changes, counters: counters,
+      outcome: outcome)
+    revision = next
+    fingerprint = print
+    lastTime = time
+    sequences = counters
+    var committed = outcome
+    committed.fingerprint = print
+    let record = CommitRecord(
+      revision: next, time: time, author: author, transaction: transaction.id, fingerprint: print,
+      undo: transaction.undo, undoes: undoes, changes: plan.changes)
+    return WriteResult(outcome: .committed(committed), record: record)
+  }
+
+  private func writeCommit(
+    _ next: Revision, _ transaction: Transaction, author: String, undoes: Revision?, time: Timestamp,
+    changes: [UInt8], counters: [PropertyNumber: Int64], outcome: Committed
+  ) throws -> UInt64 {
+    let undo = transaction.undo?.binary ?? []
+    let print = Self.chain(
+      fingerprint, revision: next, time: time, author: author, transaction: transaction.id, undoes: undoes, undo: undo,
+      changes: changes)
+    let row = try connection.statement(
+      """
+      INSERT INTO _commit (revision, time, author, replica, sequence, model, fingerprint, undoes, undo, outcome, \
+      counters, changes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """)
+    row.bind(1, next)
+    row.bind(2, time)
+    row.bind(3, try number(ofAuthor: author))
+    row.bind(4, try number(ofReplica: transaction.id.replica))
+    row.bind(5, Int64(bitPattern: transaction.id.sequence))
+    row.bind(6, modelNumber)
+    row.bind(7, Int64(bitPattern: print))
+    if let undoes { row.bind(8, undoes) }
+    if !undo.isEmpty { row.bind(9, undo) }
+    if !outcome.identities.isEmpty || !outcome.conflicts.isEmpty { row.bind(10, outcome.binary) }
+    row.bind(11, Self.encodeCounters(counters))
+    row.bind(12, changes)
+    try connection.run(row)
+    return print
+  }
+
+  /// Every commit's fingerprint covers the one before it, so equal fingerprints mean equal pasts.
+  static func chain(
+    _ previous: UInt64, revision: Revision, time: Timestamp, author: String, transaction: TransactionID,
+    undoes: Revision?, undo: [UInt8], changes: [UInt8]
+  ) -> UInt64 {
+    var writer = BinaryWriter(capacity: 128)
+    writer.fixed(1, previous)
+    writer.field(2, revision)
+    writer.field(3, time)
+    writer.field(4, author)
+    writer.field(5, transaction)
+    writer.field(6, undoes ?? 0)
+    writer.field(7, undo)
+    let sum = Checksum.of(changes, seed: Checksum.of(writer.bytes))
+    // 0 is the fingerprint of the empty graph.
+    return sum == 0 ? 1 : sum
+  }
+
+  // MARK: - Interning and outcomes
+
+  private static let internLimit = 10_000
+
+  private func number(ofAuthor name: String) throws -> Int64 {
+    if let number = authors[name] { return number }
+    let found = try connection.statement("SELECT number FROM _author WHERE name = ?")
+    found.bind(1, name)
+    let number = try interned(found, "INSERT INTO _author (name) VALUES (?)") { $0.bind(1, name) }
+    if authors.count >= Self.internLimit { authors.removeAll() }
+    authors[name] = number
+    return number
+  }
+
+  private func number(ofReplica id: UniqueID) throws -> Int64 {
+    if let number = replicas[id] { return number }
+    let found = try connection.statement("SELECT number FROM _replica WHERE id = ?")
+    found.bind(1, id)
+    let number = try interned(found, "INSERT INTO _replica (id) VALUES (?)") { $0.bind(1, id) }
+    if replicas.count >= Self.internLimit { replicas.removeAll() }
+    replicas[id] = number
+    return number
+  }
+
+  private func interned(_ found: Row, _ insert: String, bind: (Row) -> Void) throws -> Int64 {
+    defer { sqlite3_reset(found.statement) }
+    if try connection.step(found) { return found.integer(0) }
+    let row = try connection.statement(insert)
+    bind(row)
+    try connection.run(row)
+    return connection.lastRow
+  }
+
+  /// What became of a transaction that was committed before; nil for a new one.
+  private func earlierOutcome(of id: TransactionID) throws -> Outcome? {
+    // A replica that is not known has committed nothing.
+    let row = try connection.statement(
+      """
+      SELECT revision, fingerprint, outcome FROM _commit
+      WHERE replica = (SELECT number FROM _replica WHERE id = ?) AND sequence = ?
+      """)
+    row.bind(1, id.replica)
+    row.bind(2, Int64(bitPattern: id.sequence))
+    defer { sqlite3_reset(row.statement) }
+    guard try connection.step(row) else { return nil }
+    var committed = Committed(revision: row.integer(0), fingerprint: 0, identities: [], conflicts: [])
+    if !row.isNull(2) { committed = try Committed(binary: row.blob(2)) }
+    committed.fingerprint = UInt64(bitPattern: row.integer(1))
+    return .committed(committed)
+  }
+
+  /// After a rollback: what was kept of the transaction is no longer so.
+  func reload() throws {
+    objects.forgetAll()
+    authors.removeAll()
+    replicas.removeAll()
+    let row = try connection.statement(
+      "SELECT revision, fingerprint, time, counters FROM _commit ORDER BY revision DESC LIMIT 1")
+    (revision, fingerprint, lastTime, sequences) = (0, 0, 0, [:])
+    if try connection.step(row) {
+      revision = row.integer(0)
+      fingerprint = UInt64(bitPattern: row.integer(1))
+      lastTime = row.integer(2)
+      sequences = try Self.decodeCounters(row.blob(3))
+    }
+    sqlite3_reset(row.statement)
+  }
+
+  // MARK: - Counters
+
+  static func encodeCounters(_ counters: [PropertyNumber: Int64]) -> [UInt8] {
+    var writer = BinaryWriter()
+    for (property, next) in counters.sorted(by: { $0.key < $1.key }) {
+      writer.message(1) {
+        $0.field(1, UInt64(property))
+        $0.field(2, next)
+      }
+    }
+    return writer.bytes
+  }
+
+  static func decodeCounters(_ bytes: [UInt8]) throws -> [PropertyNumber: Int64] {
+    var counters = [PropertyNumber: Int64]()
+    var reader = BinaryReader(bytes)
+    while let (_, field) = try reader.next() {
+      var pair = try field.reader()
+      var (property, next): (PropertyNumber, Int64) = (0, 0)
+      while let (number, field) = try pair.next() {
+        if number == 1 { property = try field.uint32() }
+        if number == 2 { next = try field.integer() }
+      }
+      counters[property] = next
+    }
+    return counters
+  }
+}
+
+/// The present graph for the engine of rules, read inside the writer's own transaction.
+private struct PlanReader: GraphReader {
+  let writer: StoreWriter
+
+  var model: Model { writer.layout.model }
+
+  func image(of id: ObjectID) throws -> ObjectImage? { try writer.objects.readImage(of: id) }
+
+  func entity(of id: ObjectID) throws -> EntityNumber? { try writer.objects.find(id)?.id.entity }
+
+  func referrers(to id: ObjectID, through property: Property) throws -> [ObjectID] {
+    try writer.objects.readReferrers(to: id, through: property)
+  }
+
+  func deletion(of id: ObjectID) throws -> (revision: Revision, author: String)? {
+    let row = try writer.connection.statement("SELECT revision FROM _tombstone WHERE id = ?")
+    row.bind(1, id.key)
+    defer { sqlite3_reset(row.statement) }
+    guard try writer.connection.step(row) else { return nil }
+    return try writer.history.commit(row.integer(0)).map { ($0.revision, $0.author) }
+  }
+
+  func history(of id: ObjectID, after revision: Revision) throws -> [PastChange] {
+    guard let image = try image(of: id) else { return [] }
+    return try writer.history.past(of: image.id, newest: image.revision, after: revision)
+  }
+
+  func object(of entity: Entity, matching constraint: [PropertyNumber], values: [Value]) throws -> ObjectID? {
+    guard let table = writer.layout.table(of: entity.number) else { return nil }
+    var conditions = [String]()
+    for number in constraint {
+      guard let column = table.column(of: number) else { return nil }
+      conditions.append("\(quoted(column.name)) = ?")
+    }
+    let row = try writer.connection.statement(
+      "SELECT _id, _entity FROM \(quoted(table.name)) WHERE " + conditions.joined(separator: " AND "))
+    for (index, value) in values.enumerated() {
+      if case .object(let id) = value {
+        guard let found = try writer.objects.find(id) else { return nil }
+        row.bind(Int32(index + 1), found.row)
+      } else {
+        row.bind(Int32(index + 1), value)
+      }
+    }
+    defer { sqlite3_reset(row.statement) }
+    guard try writer.connection.step(row) else { return nil }
+    return ObjectID(key: row.id(0), entity: EntityNumber(truncatingIfNeeded: row.integer(1)))
+  }
+
+  func nextInSequence(_ property: PropertyNumber) -> Int64 { writer.sequences[property] ?? 1 }
+}

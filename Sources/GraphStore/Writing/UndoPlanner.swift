@@ -1,0 +1,132 @@
+import GRDBSQLite
+import GraphModel
+
+/// Makes the transaction that takes a commit back: each property that still has the value the commit gave it is set
+/// back, and those that don't are named. Nothing but history is read, so undo survives everything that history does.
+struct UndoPlanner {
+  let history: HistoryReader
+  let objects: ObjectReader
+
+  struct Undo {
+    var transaction: Transaction
+    var revision: Revision
+    /// What someone else has changed since, and what therefore stays.
+    var skipped: [Conflict]
+  }
+
+  func plan(_ id: TransactionID, author: String, revision wanted: Revision?) throws -> Undo {
+    let commit = try self.commit(wanted, author: author)
+    var changes = [Change]()
+    var skipped = [Conflict]()
+    let revived = Set(commit.changes.filter { $0.kind == .deleted }.map(\.id))
+    for change in commit.changes {
+      switch change.kind {
+      case .inserted: try undoInsert(change, of: commit, &changes, &skipped)
+      case .updated: try undoUpdate(change, of: commit, revived, &changes, &skipped)
+      case .deleted: try undoDelete(change, revived, &changes)
+      }
+    }
+    guard !changes.isEmpty else {
+      throw Refusal(
+        .conflict, "everything that revision \(commit.revision) changed has been changed again since",
+        conflicts: skipped)
+    }
+    // Revivals first: what comes back may be named by the updates.
+    let ordered = changes.filter { $0.kind == .revive } + changes.filter { $0.kind != .revive }
+    return Undo(
+      transaction: Transaction(id: id, policy: .overwrite, changes: ordered), revision: commit.revision,
+      skipped: skipped)
+  }
+
+  private func commit(_ wanted: Revision?, author: String) throws -> HistoryReader.Commit {
+    if let wanted {
+      guard let commit = try history.commit(wanted) else { throw Refusal(.notFound, "there is no revision \(wanted)") }
+      guard commit.author == author else {
+        throw Refusal(.notAllowed, "revision \(wanted) was made by \(commit.author); one undoes one's own commits")
+      }
+      return commit
+    }
+    let row = try objects.connection.statement(
+      """
+      SELECT revision FROM _commit AS c WHERE author = (SELECT number FROM _author WHERE name = ?) \
+      AND undoes IS NULL AND length(changes) > 0 \
+      AND NOT EXISTS (SELECT 1 FROM _commit AS u WHERE u.undoes = c.revision) ORDER BY revision DESC LIMIT 1
+      """)
+    row.bind(1, author)
+    defer { sqlite3_reset(row.statement) }
+    guard try objects.connection.step(row), let commit = try history.commit(row.integer(0)) else {
+      throw Refusal(.notFound, "\(author) has nothing to undo")
+    }
+    return commit
+  }
+
+  private func undoInsert(
+    _ change: HistoryChange, of commit: HistoryReader.Commit, _ changes: inout [Change], _ skipped: inout [Conflict]
+  ) throws {
+    guard let image = try objects.readImage(of: change.id) else { return }
+    let later = try history.past(of: image.id, newest: image.revision, after: commit.revision)
+    if let other = later.last(where: { $0.author != commit.author }) {
+      skipped.append(Conflict(kind: .changed, id: image.id, author: other.author, revision: other.revision))
+    } else {
+      changes.append(Change(.delete, image.id))
+    }
+  }
+
+  private func undoUpdate(
+    _ change: HistoryChange, of commit: HistoryReader.Commit, _ revived: Set<ObjectID>, _ changes: inout [Change],
+    _ skipped: inout [Conflict]
+  ) throws {
+    guard let image = try objects.readImage(of: change.id) else {
+      skipped.append(Conflict(kind: .deleted, id: change.id))
+      return
+    }
+    let later = try history.past(of: image.id, newest: image.revision, after: commit.revision)
+    var edits = [Edit]()
+    for edit in change.edits {
+      guard let property = objects.model.property(edit.property), property.attribute?.assignment == nil else { continue }
+      let since = later.flatMap { past in past.edits.filter { $0.property == edit.property }.map { (past, $0) } }
+      switch edit.action {
+      case .members: edits.append(edit.reversed)
+      case .set(let old, let new):
+        if image[property] == new {
+          if try isThere(old, revived) { edits.append(edit.reversed) }
+        } else if let last = since.last?.0 {
+          skipped.append(
+            Conflict(
+              kind: .changed, id: image.id, property: property.number, mine: old, theirs: image[property],
+              author: last.author, revision: last.revision))
+        }
+      case .splice:
+        guard case .splice(var splices) = edit.reversed.action else { continue }
+        for (_, other) in since {
+          guard case .splice(let earlier) = other.action else { continue }
+          splices = TextSplice.rebase(splices, over: earlier)
+        }
+        edits.append(Edit(edit.property, .splice(splices)))
+      }
+    }
+    if !edits.isEmpty { changes.append(Change(.update, image.id, base: .max, edits: edits)) }
+  }
+
+  private func undoDelete(_ change: HistoryChange, _ revived: Set<ObjectID>, _ changes: inout [Change]) throws {
+    guard try objects.readImage(of: change.id) == nil, let entity = objects.model.entity(change.id.entity) else { return }
+    var edits = [Edit]()
+    for property in entity.storedProperties {
+      guard let slot = property.slot, slot < change.values.count, !change.values[slot].isNull else { continue }
+      var value = change.values[slot]
+      if case .objects(let ids) = value {
+        value = .objects(try ids.filter { try isThere(.object($0), revived) })
+      } else if try !isThere(value, revived) {
+        continue
+      }
+      edits.append(Edit(property.number, .set(value)))
+    }
+    changes.append(Change(.revive, change.id, edits: edits))
+  }
+
+  /// Whether what a value refers to is there or comes back with this undo.
+  private func isThere(_ value: Value, _ revived: Set<ObjectID>) throws -> Bool {
+    guard case .object(let id) = value else { return true }
+    return try revived.contains(id) || objects.find(id) != nil
+  }
+}

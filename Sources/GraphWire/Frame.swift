@@ -1,0 +1,56 @@
+import GraphModel
+
+/// Messages on a stream: a length in four bytes, most significant first, then that many bytes.
+public enum Frame {
+  /// The frame of a message, length included.
+  public static func encode(_ message: some BinaryForm) -> [UInt8] {
+    var writer = BinaryWriter(capacity: 256)
+    writer.bytes = [0, 0, 0, 0]
+    message.encode(to: &writer)
+    setLength(&writer.bytes)
+    return writer.bytes
+  }
+
+  /// Writes the length into the first four bytes, which were left free for it.
+  public static func setLength(_ frame: inout [UInt8]) {
+    let length = UInt32(frame.count - ProtocolLimits.headerSize)
+    for index in 0..<ProtocolLimits.headerSize {
+      frame[index] = UInt8(truncatingIfNeeded: length >> UInt32(24 - 8 * index))
+    }
+  }
+}
+
+/// Cuts a stream into messages: bytes in, bodies out. Holds no more than one frame beyond what it was given.
+public struct FrameDecoder: Sendable {
+  private var buffer = [UInt8]()
+  private var position = 0
+  public let maximumFrameSize: Int
+
+  public init(maximumFrameSize: Int = ProtocolLimits.maximumFrameSize) { self.maximumFrameSize = maximumFrameSize }
+
+  public mutating func append(_ bytes: some Sequence<UInt8>) {
+    if position > 0, position == buffer.count || position > 1 << 16 {
+      buffer.removeSubrange(..<position)
+      position = 0
+    }
+    buffer.append(contentsOf: bytes)
+  }
+
+  /// Whether the stream stands between two frames.
+  public var isAtBoundary: Bool { position == buffer.count }
+
+  /// The next whole message; nil when more bytes are needed.
+  /// - Throws: `MalformedMessage` for a frame that is empty or larger than allowed; the stream is of no use then.
+  public mutating func next() throws(MalformedMessage) -> ArraySlice<UInt8>? {
+    guard buffer.count - position >= ProtocolLimits.headerSize else { return nil }
+    let length = buffer[position..<(position + ProtocolLimits.headerSize)].reduce(0) { $0 << 8 | Int($1) }
+    guard length > 0 else { throw MalformedMessage("a frame is empty") }
+    guard length <= maximumFrameSize else {
+      throw MalformedMessage("a frame has \(length) bytes; \(maximumFrameSize) are allowed")
+    }
+    let start = position + ProtocolLimits.headerSize
+    guard buffer.count - start >= length else { return nil }
+    position = start + length
+    return buffer[start..<position]
+  }
+}

@@ -1,0 +1,289 @@
+import GraphModel
+
+/// What a client says.
+public struct ToServer: Hashable, Sendable {
+  public enum Body: Hashable, Sendable {
+    case hello(Hello)
+    case model
+    case fetch(Fetch)
+    case commit(Transaction, acknowledged: UInt64)
+    case undo(TransactionID, revision: Revision)
+    case subscribe(Subscribe)
+    case unsubscribe(query: UInt64)
+    case more(of: UInt64)
+    case log(after: Revision, limit: UInt64)
+    case status
+    case ping
+    case close(code: String, message: String)
+    case presence([UInt8])
+  }
+
+  public var request: UInt64
+  public var body: Body
+
+  public init(_ request: UInt64, _ body: Body) {
+    self.request = request
+    self.body = body
+  }
+}
+
+public struct Hello: Hashable, Sendable {
+  public var protocolVersion: UInt32
+  /// Nil for a client that takes the server's model.
+  public var model: ModelHash?
+  public var replica: UniqueID
+  public var author: String
+  public var program: String
+  /// Where an earlier connection stopped.
+  public var token: Token?
+
+  public init(
+    protocolVersion: UInt32 = ProtocolLimits.version, model: ModelHash?, replica: UniqueID, author: String,
+    program: String = "", token: Token? = nil
+  ) {
+    self.protocolVersion = protocolVersion
+    self.model = model
+    self.replica = replica
+    self.author = author
+    self.program = program
+    self.token = token
+  }
+}
+
+/// A fetch request as it travels: predicate and order in their text form, which every language can write.
+public struct Fetch: Hashable, Sendable {
+  public var entity: EntityNumber
+  public var predicate: String
+  public var sort: String
+  /// 0 for no limit.
+  public var limit: UInt64
+  public var offset: UInt64
+
+  public init(entity: EntityNumber, predicate: String = "", sort: String = "", limit: UInt64 = 0, offset: UInt64 = 0) {
+    self.entity = entity
+    self.predicate = predicate
+    self.sort = sort
+    self.limit = limit
+    self.offset = offset
+  }
+}
+
+public struct Subscribe: Hashable, Sendable {
+  public var entity: EntityNumber
+  public var predicate: String
+  public var wholeObjects: Bool
+  /// A query that this one takes the place of; 0 for none.
+  public var replaces: UInt64
+  /// The state at which the client holds the result; nil when it holds none.
+  public var since: Token?
+
+  public init(
+    entity: EntityNumber, predicate: String = "", wholeObjects: Bool = false, replaces: UInt64 = 0, since: Token? = nil
+  ) {
+    self.entity = entity
+    self.predicate = predicate
+    self.wholeObjects = wholeObjects
+    self.replaces = replaces
+    self.since = since
+  }
+}
+
+// MARK: - Binary form
+
+extension ToServer: BinaryForm {
+  public func encode(to writer: inout BinaryWriter) {
+    writer.field(1, request)
+    switch body {
+    case .hello(let hello): writer.field(2, hello)
+    case .model: writer.message(3) { _ in }
+    case .fetch(let fetch): writer.field(4, fetch)
+    case .commit(let transaction, let acknowledged):
+      writer.message(5) {
+        $0.field(1, transaction)
+        $0.field(2, acknowledged)
+      }
+    case .undo(let id, let revision):
+      writer.message(6) {
+        $0.field(1, id)
+        $0.field(2, revision)
+      }
+    case .subscribe(let subscribe): writer.field(7, subscribe)
+    case .unsubscribe(let query): writer.message(8) { $0.field(1, query) }
+    case .more(let of): writer.message(9) { $0.field(1, of) }
+    case .log(let after, let limit):
+      writer.message(10) {
+        $0.field(1, after)
+        $0.field(2, limit)
+      }
+    case .status: writer.message(11) { _ in }
+    case .ping: writer.message(12) { _ in }
+    case .close(let code, let message):
+      writer.message(13) {
+        $0.field(1, code)
+        $0.field(2, message)
+      }
+    case .presence(let state): writer.message(14) { $0.field(1, state) }
+    }
+  }
+
+  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
+    var request: UInt64 = 0
+    var body: Body?
+    while let (number, field) = try reader.next() {
+      switch number {
+      case 1: request = try field.unsigned()
+      case 2: body = .hello(try field.form())
+      case 3: body = .model
+      case 4: body = .fetch(try field.form())
+      case 5:
+        var (transaction, acknowledged): (Transaction?, UInt64) = (nil, 0)
+        var inner = try field.reader()
+        while let (number, field) = try inner.next() {
+          if number == 1 { transaction = try field.form() }
+          if number == 2 { acknowledged = try field.unsigned() }
+        }
+        guard let transaction else { throw MalformedMessage("a commit has no transaction") }
+        body = .commit(transaction, acknowledged: acknowledged)
+      case 6:
+        var (id, revision): (TransactionID?, Revision) = (nil, 0)
+        var inner = try field.reader()
+        while let (number, field) = try inner.next() {
+          if number == 1 { id = try field.form() }
+          if number == 2 { revision = try field.integer() }
+        }
+        guard let id else { throw MalformedMessage("an undo has no transaction id") }
+        body = .undo(id, revision: revision)
+      case 7: body = .subscribe(try field.form())
+      case 8: body = .unsubscribe(query: try field.first())
+      case 9: body = .more(of: try field.first())
+      case 10:
+        var (after, limit): (Revision, UInt64) = (0, 0)
+        var inner = try field.reader()
+        while let (number, field) = try inner.next() {
+          if number == 1 { after = try field.integer() }
+          if number == 2 { limit = try field.unsigned() }
+        }
+        body = .log(after: after, limit: limit)
+      case 11: body = .status
+      case 12: body = .ping
+      case 13:
+        let (code, message) = try field.closing()
+        body = .close(code: code, message: message)
+      case 14:
+        var state = [UInt8]()
+        var inner = try field.reader()
+        while let (number, field) = try inner.next() {
+          if number == 1 { state = try field.array() }
+        }
+        body = .presence(state)
+      default: break
+      }
+    }
+    guard let body else { throw MalformedMessage("the message has no body that this version knows") }
+    self.init(request, body)
+  }
+}
+
+extension BinaryReader.Field {
+  /// The number in field 1 of a message that has nothing else.
+  func first() throws(MalformedMessage) -> UInt64 {
+    var value: UInt64 = 0
+    var inner = try reader()
+    while let (number, field) = try inner.next() {
+      if number == 1 { value = try field.unsigned() }
+    }
+    return value
+  }
+
+  func closing() throws(MalformedMessage) -> (code: String, message: String) {
+    var (code, message) = ("", "")
+    var inner = try reader()
+    while let (number, field) = try inner.next() {
+      if number == 1 { code = try field.string() }
+      if number == 2 { message = try field.string() }
+    }
+    return (code, message)
+  }
+}
+
+extension Hello: BinaryForm {
+  public func encode(to writer: inout BinaryWriter) {
+    writer.field(1, UInt64(protocolVersion))
+    writer.field(2, model?.bytes ?? [])
+    writer.field(3, replica.bytes)
+    writer.field(4, author)
+    writer.field(5, program)
+    if let token { writer.field(6, token) }
+  }
+
+  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
+    self.init(protocolVersion: 0, model: nil, replica: .zero, author: "")
+    while let (number, field) = try reader.next() {
+      switch number {
+      case 1: protocolVersion = try field.uint32()
+      case 2:
+        guard let hash = ModelHash(bytes: try field.array()) else {
+          throw MalformedMessage("a model's hash has not 16 bytes")
+        }
+        model = hash
+      case 3: replica = try field.uniqueID()
+      case 4: author = try field.string()
+      case 5: program = try field.string()
+      case 6: token = try field.form()
+      default: break
+      }
+    }
+  }
+}
+
+extension Fetch: BinaryForm {
+  public func encode(to writer: inout BinaryWriter) {
+    writer.field(1, UInt64(entity))
+    writer.field(2, predicate)
+    writer.field(3, sort)
+    writer.field(4, limit)
+    writer.field(5, offset)
+  }
+
+  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
+    self.init(entity: 0)
+    while let (number, field) = try reader.next() {
+      switch number {
+      case 1: entity = try field.uint32()
+      case 2: predicate = try field.string()
+      case 3: sort = try field.string()
+      case 4: limit = try field.unsigned()
+      case 5: offset = try field.unsigned()
+      default: break
+      }
+    }
+  }
+}
+
+extension Subscribe: BinaryForm {
+  public func encode(to writer: inout BinaryWriter) {
+    writer.field(1, replaces)
+    writer.field(2, UInt64(entity))
+    writer.field(3, predicate)
+    writer.field(4, wholeObjects)
+    writer.field(5, since != nil)
+    if let since { writer.field(6, since) }
+  }
+
+  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
+    self.init(entity: 0)
+    var resume = false
+    while let (number, field) = try reader.next() {
+      switch number {
+      case 1: replaces = try field.unsigned()
+      case 2: entity = try field.uint32()
+      case 3: predicate = try field.string()
+      case 4: wholeObjects = try field.bool()
+      case 5: resume = try field.bool()
+      case 6: since = try field.form()
+      default: break
+      }
+    }
+    if !resume { since = nil }
+  }
+}
