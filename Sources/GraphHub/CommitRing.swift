@@ -1,0 +1,42 @@
+import DequeModule
+import GraphModel
+
+/// The recent commits, with the deltas that they made: what a session that lags, resumes or has just loaded reads
+/// before it would ask history. Filled by every commit, emptied from the old end when it grows beyond its bounds.
+struct CommitRing {
+  struct Entry {
+    let record: CommitRecord
+    /// The encoded deltas, by query. Complete for queries numbered up to `lastQuery`.
+    let deltas: [UInt64: [UInt8]]
+    let lastQuery: UInt64
+    let size: Int
+  }
+
+  private var entries = Deque<Entry>()
+  private var size = 0
+  private let maximumSize: Int
+  private let maximumCount: Int
+
+  init(maximumSize: Int, maximumCount: Int) {
+    self.maximumSize = maximumSize
+    self.maximumCount = maximumCount
+  }
+
+  mutating func append(_ record: CommitRecord, deltas: [UInt64: [UInt8]], lastQuery: UInt64) {
+    let bytes = record.approximateSize + deltas.values.reduce(0) { $0 + $1.count }
+    entries.append(Entry(record: record, deltas: deltas, lastQuery: lastQuery, size: bytes))
+    size += bytes
+    while size > maximumSize || entries.count > maximumCount, let oldest = entries.popFirst() { size -= oldest.size }
+  }
+
+  /// The commit with this revision; nil when the ring has forgotten it.
+  subscript(revision: Revision) -> Entry? {
+    guard let first = entries.first?.record.revision, revision >= first, revision < first + Int64(entries.count) else {
+      return nil
+    }
+    return entries[Int(revision - first)]
+  }
+
+  /// The oldest revision that is here.
+  var first: Revision? { entries.first?.record.revision }
+}

@@ -1,0 +1,141 @@
+import GraphModel
+import GraphWire
+
+/// The one path for catching up: a session that lagged, one that resumes, and one whose first result was read some
+/// commits ago are all told what they lack from the ring, before that from history, and past that with a reset.
+extension Hub {
+  /// The session is to be told again from `revision` on, for the sake of one query: what its other queries know
+  /// already is not repeated.
+  mutating func rewind(_ id: SessionID, to revision: Revision, for query: UInt64) {
+    guard let session = sessions[id] else { return }
+    let reached: Revision
+    switch session.progress {
+    case .current: reached = head.revision
+    case .behind(let revision): reached = revision
+    }
+    for (number, reader) in session.readers where number != query {
+      if case .live = reader.state { sessions[id]?.readers[number]?.through = max(reader.through, reached) }
+    }
+    sessions[id]?.progress = .behind(min(revision, reached))
+    sessions[id]?.replay = []
+    sessions[id]?.historyTicket = nil
+  }
+
+  /// A first result has arrived as of `revision`: the query may be shown once the session is told as far.
+  mutating func showWhenReached(_ query: UInt64, _ id: SessionID, _ revision: Revision, _ actions: inout [HubAction]) {
+    guard let session = sessions[id] else { return }
+    if case .current = session.progress, revision >= head.revision {
+      if revision == head.revision {
+        send(frame: advanceFrame(head.revision, head.fingerprint), to: id, &actions)
+      } else {
+        sessions[id]?.advanceAt = max(revision, session.advanceAt ?? 0)
+        waitingForHead = true
+      }
+      return
+    }
+    rewind(id, to: revision, for: query)
+    pump(id, &actions)
+  }
+
+  /// Tells sessions whose results were read ahead of the hub that it has caught up.
+  mutating func announceReached(_ actions: inout [HubAction]) {
+    guard waitingForHead else { return }
+    waitingForHead = false
+    for (id, session) in sessions.sorted(by: { $0.key < $1.key }) {
+      guard let revision = session.advanceAt else { continue }
+      guard revision <= head.revision else {
+        waitingForHead = true
+        continue
+      }
+      sessions[id]?.advanceAt = nil
+      if case .current = session.progress {
+        send(frame: advanceFrame(head.revision, head.fingerprint), to: id, &actions)
+      }
+    }
+  }
+
+  /// Feeds a session that is behind, as far as its socket takes it.
+  mutating func pump(_ id: SessionID, _ actions: inout [HubAction]) {
+    guard sessions[id]?.backlog ?? .max <= limits.resumeBacklog else { return }
+    var frames = [UInt8]()
+    while let session = sessions[id], session.isLive, case .behind(let position) = session.progress,
+      session.historyTicket == nil
+    {
+      if position >= head.revision {
+        sessions[id]?.progress = .current
+        // Whoever waits to show a first result learns here that it may.
+        frames += advanceFrame(head.revision, head.fingerprint)
+        break
+      }
+      guard session.backlog + frames.count < limits.sessionBacklog / 2 else { break }
+      let next = position + 1
+      let deltas: [[UInt8]]
+      let fingerprint: UInt64
+      if let record = session.replay.first, record.revision == next {
+        sessions[id]?.replay.removeFirst()
+        deltas = self.deltas(of: record, cached: nil, for: session)
+        fingerprint = record.fingerprint
+      } else if let entry = ring[next] {
+        deltas = self.deltas(of: entry.record, cached: entry, for: session)
+        fingerprint = entry.record.fingerprint
+      } else {
+        requestHistory(id, after: position, &actions)
+        break
+      }
+      sessions[id]?.progress = .behind(next)
+      if !deltas.isEmpty {
+        for delta in deltas { frames += delta }
+        if session.readers.count > 1 { frames += advanceFrame(next, fingerprint) }
+      }
+    }
+    if !frames.isEmpty { send(frame: frames, to: id, &actions) }
+  }
+
+  private func deltas(of record: CommitRecord, cached: CommitRing.Entry?, for session: Session) -> [[UInt8]] {
+    var frames = [[UInt8]]()
+    for (number, reader) in session.readers.sorted(by: { $0.key < $1.key }) {
+      guard case .live = reader.state, reader.through < record.revision else { continue }
+      if let cached, number <= cached.lastQuery {
+        if let frame = cached.deltas[number] { frames.append(frame) }
+      } else {
+        let changes = queries.effects(of: record, on: number)
+        if let frame = frame(of: changes, record, number) { frames.append(frame) }
+      }
+    }
+    return frames
+  }
+
+  private mutating func requestHistory(_ id: SessionID, after: Revision, _ actions: inout [HubAction]) {
+    let ticket = ticket()
+    tickets[ticket] = .history(id)
+    sessions[id]?.historyTicket = ticket
+    // What the ring has need not be read; what it forgets meanwhile is asked for next time.
+    let through = ring.first.map { $0 - 1 } ?? head.revision
+    actions.append(.history(ticket, after: after, through: max(through, after + 1)))
+  }
+
+  mutating func takeHistory(_ ticket: Ticket, _ result: Result<[CommitRecord], Refusal>, _ actions: inout [HubAction]) {
+    guard case .history(let id)? = tickets.removeValue(forKey: ticket), sessions[id]?.historyTicket == ticket else {
+      return
+    }
+    sessions[id]?.historyTicket = nil
+    switch result {
+    case .success(let records):
+      sessions[id]?.replay.append(contentsOf: records)
+      pump(id, &actions)
+    case .failure(let refusal): reset(id, refusal.message, &actions)
+    }
+  }
+
+  /// Too far behind: every query starts again with a fresh result.
+  private mutating func reset(_ id: SessionID, _ reason: String, _ actions: inout [HubAction]) {
+    guard let session = sessions[id] else { return }
+    sessions[id]?.progress = .current
+    sessions[id]?.replay = []
+    for (number, reader) in session.readers.sorted(by: { $0.key < $1.key }) {
+      guard case .live = reader.state else { continue }
+      send(ToClient(0, .reset(query: number, reason: reason)), to: id, &actions)
+      load(number, id, reader.request, resumed: false, &actions)
+    }
+  }
+}

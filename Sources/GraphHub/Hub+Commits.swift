@@ -1,0 +1,164 @@
+import GraphModel
+import GraphWire
+
+/// What comes back from the writer: deltas to everyone whose live queries a commit touches, in revision order, then
+/// the author's reply.
+extension Hub {
+  mutating func deliver(_ results: [(ticket: Ticket, result: WriteResult)], _ actions: inout [HubAction]) {
+    let before = head.revision
+    var batch = Batch()
+    for (_, result) in results {
+      guard let record = result.record else { continue }
+      deliver(record, before: before, &batch, &actions)
+    }
+    // Sessions with one query get the whole batch in one piece: the same bytes for all of them.
+    for number in batch.order {
+      guard let frames = batch.frames[number] else { continue }
+      broadcast(frames, of: number, before: before, &actions)
+    }
+    // One that has an empty socket, and lags only because a delta is large, is fed at once.
+    for id in batch.lagging.sorted() { pump(id, &actions) }
+    for (ticket, result) in results { reply(ticket, result, &actions) }
+    announceReached(&actions)
+    finishShutdown(&actions)
+  }
+
+  /// The frames of a batch, by query.
+  private struct Batch {
+    var frames = [UInt64: [UInt8]]()
+    var order = [UInt64]()
+    var lagging = Set<SessionID>()
+
+    mutating func append(_ frame: [UInt8], for number: UInt64) {
+      if frames[number] == nil { order.append(number) }
+      frames[number, default: []] += frame
+    }
+  }
+
+  private mutating func deliver(
+    _ record: CommitRecord, before: Revision, _ batch: inout Batch, _ actions: inout [HubAction]
+  ) {
+    var deltas = [UInt64: [UInt8]]()
+    var touched = [SessionID: [[UInt8]]]()
+    for (number, changes) in queries.effects(of: record) {
+      guard let entry = queries[number], let frame = frame(of: changes, record, number) else { continue }
+      deltas[number] = frame
+      batch.append(frame, for: number)
+      for id in entry.readers where sessions[id]?.readers.count ?? 0 > 1 {
+        if expects(id, number, record.revision) { touched[id, default: []].append(frame) }
+      }
+    }
+    // A session with several queries sees all of a revision at once: the advance closes it.
+    let advance = touched.isEmpty ? [] : advanceFrame(record.revision, record.fingerprint)
+    for (id, frames) in touched.sorted(by: { $0.key < $1.key }) {
+      let bytes = Array(frames.joined()) + advance
+      guard let session = sessions[id], hasRoom(session, for: bytes.count) else {
+        sessions[id]?.progress = .behind(record.revision - 1)
+        batch.lagging.insert(id)
+        continue
+      }
+      send(frame: bytes, to: id, &actions)
+    }
+    ring.append(record, deltas: deltas, lastQuery: queries.lastNumber)
+    head = Token(store: head.store, revision: record.revision, fingerprint: record.fingerprint)
+  }
+
+  /// The encoded delta; nil where nothing is to be told.
+  func frame(of changes: [LiveQueryChange], _ record: CommitRecord, _ number: UInt64) -> [UInt8]? {
+    guard let entry = queries[number] else { return nil }
+    var told = changes
+    if forgetsRemovals {
+      told.removeAll { if case .removed = $0 { true } else { false } }
+    }
+    guard !told.isEmpty else { return nil }
+    let delta = Delta(
+      query: number, commit: record,
+      changes: told.map { Delta.Change($0, wholeObjects: entry.query.wholeObjects) })
+    return Frame.encode(ToClient(0, .delta(delta)))
+  }
+
+  func advanceFrame(_ revision: Revision, _ fingerprint: UInt64) -> [UInt8] {
+    Frame.encode(ToClient(0, .advance(revision: revision, fingerprint: fingerprint)))
+  }
+
+  /// Whether a current session is to be told of this revision through this query.
+  private func expects(_ id: SessionID, _ number: UInt64, _ revision: Revision) -> Bool {
+    guard let session = sessions[id], session.isLive, case .current = session.progress,
+      let reader = session.readers[number], case .live = reader.state
+    else { return false }
+    return reader.through < revision
+  }
+
+  private mutating func broadcast(
+    _ frames: [UInt8], of number: UInt64, before: Revision, _ actions: inout [HubAction]
+  ) {
+    guard let entry = queries[number] else { return }
+    var receivers = [SessionID]()
+    receivers.reserveCapacity(entry.readers.count)
+    for id in entry.readers {
+      guard let session = sessions[id], session.readers.count == 1, session.isLive,
+        case .current = session.progress, let reader = session.readers[number], case .live = reader.state,
+        reader.through < head.revision
+      else { continue }
+      // A result that was read in the middle of the batch, and a session without room, catch up from the ring.
+      guard reader.through <= before, hasRoom(session, for: frames.count) else {
+        sessions[id]?.progress = .behind(before)
+        continue
+      }
+      sessions[id]?.backlog += frames.count
+      totalBacklog += frames.count
+      receivers.append(id)
+    }
+    if !receivers.isEmpty { actions.append(.broadcast(frames, to: receivers.sorted())) }
+    for id in entry.readers.sorted() {
+      if case .behind? = sessions[id]?.progress { pump(id, &actions) }
+    }
+  }
+
+  private mutating func reply(_ ticket: Ticket, _ result: WriteResult, _ actions: inout [HubAction]) {
+    guard let (id, request) = commits.removeValue(forKey: ticket), sessions[id] != nil else { return }
+    sessions[id]?.commitsInFlight -= 1
+    switch result.outcome {
+    case .refused(let refusal): send(answer(refusal, request), to: id, &actions)
+    case .committed(let committed):
+      let objects = storedObjects(of: result.record)
+      send(ToClient(request, .committed(committed, objects: objects)), to: id, &actions)
+    }
+    performWaiting(id, &actions)
+    if isShuttingDown, sessions[id]?.commitsInFlight == 0 {
+      end(id, Refusal(.unavailable, "the server is shutting down"), &actions)
+    }
+  }
+
+  /// The objects as the store has them now, so that the author needs no second question.
+  private func storedObjects(of record: CommitRecord?) -> [ObjectImage] {
+    var objects = [ObjectImage]()
+    var size = 0
+    for change in record?.changes ?? [] {
+      guard let image = change.after else { continue }
+      size += 64 + image.values.reduce(0) { $0 + $1.stringSize }
+      if size > limits.replyBytes { break }
+      objects.append(image)
+    }
+    return objects
+  }
+
+  mutating func fail(_ tickets: [Ticket], _ failure: StoreFailure, _ actions: inout [HubAction]) {
+    for ticket in tickets {
+      let result = WriteResult(outcome: .refused(Refusal(.unavailable, failure.description)), record: nil)
+      reply(ticket, result, &actions)
+    }
+    finishShutdown(&actions)
+  }
+}
+
+extension Value {
+  fileprivate var stringSize: Int {
+    switch self {
+    case .string(let text): text.utf8.count
+    case .data(let bytes): bytes.count
+    case .objects(let ids): 24 * ids.count
+    default: 16
+    }
+  }
+}

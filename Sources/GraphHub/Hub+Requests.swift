@@ -1,0 +1,332 @@
+import GraphModel
+import GraphWire
+
+/// What clients ask for: each message is checked against what is legal now, then turned into an action or an answer.
+extension Hub {
+  mutating func receive(_ message: ToServer, _ id: SessionID, _ actions: inout [HubAction]) {
+    guard let session = sessions[id] else { return }
+    sessions[id]?.lastHeard = now
+    switch session.phase {
+    case .closing: return
+    case .awaitingHello:
+      guard case .hello(let hello) = message.body else {
+        return end(id, Refusal(.malformed, "the first message of a connection is hello"), &actions)
+      }
+      return welcome(hello, id, message.request, &actions)
+    case .open: break
+    }
+    // Rising numbers make every answer unambiguous.
+    guard message.request > session.lastRequest else {
+      return end(
+        id, Refusal(.malformed, "request \(message.request) came after request \(session.lastRequest)"), &actions)
+    }
+    sessions[id]?.lastRequest = message.request
+    switch message.body {
+    case .hello: end(id, Refusal(.malformed, "hello is said once"), &actions)
+    case .commit(let transaction, _):
+      commit(.transaction(transaction, author: session.author), id, message.request, &actions)
+    case .undo(let transaction, let revision):
+      let request = WriteRequest.undo(transaction, author: session.author, revision: revision > 0 ? revision : nil)
+      commit(request, id, message.request, &actions)
+    case .ping: send(ToClient(message.request, .pong(head)), to: id, &actions)
+    case .close: end(id, Refusal(.unavailable, "goodbye"), &actions)
+    case .more(let request):
+      if let ticket = session.reads[request] { actions.append(.continueRead(ticket)) }
+    case .presence(let state): presence(state, id, message.request, &actions)
+    case .model, .fetch, .subscribe, .unsubscribe, .log, .status:
+      if session.commitsInFlight > 0 || !session.waiting.isEmpty {
+        sessions[id]?.waiting.append(message)
+        limitRequests(id, &actions)
+      } else {
+        perform(message, id, &actions)
+      }
+    }
+  }
+
+  private mutating func welcome(_ hello: Hello, _ id: SessionID, _ request: UInt64, _ actions: inout [HubAction]) {
+    guard hello.protocolVersion == ProtocolLimits.version else {
+      return end(
+        id,
+        Refusal(
+          .notAllowed,
+          "the client speaks protocol \(hello.protocolVersion), this server speaks \(ProtocolLimits.version): "
+            + "use programs of one release"), &actions)
+    }
+    if let hash = hello.model, hash != model.hash {
+      return end(
+        id,
+        Refusal(
+          .notAllowed,
+          "the client's model is \(hash), the server's is \(model.hash) (\(model.name) \(model.version)): "
+            + "use a client of the server's model"), &actions)
+    }
+    guard hello.author.utf8.count <= ProtocolLimits.maximumAuthorSize, !hello.author.isEmpty else {
+      return end(
+        id,
+        Refusal(.malformed, "the author has \(hello.author.utf8.count) bytes; 1 to \(ProtocolLimits.maximumAuthorSize) are allowed"),
+        &actions)
+    }
+    sessions[id]?.phase = .open
+    sessions[id]?.author = hello.author
+    sessions[id]?.replica = hello.replica
+    sessions[id]?.lastRequest = request
+    let resumed = hello.token.map { $0.store == head.store && $0.revision <= head.revision } ?? false
+    let welcome = Welcome(
+      model: model, head: head, session: id, server: server, resumed: resumed,
+      maximumFrameSize: limits.maximumFrameSize, heartbeatMilliseconds: Int(limits.heartbeatMilliseconds))
+    send(ToClient(request, .welcome(welcome)), to: id, &actions)
+  }
+
+  /// Requests that wait are bounded: past the limit the socket is not read until some are answered.
+  private mutating func limitRequests(_ id: SessionID, _ actions: inout [HubAction]) {
+    guard let session = sessions[id], !session.isPaused,
+      session.waiting.count + session.commitsInFlight + session.reads.count >= limits.outstandingRequests
+    else { return }
+    sessions[id]?.isPaused = true
+    actions.append(.pauseReading(id))
+  }
+
+  private mutating func commit(
+    _ request: WriteRequest, _ id: SessionID, _ number: UInt64, _ actions: inout [HubAction]
+  ) {
+    if isShuttingDown {
+      return send(answer(Refusal(.unavailable, "the server is shutting down"), number), to: id, &actions)
+    }
+    if case .transaction(let transaction, _) = request, transaction.changes.contains(where: { $0.kind == .revive }) {
+      return send(answer(Refusal(.notAllowed, "only the server revives objects"), number), to: id, &actions)
+    }
+    // The other half of the idempotency key is the connection's own replica: nobody answers for another's outcomes.
+    guard let session = sessions[id], request.id.replica == session.replica else {
+      return send(
+        answer(Refusal(.notAllowed, "the transaction's replica is not the one of hello"), number), to: id, &actions)
+    }
+    let ticket = ticket()
+    commits[ticket] = (id, number)
+    sessions[id]?.commitsInFlight += 1
+    actions.append(.commit(ticket, request))
+    limitRequests(id, &actions)
+  }
+
+  /// Performs what had to wait for commits, in order.
+  mutating func performWaiting(_ id: SessionID, _ actions: inout [HubAction]) {
+    while let session = sessions[id], session.isLive, session.commitsInFlight == 0, let message = session.waiting.first {
+      sessions[id]?.waiting.removeFirst()
+      perform(message, id, &actions)
+    }
+    resumeReading(id, &actions)
+  }
+
+  private mutating func perform(_ message: ToServer, _ id: SessionID, _ actions: inout [HubAction]) {
+    do {
+      switch message.body {
+      case .model:
+        send(ToClient(message.request, .model(source: model.source, hash: model.hash)), to: id, &actions)
+      case .fetch(let fetch):
+        try read(.objects(request(for: fetch)), id, message.request, &actions)
+      case .log(let after, let limit):
+        let count = limit == 0 ? 1_000 : Int(min(limit, 100_000))
+        try read(.log(after: max(after, 0), limit: count), id, message.request, &actions)
+      case .status:
+        let ticket = ticket()
+        tickets[ticket] = .statistics(id, request: message.request)
+        actions.append(.statistics(ticket))
+      case .subscribe(let subscribe): try self.subscribe(subscribe, id, message.request, &actions)
+      case .unsubscribe(let query):
+        drop(query, id, &actions)
+        send(ToClient(message.request, .unsubscribed(query: query)), to: id, &actions)
+      case .hello, .commit, .undo, .ping, .close, .more, .presence: break
+      }
+    } catch let refusal as Refusal {
+      send(answer(refusal, message.request), to: id, &actions)
+    } catch {
+      send(answer(Refusal(.malformed, "\(error)"), message.request), to: id, &actions)
+    }
+  }
+
+  private func entity(_ number: EntityNumber) throws -> Entity {
+    guard let entity = model.entity(number) else {
+      throw Refusal(.malformed, "there is no entity number \(number) in the model \(model.name)")
+    }
+    return entity
+  }
+
+  private func predicate(_ text: String, _ entity: Entity) throws -> Predicate {
+    if text.isEmpty { return .always }
+    do {
+      return try Predicate(parsing: text, entity: entity, model: model)
+    } catch {
+      throw Refusal(.malformed, "the predicate can't be read at \(error)")
+    }
+  }
+
+  private func request(for fetch: Fetch) throws -> FetchRequest {
+    let entity = try entity(fetch.entity)
+    let predicate = try predicate(fetch.predicate, entity)
+    var sort = [SortDescriptor]()
+    if !fetch.sort.isEmpty {
+      do {
+        sort = try [SortDescriptor](parsing: fetch.sort, entity: entity)
+      } catch {
+        throw Refusal(.malformed, "the order can't be read at \(error)")
+      }
+    }
+    return FetchRequest(
+      entity: fetch.entity, predicate: predicate, sort: sort,
+      limit: fetch.limit == 0 ? nil : Int(clamping: fetch.limit), offset: Int(clamping: fetch.offset))
+  }
+
+  private mutating func read(
+    _ request: ReadRequest, _ id: SessionID, _ number: UInt64, _ actions: inout [HubAction]
+  ) throws {
+    guard let session = sessions[id], session.reads.count < limits.concurrentReads else {
+      throw Refusal(.limit, "more than \(limits.concurrentReads) reads are under way on this connection")
+    }
+    let ticket = ticket()
+    tickets[ticket] = .read(id, request: number)
+    sessions[id]?.reads[number] = ticket
+    actions.append(.read(ticket, request, session: id, request: number))
+  }
+
+  // MARK: - Live queries
+
+  private mutating func subscribe(
+    _ subscribe: Subscribe, _ id: SessionID, _ request: UInt64, _ actions: inout [HubAction]
+  ) throws {
+    let entity = try entity(subscribe.entity)
+    let predicate = try predicate(subscribe.predicate, entity)
+    guard predicate.readsOnlyOwnImage(in: model) else {
+      throw Refusal(
+        .malformed,
+        "a live query reads an object's own properties only; a path such as board.name can be fetched, not followed")
+    }
+    let query = LiveQuery(entity: subscribe.entity, predicate: predicate, wholeObjects: subscribe.wholeObjects)
+    if subscribe.replaces != 0 { drop(subscribe.replaces, id, &actions) }
+    guard let session = sessions[id] else { return }
+    if let known = queries.number(of: query), session.readers[known] != nil {
+      throw Refusal(.malformed, "this connection follows that query already, as number \(known)")
+    }
+    guard session.readers.count < limits.queriesPerSession else {
+      throw Refusal(.limit, "a connection follows at most \(limits.queriesPerSession) queries")
+    }
+    let number = queries.register(query, for: id)
+    guard let since = subscribe.since else { return load(number, id, request, resumed: false, &actions) }
+    // Does the store still remember the state that the client holds?
+    let isKnown: Bool?
+    if since.store != head.store || since.revision > head.revision {
+      isKnown = false
+    } else if since.revision == head.revision {
+      isKnown = since.fingerprint == head.fingerprint
+    } else {
+      isKnown = ring[since.revision].map { $0.record.fingerprint == since.fingerprint }
+    }
+    switch isKnown {
+    case true?: resume(number, id, request, since: since.revision, &actions)
+    case false?: load(number, id, request, resumed: false, &actions)
+    case nil:
+      let ticket = ticket()
+      tickets[ticket] = .recognize(id, query: number)
+      sessions[id]?.readers[number] = Session.Reader(
+        state: .recognizing(ticket, since: since.revision), through: .max, request: request)
+      actions.append(.recognize(ticket, since))
+    }
+  }
+
+  mutating func takeRecognition(_ ticket: Ticket, _ isKnown: Bool, _ actions: inout [HubAction]) {
+    guard case .recognize(let id, let query)? = tickets.removeValue(forKey: ticket),
+      let reader = sessions[id]?.readers[query], case .recognizing(ticket, let since) = reader.state
+    else { return }
+    if isKnown {
+      resume(query, id, reader.request, since: since, &actions)
+    } else {
+      load(query, id, reader.request, resumed: false, &actions)
+    }
+  }
+
+  /// The client holds the result as of `since`: what is missing comes as deltas.
+  private mutating func resume(
+    _ query: UInt64, _ id: SessionID, _ request: UInt64, since: Revision, _ actions: inout [HubAction]
+  ) {
+    sessions[id]?.readers[query] = Session.Reader(state: .live, through: since, request: request)
+    send(ToClient(request, .subscribed(query: query, resumed: true)), to: id, &actions)
+    rewind(id, to: since, for: query)
+    pump(id, &actions)
+  }
+
+  /// Asks the store for a first result, which streams to the session by itself.
+  mutating func load(
+    _ query: UInt64, _ id: SessionID, _ request: UInt64, resumed: Bool, _ actions: inout [HubAction]
+  ) {
+    guard let entry = queries[query] else { return }
+    let ticket = ticket()
+    tickets[ticket] = .load(id, query: query)
+    sessions[id]?.readers[query] = Session.Reader(state: .loading(ticket), through: .max, request: request)
+    sessions[id]?.reads[request] = ticket
+    send(ToClient(request, .subscribed(query: query, resumed: resumed)), to: id, &actions)
+    let fetch = FetchRequest(entity: entry.query.entity, predicate: entry.query.predicate)
+    actions.append(.read(ticket, .objects(fetch), session: id, request: request))
+  }
+
+  private mutating func drop(_ query: UInt64, _ id: SessionID, _ actions: inout [HubAction]) {
+    guard let reader = sessions[id]?.readers.removeValue(forKey: query) else { return }
+    if case .loading(let ticket) = reader.state {
+      tickets[ticket] = nil
+      sessions[id]?.reads[reader.request] = nil
+      actions.append(.cancelRead(ticket))
+    }
+    queries.unregister(query, for: id)
+  }
+
+  mutating func finishRead(_ ticket: Ticket, _ result: Result<Token, Refusal>, _ actions: inout [HubAction]) {
+    switch tickets.removeValue(forKey: ticket) {
+    case .read(let id, let request)?:
+      sessions[id]?.reads[request] = nil
+      if case .failure(let refusal) = result { send(answer(refusal, request), to: id, &actions) }
+      performWaiting(id, &actions)
+    case .load(let id, let query)?:
+      guard let reader = sessions[id]?.readers[query] else { return }
+      sessions[id]?.reads[reader.request] = nil
+      switch result {
+      case .failure(let refusal):
+        drop(query, id, &actions)
+        send(answer(refusal, reader.request), to: id, &actions)
+      case .success(let at):
+        sessions[id]?.readers[query] = Session.Reader(state: .live, through: at.revision, request: reader.request)
+        showWhenReached(query, id, at.revision, &actions)
+      }
+      performWaiting(id, &actions)
+    default: break
+    }
+  }
+
+  mutating func answerStatus(_ ticket: Ticket, _ status: ServerStatus, _ actions: inout [HubAction]) {
+    guard case .statistics(let id, let request)? = tickets.removeValue(forKey: ticket) else { return }
+    var status = status
+    status.server = server
+    let others = sessions.filter { $0.key != id && $0.value.isLive }
+    status.sessions = UInt64(others.count)
+    status.registrations = UInt64(queries.registrations - (sessions[id]?.readers.count ?? 0))
+    send(ToClient(request, .status(status)), to: id, &actions)
+  }
+
+  // MARK: - Presence
+
+  private mutating func presence(_ state: [UInt8], _ id: SessionID, _ request: UInt64, _ actions: inout [HubAction]) {
+    guard state.count <= ProtocolLimits.maximumPresenceSize else {
+      return send(
+        answer(Refusal(.limit, "a presence has at most \(ProtocolLimits.maximumPresenceSize) bytes"), request), to: id,
+        &actions)
+    }
+    sessions[id]?.hasPresence = true
+    forwardPresence(state, of: id, left: false, &actions)
+  }
+
+  /// To every other session that has shown itself; never stored, and dropped for those who lag.
+  mutating func forwardPresence(_ state: [UInt8], of id: SessionID, left: Bool, _ actions: inout [HubAction]) {
+    guard let author = sessions[id]?.author else { return }
+    let frame = Frame.encode(ToClient(0, .presence(session: id, author: author, state: state, left: left)))
+    for (other, session) in sessions.sorted(by: { $0.key < $1.key })
+    where other != id && session.hasPresence && session.isLive && hasRoom(session, for: frame.count) {
+      send(frame: frame, to: other, &actions)
+    }
+  }
+}

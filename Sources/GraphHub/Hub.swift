@@ -1,0 +1,194 @@
+import GraphModel
+import GraphWire
+
+/// The server half, pure: what every session believes. Events in, actions out; nothing here waits, reads a clock or
+/// knows a socket, so one thread can run a thousand clients, a crash and a partition from one seed.
+///
+/// The hub resolves nothing: transactions go to the store and come back as commit records. From a record alone it
+/// finds which live queries changed, encodes each distinct delta once, and sends it to that query's readers, the
+/// author's reply last. A session that can't take more lags: its deltas are dropped, and it catches up from the ring
+/// of recent commits or from history. A session that has just loaded a query, and one that resumes, read the same way.
+public struct Hub: Sendable {
+  let model: Model
+  let limits: HubLimits
+  let server: String
+  /// The newest commit that sessions have been told of.
+  var head: Token
+  var ring: CommitRing
+  var queries: QueryTable
+  var sessions = [SessionID: Session]()
+  var totalBacklog = 0
+  /// Who asked for what; the answer finds its session here, unless that is gone.
+  var commits = [Ticket: (session: SessionID, request: UInt64)]()
+  var tickets = [Ticket: Purpose]()
+  var lastTicket: UInt64 = 0
+  var now: Int64 = 0
+  var isShuttingDown = false
+  /// Some session's first result is ahead of the hub.
+  var waitingForHead = false
+  /// Test only: plants a bug that the simulation must catch.
+  public var forgetsRemovals = false
+
+  enum Purpose {
+    case read(SessionID, request: UInt64)
+    case load(SessionID, query: UInt64)
+    case history(SessionID)
+    case recognize(SessionID, query: UInt64)
+    case statistics(SessionID, request: UInt64)
+  }
+
+  public init(model: Model, head: Token, server: String = "", limits: HubLimits = HubLimits()) {
+    self.model = model
+    self.head = head
+    self.server = server
+    self.limits = limits
+    ring = CommitRing(maximumSize: limits.ringBytes, maximumCount: limits.ringCommits)
+    queries = QueryTable(model: model)
+  }
+
+  /// Takes one event and appends what is to be done.
+  public mutating func handle(_ event: HubEvent, into actions: inout [HubAction]) {
+    switch event {
+    case .opened(let id): open(id, &actions)
+    case .received(let message, let id): receive(message, id, &actions)
+    case .malformed(let reason, let id): end(id, Refusal(.malformed, reason), &actions)
+    case .drained(let id, let bytes): drain(id, bytes, &actions)
+    case .closed(let id): forget(id, &actions)
+    case .committed(let results): deliver(results, &actions)
+    case .commitFailed(let tickets, let failure): fail(tickets, failure, &actions)
+    case .readFinished(let ticket, let result): finishRead(ticket, result, &actions)
+    case .history(let ticket, let result): takeHistory(ticket, result, &actions)
+    case .recognized(let ticket, let isKnown): takeRecognition(ticket, isKnown, &actions)
+    case .statistics(let ticket, let status): answerStatus(ticket, status, &actions)
+    case .tick(let milliseconds): tick(milliseconds, &actions)
+    case .shutdown: shutDown(&actions)
+    }
+  }
+
+  public mutating func handle(_ event: HubEvent) -> [HubAction] {
+    var actions = [HubAction]()
+    handle(event, into: &actions)
+    return actions
+  }
+
+  /// Sessions and live queries that are registered; a test sees both at zero after its clients were killed.
+  public var census: (sessions: Int, registrations: Int) { (sessions.count, queries.registrations) }
+
+  mutating func ticket() -> Ticket {
+    lastTicket += 1
+    return Ticket(lastTicket)
+  }
+
+  // MARK: - Sending
+
+  mutating func send(_ message: ToClient, to id: SessionID, _ actions: inout [HubAction]) {
+    send(frame: Frame.encode(message), to: id, &actions)
+  }
+
+  mutating func send(frame: [UInt8], to id: SessionID, _ actions: inout [HubAction]) {
+    guard sessions[id] != nil else { return }
+    sessions[id]?.backlog += frame.count
+    totalBacklog += frame.count
+    actions.append(.send(frame, to: id))
+    // Whoever does not read its answers is asked no further questions.
+    if let session = sessions[id], session.backlog > limits.sessionBacklog, !session.isPaused {
+      sessions[id]?.isPaused = true
+      actions.append(.pauseReading(id))
+    }
+  }
+
+  func answer(_ refusal: Refusal, _ request: UInt64) -> ToClient { ToClient(request, .refused(refusal)) }
+
+  /// Whether so many more bytes may wait for the session.
+  func hasRoom(_ session: Session, for bytes: Int) -> Bool {
+    if session.backlog + bytes > limits.sessionBacklog { return false }
+    return totalBacklog + bytes <= limits.totalBacklog || session.backlog + bytes <= limits.fairShare
+  }
+
+  // MARK: - Coming and going
+
+  private mutating func open(_ id: SessionID, _ actions: inout [HubAction]) {
+    sessions[id] = Session(lastHeard: now)
+    if isShuttingDown { end(id, Refusal(.unavailable, "the server is shutting down"), &actions) }
+  }
+
+  /// Tells the session why, and closes it.
+  mutating func end(_ id: SessionID, _ refusal: Refusal, _ actions: inout [HubAction]) {
+    guard let session = sessions[id] else { return }
+    if case .closing = session.phase { return }
+    sessions[id]?.phase = .closing
+    send(ToClient(0, .close(code: refusal.code.rawValue, message: refusal.message)), to: id, &actions)
+    release(id, &actions)
+    actions.append(.close(id))
+  }
+
+  /// Everything that the session registered goes.
+  mutating func release(_ id: SessionID, _ actions: inout [HubAction]) {
+    guard let session = sessions[id] else { return }
+    for number in session.readers.keys.sorted() { queries.unregister(number, for: id) }
+    for (_, ticket) in session.reads.sorted(by: { $0.key < $1.key }) {
+      tickets[ticket] = nil
+      actions.append(.cancelRead(ticket))
+    }
+    sessions[id]?.readers = [:]
+    sessions[id]?.reads = [:]
+    sessions[id]?.replay = []
+    sessions[id]?.waiting = []
+    if session.hasPresence { forwardPresence([], of: id, left: true, &actions) }
+  }
+
+  private mutating func forget(_ id: SessionID, _ actions: inout [HubAction]) {
+    release(id, &actions)
+    if let session = sessions.removeValue(forKey: id) { totalBacklog -= session.backlog }
+    finishShutdown(&actions)
+  }
+
+  private mutating func drain(_ id: SessionID, _ bytes: Int, _ actions: inout [HubAction]) {
+    guard let session = sessions[id] else { return }
+    let drained = min(bytes, session.backlog)
+    sessions[id]?.backlog -= drained
+    totalBacklog -= drained
+    if case .behind = session.progress { pump(id, &actions) }
+    resumeReading(id, &actions)
+  }
+
+  /// Reads on when the session takes its answers again and not too much of it waits.
+  mutating func resumeReading(_ id: SessionID, _ actions: inout [HubAction]) {
+    guard let session = sessions[id], session.isPaused, session.backlog <= limits.resumeBacklog,
+      session.waiting.count + session.commitsInFlight + session.reads.count < limits.outstandingRequests
+    else { return }
+    sessions[id]?.isPaused = false
+    actions.append(.resumeReading(id))
+  }
+
+  private mutating func tick(_ milliseconds: Int64, _ actions: inout [HubAction]) {
+    now = milliseconds
+    for (id, session) in sessions.sorted(by: { $0.key < $1.key }) {
+      let silence = now - session.lastHeard
+      switch session.phase {
+      case .awaitingHello where silence > limits.helloMilliseconds:
+        end(id, Refusal(.malformed, "no hello came within \(limits.helloMilliseconds) ms"), &actions)
+      // One that is not read from can't be heard.
+      case .open where silence > limits.silenceMilliseconds && !session.isPaused:
+        end(id, Refusal(.unavailable, "nothing was heard for \(limits.silenceMilliseconds) ms"), &actions)
+      default: break
+      }
+    }
+  }
+
+  // MARK: - The end
+
+  private mutating func shutDown(_ actions: inout [HubAction]) {
+    isShuttingDown = true
+    finishShutdown(&actions)
+    for id in sessions.keys.sorted() where sessions[id]?.commitsInFlight == 0 {
+      end(id, Refusal(.unavailable, "the server is shutting down"), &actions)
+    }
+  }
+
+  /// Sessions with commits in flight end when those are answered.
+  mutating func finishShutdown(_ actions: inout [HubAction]) {
+    guard isShuttingDown, sessions.isEmpty, commits.isEmpty else { return }
+    actions.append(.finished)
+  }
+}

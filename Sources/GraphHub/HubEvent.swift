@@ -1,0 +1,68 @@
+import GraphModel
+import GraphWire
+
+/// A connection, numbered by whoever accepts it; never used twice.
+public typealias SessionID = UInt64
+
+/// A question to the store that has not been answered.
+public struct Ticket: Hashable, Sendable, Comparable {
+  public let number: UInt64
+
+  public init(_ number: UInt64) { self.number = number }
+
+  public static func < (left: Ticket, right: Ticket) -> Bool { left.number < right.number }
+}
+
+/// What happens to the hub.
+public enum HubEvent: Sendable {
+  case opened(SessionID)
+  case received(ToServer, from: SessionID)
+  /// A frame or a message that can't be read: the session ends.
+  case malformed(String, from: SessionID)
+  /// So many of the bytes given to `.send` and `.broadcast` have left for this session's socket.
+  case drained(SessionID, bytes: Int)
+  case closed(SessionID)
+  /// A batch came back from the writer, in the order of the tickets' commits.
+  case committed([(ticket: Ticket, result: WriteResult)])
+  /// The writer could not commit these: nothing of them is known to be on disk.
+  case commitFailed([Ticket], StoreFailure)
+  /// A read has been delivered to its session down to the last byte, or was refused.
+  case readFinished(Ticket, Result<Token, Refusal>)
+  case history(Ticket, Result<[CommitRecord], Refusal>)
+  case recognized(Ticket, Bool)
+  case statistics(Ticket, ServerStatus)
+  /// Time passes: milliseconds of a clock that only goes forward.
+  case tick(Int64)
+  /// The daemon is told to end.
+  case shutdown
+}
+
+/// What the hub wants done, in this order.
+public enum HubAction: Sendable {
+  case send([UInt8], to: SessionID)
+  /// The same bytes to several sessions: encoded once.
+  case broadcast([UInt8], to: [SessionID])
+  case commit(Ticket, WriteRequest)
+  /// Read objects and stream them to the session as chunks that answer `request`: two at once, then one for each
+  /// `.continueRead`. Their bytes do not pass through the hub.
+  case read(Ticket, ReadRequest, session: SessionID, request: UInt64)
+  case continueRead(Ticket)
+  case cancelRead(Ticket)
+  /// Commits for a session that lags behind the ring.
+  case history(Ticket, after: Revision, through: Revision)
+  /// Was the store ever in this state?
+  case recognize(Ticket, Token)
+  case statistics(Ticket)
+  case pauseReading(SessionID)
+  case resumeReading(SessionID)
+  /// Close once everything sent has left, or after a moment.
+  case close(SessionID)
+  /// Every session was told; nothing is in flight any more.
+  case finished
+}
+
+public enum ReadRequest: Sendable, Hashable {
+  case objects(FetchRequest)
+  /// The newest commits after a revision, newest first.
+  case log(after: Revision, limit: Int)
+}

@@ -1,0 +1,63 @@
+import DequeModule
+import GraphModel
+import GraphWire
+
+/// What the hub believes of one connection. Everything it registered is found from here, so that all of it goes when
+/// the session ends, however it ends.
+struct Session {
+  enum Phase {
+    case awaitingHello
+    case open
+    /// Told to go; nothing that it says counts any more.
+    case closing
+  }
+
+  /// How far the session has been told.
+  enum Progress {
+    /// Everything through the hub's head.
+    case current
+    /// Everything through this revision; the rest comes from the ring or from history.
+    case behind(Revision)
+  }
+
+  /// One of the session's live queries.
+  struct Reader {
+    enum State {
+      /// A resume token is being looked up.
+      case recognizing(Ticket, since: Revision)
+      /// The first result is on its way.
+      case loading(Ticket)
+      case live
+    }
+
+    var state: State
+    /// Deltas up to this revision are known to the client or contained in its result.
+    var through: Revision
+    /// The request that asked for it: chunks answer it.
+    var request: UInt64
+  }
+
+  var phase = Phase.awaitingHello
+  var author = ""
+  var replica = UniqueID.zero
+  var progress = Progress.current
+  var readers = [UInt64: Reader]()
+  /// Bytes on their way to the socket.
+  var backlog = 0
+  /// Commits of history that are being fed to it.
+  var replay = Deque<CommitRecord>()
+  var historyTicket: Ticket?
+  var commitsInFlight = 0
+  /// Requests that wait until the commits before them are answered: a fetch sent after a save sees that save.
+  var waiting = Deque<ToServer>()
+  /// Reads under way, by request.
+  var reads = [UInt64: Ticket]()
+  /// The revision at which a loaded query may be shown, where the hub has not got there yet.
+  var advanceAt: Revision?
+  var isPaused = false
+  var lastHeard: Int64
+  var lastRequest: UInt64 = 0
+  var hasPresence = false
+
+  var isLive: Bool { if case .open = phase { true } else { false } }
+}

@@ -1,0 +1,114 @@
+import GraphHub
+import GraphModel
+import GraphWire
+import NIOCore
+
+/// One connection on the hub's event loop: bytes in, messages to the hub; frames out, one flush for all that were
+/// written in a turn of the loop.
+final class ConnectionHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private let runner: HubRunner
+  private var decoder: FrameDecoder
+  private var context: ChannelHandlerContext?
+  private var session: SessionID?
+  private var pending = [ByteBuffer]()
+  private var pendingBytes = 0
+  private var isDirty = false
+  private var isClosing = false
+
+  init(runner: HubRunner, maximumFrameSize: Int) {
+    self.runner = runner
+    decoder = FrameDecoder(maximumFrameSize: maximumFrameSize)
+  }
+
+  // MARK: - From the socket
+
+  func channelActive(context: ChannelHandlerContext) {
+    self.context = context
+    session = runner.open(self)
+    runner.flush()
+    context.fireChannelActive()
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    self.context = nil
+    pending = []
+    if let session { runner.closed(session) }
+    context.fireChannelInactive()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard let session, !isClosing else { return }
+    let buffer = unwrapInboundIn(data)
+    decoder.append(buffer.readableBytesView)
+    do {
+      while let bytes = try decoder.next() {
+        var reader = BinaryReader(bytes)
+        runner.receive(try ToServer(from: &reader), from: session)
+        if isClosing { return }
+      }
+    } catch {
+      // The stream is of no use after this: nothing of it can be trusted to begin where a frame begins.
+      isClosing = true
+      let reason = (error as? MalformedMessage)?.reason ?? "\(error)"
+      runner.handle(.malformed(reason, from: session))
+    }
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    runner.flush()
+    context.fireChannelReadComplete()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // A socket that failed: the client's end is gone, or the network. Whatever it was, the session is over.
+    context.close(promise: nil)
+  }
+
+  // MARK: - From the hub
+
+  /// Queues a frame; true when the connection was clean before, and is to be flushed.
+  func write(_ buffer: ByteBuffer) -> Bool {
+    pending.append(buffer)
+    pendingBytes += buffer.readableBytes
+    defer { isDirty = true }
+    return !isDirty
+  }
+
+  func writeUncounted(_ buffer: ByteBuffer) {
+    flush()
+    context?.writeAndFlush(wrapOutboundOut(buffer), promise: nil)
+  }
+
+  /// Writes what is queued and reports the bytes to the hub when they have left.
+  func flush() {
+    isDirty = false
+    guard let context, let session, let last = pending.popLast() else { return }
+    for buffer in pending { context.write(wrapOutboundOut(buffer), promise: nil) }
+    pending.removeAll(keepingCapacity: true)
+    let bytes = pendingBytes
+    pendingBytes = 0
+    let promise = context.eventLoop.makePromise(of: Void.self)
+    promise.futureResult.whenComplete { [runner] _ in runner.handle(.drained(session, bytes: bytes)) }
+    context.writeAndFlush(wrapOutboundOut(last), promise: promise)
+  }
+
+  func setReading(_ isReading: Bool) {
+    context?.channel.setOption(.autoRead, value: isReading).whenFailure { _ in }
+    if isReading { context?.read() }
+  }
+
+  /// A peer that takes nothing any more is given this long to take its goodbye.
+  private static let lingerTime = TimeAmount.seconds(2)
+
+  func close() {
+    guard let context else { return }
+    isClosing = true
+    flush()
+    let channel = context.channel
+    channel.writeAndFlush(ByteBuffer()).whenComplete { _ in channel.close(promise: nil) }
+    context.eventLoop.scheduleTask(in: Self.lingerTime) { channel.close(promise: nil) }
+  }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import GraphHub
+import GraphModel
+import GraphStore
+import GraphWire
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+
+/// A store served over sockets: `run()` listens until it is told to shut down, gracefully.
+///
+/// One event loop carries every connection and the hub, one thread writes, a few read. Group commit falls out of
+/// that: whatever arrives while the disk is busy is the next batch.
+public struct GraphServer: Service {
+  public struct Configuration: Sendable {
+    public var addresses: [ServerAddress]
+    public var limits = HubLimits()
+    /// What `Welcome.server` and `stickies status` say.
+    public var name: String
+    public var readerThreads = 2
+    public var maximumConnections = 8_192
+
+    public init(addresses: [ServerAddress], name: String = "") {
+      self.addresses = addresses
+      self.name = name
+    }
+  }
+
+  private let store: SQLiteStore
+  private let configuration: Configuration
+  private let log: Logger
+  private let ready: @Sendable ([ServerAddress]) -> Void
+
+  /// - Parameter ready: called once, with the addresses as they are, ports that were asked for as 0 included.
+  public init(
+    store: SQLiteStore, configuration: Configuration, log: Logger,
+    ready: @escaping @Sendable ([ServerAddress]) -> Void = { _ in }
+  ) {
+    self.store = store
+    self.configuration = configuration
+    self.log = log
+    self.ready = ready
+  }
+
+  /// Serves until the task's graceful shutdown, then tells clients, finishes what it accepted, and closes the store.
+  public func run() async throws {
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let loop = group.next()
+    let readers = ReaderPool(threads: configuration.readerThreads)
+    let relay = EventRelay()
+    let writer = WriterThread(store: store, clock: Self.now) { event in relay.submit(event) }
+    let runner = HubRunner(
+      loop: loop, hub: Hub(model: store.model, head: try store.head, server: configuration.name, limits: configuration.limits),
+      store: store, writer: writer, readers: readers, spoolDirectory: store.directory, limits: configuration.limits,
+      log: log)
+    relay.runner.set(runner)
+    writer.start()
+    readers.start()
+    var listeners = [Listener]()
+    do {
+      for address in configuration.addresses {
+        listeners.append(
+          try await Listener(
+            address, group: group, runner: runner, maximumFrameSize: configuration.limits.maximumFrameSize))
+      }
+    } catch {
+      for listener in listeners { await listener.close() }
+      writer.stop()
+      readers.stop()
+      try? await group.shutdownGracefully()
+      throw error
+    }
+    let timer = loop.scheduleRepeatedTask(initialDelay: .seconds(0), delay: .seconds(1)) { _ in runner.tick() }
+    ready(listeners.map(\.address))
+    try? await gracefulShutdown()
+    log.info("shutting down")
+    for listener in listeners { await listener.close() }
+    runner.submit(.shutdown)
+    // A client that takes nothing any more does not hold up the end.
+    let deadline = loop.scheduleTask(in: Self.shutdownTime) { runner.giveUp() }
+    try? await runner.whenFinished.get()
+    deadline.cancel()
+    timer.cancel()
+    // Threads are joined away from the cooperative pool, which must not be blocked.
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        writer.stop()
+        readers.stop()
+        continuation.resume()
+      }
+    }
+    try? await group.shutdownGracefully()
+    try store.close()
+    log.info("the store is closed")
+  }
+
+  private static let shutdownTime = TimeAmount.seconds(10)
+
+  /// Microseconds since 1970.
+  static let now: @Sendable () -> Timestamp = {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
+  }
+}
+
+/// The writer exists before the runner that it reports to.
+private final class EventRelay: Sendable {
+  let runner = OnceBox<HubRunner>()
+
+  func submit(_ event: HubEvent) { runner.value?.submit(event) }
+}

@@ -1,0 +1,172 @@
+import Foundation
+import GraphHub
+import GraphModel
+import GraphWire
+import Logging
+import NIOCore
+
+/// Runs the hub's actions: the one place where the pure hub meets sockets and threads.
+///
+/// `@unchecked Sendable`: every stored property is used on `loop` only; other threads come in through `submit`.
+/// All connections live on that one loop, so the hub needs no lock and no mailbox of its own.
+final class HubRunner: @unchecked Sendable {
+  let loop: any EventLoop
+  private var hub: Hub
+  private let reads: StoreReads
+  private let writer: WriterThread
+  private let readers: ReaderPool
+  private let spoolDirectory: String
+  private let limits: HubLimits
+  private let log: Logger
+  private var connections = [SessionID: ConnectionHandler]()
+  private var dirty = [SessionID]()
+  private var streams = [Ticket: ReadStream]()
+  private var lastSession: SessionID = 0
+  private let finished: EventLoopPromise<Void>
+
+  init(
+    loop: any EventLoop, hub: Hub, store: any GraphStoring, writer: WriterThread, readers: ReaderPool,
+    spoolDirectory: String, limits: HubLimits, log: Logger
+  ) {
+    self.loop = loop
+    self.hub = hub
+    reads = StoreReads(store: store)
+    self.writer = writer
+    self.readers = readers
+    self.spoolDirectory = spoolDirectory
+    self.limits = limits
+    self.log = log
+    finished = loop.makePromise()
+  }
+
+  /// Completes when every session has ended after `.shutdown`.
+  var whenFinished: EventLoopFuture<Void> { finished.futureResult }
+
+  /// From any thread.
+  func submit(_ event: HubEvent) {
+    loop.execute { self.handle(event) }
+  }
+
+  /// Takes an event and performs what the hub makes of it, then flushes every socket once.
+  func handle(_ event: HubEvent) {
+    loop.preconditionInEventLoop()
+    perform(event)
+    flush()
+  }
+
+  // MARK: - Connections
+
+  func open(_ connection: ConnectionHandler) -> SessionID {
+    lastSession += 1
+    connections[lastSession] = connection
+    perform(.opened(lastSession))
+    return lastSession
+  }
+
+  /// A message of a connection; the caller flushes when it has read all there is.
+  func receive(_ message: ToServer, from id: SessionID) { perform(.received(message, from: id)) }
+
+  func closed(_ id: SessionID) {
+    connections[id] = nil
+    handle(.closed(id))
+  }
+
+  func flush() {
+    while !dirty.isEmpty {
+      let ready = dirty
+      dirty.removeAll(keepingCapacity: true)
+      for id in ready { connections[id]?.flush() }
+    }
+  }
+
+  // MARK: - Actions
+
+  private func perform(_ event: HubEvent) {
+    if case .commitFailed(_, let failure) = event {
+      log.critical("the store takes no commits", metadata: ["failure": "\(failure)"])
+    }
+    var actions = [HubAction]()
+    hub.handle(event, into: &actions)
+    for action in actions { perform(action) }
+  }
+
+  private func perform(_ action: HubAction) {
+    switch action {
+    case .send(let frame, let id): write(ByteBuffer(bytes: frame), to: id)
+    case .broadcast(let frame, let ids):
+      let buffer = ByteBuffer(bytes: frame)
+      for id in ids { write(buffer, to: id) }
+    case .commit(let ticket, let request): writer.enqueue(ticket, request)
+    case .read(let ticket, let request, let session, let number): read(ticket, request, session, number)
+    case .continueRead(let ticket): continueRead(ticket)
+    case .cancelRead(let ticket): streams.removeValue(forKey: ticket)?.cancel()
+    case .history(let ticket, let after, let through):
+      readers.enqueue { [self] in
+        submit(.history(ticket, reads.history(after: after, through: through, maximumChanges: limits.historyChanges)))
+      }
+    case .recognize(let ticket, let token):
+      readers.enqueue { [self] in
+        submit(.recognized(ticket, (try? reads.store.recognizes(token)) ?? false))
+      }
+    case .statistics(let ticket):
+      readers.enqueue { [self] in submit(.statistics(ticket, status())) }
+    case .pauseReading(let id): connections[id]?.setReading(false)
+    case .resumeReading(let id): connections[id]?.setReading(true)
+    case .close(let id): connections[id]?.close()
+    case .finished: finished.succeed()
+    }
+  }
+
+  private func write(_ buffer: ByteBuffer, to id: SessionID) {
+    guard let connection = connections[id] else { return }
+    if connection.write(buffer) { dirty.append(id) }
+  }
+
+  private func read(_ ticket: Ticket, _ request: ReadRequest, _ session: SessionID, _ number: UInt64) {
+    let stream = ReadStream(directory: spoolDirectory) { [self] output in
+      loop.execute { self.take(output, ticket, session) }
+    }
+    streams[ticket] = stream
+    readers.enqueue { [reads] in reads.run(request, number, into: stream) }
+  }
+
+  private func take(_ output: ReadStream.Output, _ ticket: Ticket, _ session: SessionID) {
+    guard streams[ticket] != nil else { return }
+    switch output {
+    case .frame(let frame):
+      // Not counted in the hub's backlog: no more than a window of frames is ever under way.
+      connections[session]?.writeUncounted(ByteBuffer(bytes: frame))
+    case .finished(let result):
+      streams[ticket] = nil
+      handle(.readFinished(ticket, result))
+    }
+  }
+
+  private func continueRead(_ ticket: Ticket) {
+    guard let stream = streams[ticket] else { return }
+    if stream.usesFile {
+      readers.enqueue { stream.more() }
+    } else {
+      stream.more()
+    }
+  }
+
+  private func status() -> ServerStatus {
+    var status = ServerStatus()
+    status.process = UInt64(getpid())
+    guard let statistics = try? reads.store.statistics() else { return status }
+    status.location = statistics.location
+    status.size = UInt64(statistics.size)
+    status.head = statistics.head
+    status.counters = statistics.sequences.map { .init(property: $0.property, next: $0.next) }
+    return status
+  }
+
+  /// Ends whatever sessions are left.
+  func giveUp() {
+    for (_, connection) in connections.sorted(by: { $0.key < $1.key }) { connection.close() }
+    finished.succeed()
+  }
+
+  func tick() { handle(.tick(Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000))) }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import GraphModel
+import Synchronization
+
+/// The frames of one read on their way from a reader's thread to a session's socket.
+///
+/// The read transaction must not wait for the client: frames for which the client has not asked yet are spooled, the
+/// first in memory, the rest in a file without a name. The client asks for each frame by `more`, two ahead, so that
+/// neither side holds more than that.
+final class ReadStream: Sendable {
+  /// Frames that may be under way without being asked for.
+  static let window = 2
+  /// Bytes kept in memory before the file is used.
+  static let memoryLimit = 1 << 20
+
+  private struct State {
+    var credit = ReadStream.window
+    var memory = [[UInt8]]()
+    var memoryBytes = 0
+    /// Lengths of the frames in the file, in order.
+    var filed = [Int]()
+    var nextFiled = 0
+    var readOffset = 0
+    var writeOffset = 0
+    var file: SpoolFile?
+    /// Set by the reader when it has read everything.
+    var result: Result<Token, Refusal>?
+    var isCancelled = false
+    var isFinished = false
+  }
+
+  /// What happens on the session's side; called on any thread, in order.
+  enum Output: Sendable {
+    case frame([UInt8])
+    case finished(Result<Token, Refusal>)
+  }
+
+  private let state = Mutex(State())
+  private let directory: String
+  private let output: @Sendable (Output) -> Void
+
+  init(directory: String, output: @escaping @Sendable (Output) -> Void) {
+    self.directory = directory
+    self.output = output
+  }
+
+  struct Cancelled: Error {}
+
+  /// The reader has a frame.
+  func put(_ frame: [UInt8]) throws {
+    let goes = try state.withLock { state -> Bool in
+      if state.isCancelled { throw Cancelled() }
+      if state.credit > 0 {
+        state.credit -= 1
+        return true
+      }
+      if state.file == nil, state.memoryBytes + frame.count <= Self.memoryLimit {
+        state.memory.append(frame)
+        state.memoryBytes += frame.count
+        return false
+      }
+      let file = try state.file ?? SpoolFile(directory: directory)
+      state.file = file
+      try file.write(frame, at: state.writeOffset)
+      state.writeOffset += frame.count
+      state.filed.append(frame.count)
+      return false
+    }
+    if goes { output(.frame(frame)) }
+  }
+
+  /// The reader is done.
+  func finish(_ result: Result<Token, Refusal>) {
+    state.withLock { $0.result = result }
+    deliverNext(grant: 0)
+  }
+
+  /// The client asks for one more frame. May read from a file: not for an event loop.
+  func more() { deliverNext(grant: 1) }
+
+  /// Whether `more` would have to read a file.
+  var usesFile: Bool { state.withLock { $0.memory.isEmpty && $0.file != nil } }
+
+  func cancel() {
+    state.withLock {
+      $0.isCancelled = true
+      $0.memory = []
+      $0.file = nil
+    }
+  }
+
+  private func deliverNext(grant: Int) {
+    let outputs = state.withLock { state -> [Output] in
+      guard !state.isCancelled, !state.isFinished else { return [] }
+      state.credit = min(state.credit + grant, Self.window)
+      var outputs = [Output]()
+      while state.credit > 0 {
+        if !state.memory.isEmpty {
+          let frame = state.memory.removeFirst()
+          state.memoryBytes -= frame.count
+          outputs.append(.frame(frame))
+        } else if let file = state.file, state.nextFiled < state.filed.count {
+          let length = state.filed[state.nextFiled]
+          guard let frame = file.read(length, at: state.readOffset) else {
+            state.isFinished = true
+            return [.finished(.failure(Refusal(.unavailable, "the spooled result can't be read")))]
+          }
+          state.nextFiled += 1
+          state.readOffset += length
+          outputs.append(.frame(frame))
+        } else {
+          break
+        }
+        state.credit -= 1
+      }
+      let isEmpty = state.memory.isEmpty && state.nextFiled == state.filed.count
+      if isEmpty, let result = state.result {
+        state.isFinished = true
+        outputs.append(.finished(result))
+      }
+      return outputs
+    }
+    for output in outputs { self.output(output) }
+  }
+}
+
+/// A temporary file that has no name: it goes with the process, however that ends.
+private final class SpoolFile: Sendable {
+  private let descriptor: Int32
+
+  init(directory: String) throws {
+    let path = "\(directory)/spool-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+    descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw Refusal(.unavailable, "a large result can't be spooled in \(directory)") }
+    unlink(path)
+  }
+
+  func write(_ bytes: [UInt8], at offset: Int) throws {
+    var written = 0
+    while written < bytes.count {
+      let count = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress! + written, bytes.count - written, off_t(offset + written)) }  // Not empty: the loop ran.
+      guard count > 0 else { throw Refusal(.unavailable, "there is no room to spool a large result") }
+      written += count
+    }
+  }
+
+  func read(_ length: Int, at offset: Int) -> [UInt8]? {
+    let bytes = [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+      count = max(0, pread(descriptor, buffer.baseAddress, length, off_t(offset)))
+    }
+    return bytes.count == length ? bytes : nil
+  }
+
+  deinit { close(descriptor) }
+}

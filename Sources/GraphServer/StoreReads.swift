@@ -1,0 +1,67 @@
+import GraphHub
+import GraphModel
+import GraphWire
+
+/// The reads that a hub asks for, run on a reader's thread.
+struct StoreReads: Sendable {
+  let store: any GraphStoring
+
+  /// Reads objects or the log into `stream`, frame by frame.
+  func run(_ request: ReadRequest, _ number: UInt64, into stream: ReadStream) {
+    do {
+      switch request {
+      case .objects(let fetch): try objects(fetch, number, stream)
+      case .log(let after, let limit): try log(after: after, limit: limit, number, stream)
+      }
+    } catch is ReadStream.Cancelled {
+    } catch {
+      stream.finish(.failure(Self.refusal(error)))
+    }
+  }
+
+  private func objects(_ fetch: FetchRequest, _ number: UInt64, _ stream: ReadStream) throws {
+    var encoder = ChunkEncoder(request: number)
+    let token = try store.fetch(fetch) { image in
+      if let frame = encoder.append(image) { try stream.put(frame) }
+    }
+    try stream.put(encoder.finish(at: token))
+    stream.finish(.success(token))
+  }
+
+  /// So many object changes of history are read for one log.
+  static let maximumLogChanges = 200_000
+
+  private func log(after: Revision, limit: Int, _ number: UInt64, _ stream: ReadStream) throws {
+    let head = try store.head
+    let start = max(after, head.revision - Revision(limit))
+    let commits = try store.commits(after: start, through: head.revision, maximumChanges: Self.maximumLogChanges)
+    var chunk = [CommitEntry]()
+    var size = 0
+    for commit in commits.reversed() {
+      chunk.append(CommitEntry(commit))
+      size += commit.approximateSize
+      if size >= ProtocolLimits.chunkSize {
+        try stream.put(Frame.encode(ToClient(number, .log(chunk, last: false))))
+        (chunk, size) = ([], 0)
+      }
+    }
+    try stream.put(Frame.encode(ToClient(number, .log(chunk, last: true))))
+    stream.finish(.success(head))
+  }
+
+  func history(after: Revision, through: Revision, maximumChanges: Int) -> Result<[CommitRecord], Refusal> {
+    do {
+      return .success(try store.commits(after: after, through: through, maximumChanges: maximumChanges))
+    } catch {
+      return .failure(Self.refusal(error))
+    }
+  }
+
+  static func refusal(_ error: any Error) -> Refusal {
+    switch error {
+    case let refusal as Refusal: refusal
+    case let failure as StoreFailure: Refusal(.unavailable, failure.description)
+    default: Refusal(.unavailable, "the store can't be read: \(error)")
+    }
+  }
+}
