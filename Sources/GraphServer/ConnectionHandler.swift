@@ -52,7 +52,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     } catch {
       // The stream is of no use after this: nothing of it can be trusted to begin where a frame begins.
       isClosing = true
-      let reason = (error as? MalformedMessage)?.reason ?? "\(error)"
+      let reason = error.reason
       runner.handle(.malformed(reason, from: session))
     }
   }

@@ -1,0 +1,77 @@
+import GraphModel
+
+/// A local stand-in for an object of the served graph. Reads are local; writes are kept by the context and travel as
+/// one transaction when it saves. One face per id and context.
+///
+/// A context and its objects belong together on one actor; neither is `Sendable`, and the compiler holds them there.
+open class ManagedObject {
+  /// The name of the entity that the class stands for. Generated classes override it.
+  open class var entityName: String { "" }
+
+  public unowned let context: ObjectContext
+  let state: ObjectState
+
+  public required init(state: ObjectStateToken, context: ObjectContext) {
+    self.state = state.state
+    self.context = context
+  }
+
+  /// Permanent from the moment that the save is answered.
+  public var id: ObjectID { state.id }
+
+  public var entity: Entity { state.entity }
+
+  /// The revision of the object's last change; 0 before the first save.
+  public var revision: Revision { state.stored?.revision ?? 0 }
+
+  public var isInserted: Bool { state.isInserted }
+
+  public var isDeleted: Bool { state.isDeleted }
+
+  public var hasChanges: Bool { state.isInserted || state.isDeleted || !state.edits.isEmpty }
+
+  /// The value of a property by its number; null for one that the entity does not have.
+  public func value(_ property: PropertyNumber) -> Value {
+    entity.property(property).map { state.value($0) } ?? .null
+  }
+
+  public func setValue(_ value: Value, for property: PropertyNumber) {
+    guard let property = entity.property(property) else { return }
+    context.set(value, property, of: state)
+  }
+
+  /// The value of a property by its name.
+  public subscript(name: String) -> Value {
+    get { entity.property(named: name).map { state.value($0) } ?? .null }
+    set {
+      guard let property = entity.property(named: name) else { return }
+      context.set(newValue, property, of: state)
+    }
+  }
+
+  /// The object at the other end of a to-one, as far as this context holds it.
+  public func object<Destination: ManagedObject>(_ property: PropertyNumber, _: Destination.Type) -> Destination? {
+    value(property).objectID.flatMap { context.object($0) as? Destination }
+  }
+
+  /// The objects at the other end of a to-many that this context holds.
+  public func objects<Destination: ManagedObject>(_ property: PropertyNumber, _: Destination.Type) -> [Destination] {
+    guard let property = entity.property(property) else { return [] }
+    return context.related(to: state, through: property).compactMap { context.object($0) as? Destination }
+  }
+
+  public func add(_ other: ManagedObject, to property: PropertyNumber) {
+    guard let property = entity.property(property) else { return }
+    context.connect(state, other.state, through: property)
+  }
+
+  public func remove(_ other: ManagedObject, from property: PropertyNumber) {
+    guard let property = entity.property(property) else { return }
+    context.disconnect(state, other.state, through: property)
+  }
+}
+
+/// What a context hands a managed object to stand on; nobody else can make one.
+public struct ObjectStateToken {
+  let state: ObjectState
+}

@@ -1,0 +1,101 @@
+import GraphModel
+import GraphWire
+
+/// A query that the replica follows.
+struct FollowedQuery {
+  var subscribe: Subscribe
+  /// What the server calls it on this connection.
+  var number: UInt64?
+  /// A result on its way; nil when none is.
+  var incoming: Incoming?
+  /// The owner has seen a first result.
+  var isLoaded = false
+
+  struct Incoming {
+    var objects = [ObjectImage]()
+    /// Where it was read, once all of it is here.
+    var at: Token?
+  }
+}
+
+/// Live queries: first results, deltas, and the rule that all queries of a session advance to a revision together.
+extension Replica {
+  mutating func sendSubscribe(_ query: QueryID, _ actions: inout [ReplicaAction]) {
+    guard let followed = queries[query] else { return }
+    var subscribe = followed.subscribe
+    // What was loaded on an earlier connection is current as of the token.
+    if followed.isLoaded, let token { subscribe.since = token }
+    send(.subscribe(subscribe), for: .subscribe(query), &actions)
+  }
+
+  mutating func unsubscribe(_ query: QueryID, _ actions: inout [ReplicaAction]) {
+    guard let followed = queries.removeValue(forKey: query) else { return }
+    guard let number = followed.number, case .live = phase else { return }
+    // It counts among the session's queries until the server says that it does not.
+    send(.unsubscribe(query: number), for: .other, &actions)
+    numbers[number] = nil
+    staged.removeAll { $0.query == number }
+  }
+
+  mutating func takeSubscribed(_ query: QueryID, _ number: UInt64, resumed: Bool, _ actions: inout [ReplicaAction]) {
+    guard queries[query] != nil else {
+      send(.unsubscribe(query: number), for: .other, &actions)
+      return
+    }
+    numbers[number] = query
+    queries[query]?.number = number
+    if resumed {
+      queries[query]?.isLoaded = true
+      actions.append(.resumed(query, since: queries[query]?.subscribe.since?.revision ?? token?.revision ?? 0))
+    } else {
+      queries[query]?.incoming = FollowedQuery.Incoming()
+    }
+  }
+
+  mutating func takeChunk(_ chunk: Chunk, of query: QueryID, _ request: UInt64, _ actions: inout [ReplicaAction]) {
+    guard queries[query]?.incoming != nil else { return }
+    queries[query]?.incoming?.objects += chunk.objects
+    if let end = chunk.end {
+      queries[query]?.incoming?.at = end.at
+    } else {
+      send(.more(of: request), for: .other, &actions)
+    }
+  }
+
+  mutating func take(_ delta: Delta, _ actions: inout [ReplicaAction]) {
+    guard numbers[delta.query] != nil else { return }
+    staged.append(delta)
+    // With one query its delta is all of the revision; with several, an advance closes it.
+    if numbers.count == 1, queries[numbers[delta.query] ?? 0]?.incoming == nil {
+      advance(to: delta.revision, delta.fingerprint, &actions)
+    }
+  }
+
+  /// All that concerns this replica up to `revision` is here: show it.
+  mutating func advance(to revision: Revision, _ fingerprint: UInt64, _ actions: inout [ReplicaAction]) {
+    for query in queries.keys.sorted() {
+      guard let incoming = queries[query]?.incoming, let at = incoming.at, at.revision <= revision else { continue }
+      queries[query]?.incoming = nil
+      queries[query]?.isLoaded = true
+      actions.append(.loaded(query, incoming.objects, at: at))
+    }
+    var updates = [CommitUpdate]()
+    var rest = [Delta]()
+    for delta in staged {
+      guard delta.revision <= revision, let query = numbers[delta.query] else {
+        rest.append(delta)
+        continue
+      }
+      if updates.last?.revision != delta.revision {
+        updates.append(
+          CommitUpdate(revision: delta.revision, time: delta.time, author: delta.author, changes: []))
+      }
+      updates[updates.count - 1].changes.append((query, delta.changes))
+    }
+    staged = rest
+    for update in updates { actions.append(.changed(update)) }
+    if let token, revision >= token.revision {
+      self.token = Token(store: token.store, revision: revision, fingerprint: fingerprint)
+    }
+  }
+}

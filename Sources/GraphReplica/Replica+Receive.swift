@@ -1,0 +1,70 @@
+import GraphModel
+import GraphWire
+
+extension Replica {
+  mutating func receive(_ message: ToClient, _ actions: inout [ReplicaAction]) {
+    lastHeard = now
+    if case .close(let code, let reason) = message.body {
+      return end(code, reason, &actions)
+    }
+    let purpose = asked[message.request]
+    switch (message.body, purpose) {
+    case (.welcome(let welcome), .hello?):
+      asked[message.request] = nil
+      self.welcome(welcome, &actions)
+    case (.committed(let committed, let objects), .save(let id)?):
+      asked[message.request] = nil
+      pending.removeAll { $0.id == id }
+      actions.append(.saved(id, .success(Saved(committed: committed, objects: objects))))
+    case (.refused(let refusal), .save(let id)?):
+      asked[message.request] = nil
+      pending.removeAll { $0.id == id }
+      actions.append(.saved(id, .failure(refusal)))
+    case (.refused(let refusal), .subscribe(let query)?):
+      asked[message.request] = nil
+      queries[query] = nil
+      actions.append(.refusedQuery(query, refusal))
+    case (.refused(let refusal), .question(let request)?):
+      forget(message.request, request)
+      actions.append(.refused(request, refusal))
+    case (.subscribed(let number, let resumed), .subscribe(let query)?):
+      takeSubscribed(query, number, resumed: resumed, &actions)
+    case (.chunk(let chunk), .subscribe(let query)?):
+      takeChunk(chunk, of: query, message.request, &actions)
+    case (.chunk(let chunk), .question(let request)?):
+      if chunk.end != nil { forget(message.request, request) }
+      actions.append(.chunk(request, chunk))
+    case (.log(let commits, let last), .question(let request)?):
+      if last { forget(message.request, request) } else { send(.more(of: message.request), for: .other, &actions) }
+      actions.append(.answer(request, .log(commits, last: last)))
+    case (.status(let status), .question(let request)?):
+      forget(message.request, request)
+      actions.append(.answer(request, .status(status)))
+    case (.model(let source, let hash), .question(let request)?):
+      forget(message.request, request)
+      actions.append(.answer(request, .model(source: source, hash: hash)))
+    case (.pong(let head), .ping?):
+      asked[message.request] = nil
+      // Nothing that this replica follows changed up to there, or its delta would have come before.
+      if staged.isEmpty, queries.values.allSatisfy({ $0.isLoaded }) { token = head }
+    case (.delta(let delta), _): take(delta, &actions)
+    case (.advance(let revision, let fingerprint), _): advance(to: revision, fingerprint, &actions)
+    case (.reset(let number, _), _):
+      if let query = numbers[number] { queries[query]?.incoming = nil }
+    case (.presence(let session, let author, let state, let left), _):
+      actions.append(.presence(session: session, author: author, state: state, left: left))
+    default: break
+    }
+  }
+
+  private mutating func forget(_ number: UInt64, _ request: RequestID) {
+    asked[number] = nil
+    questions[request] = nil
+  }
+
+  private mutating func end(_ code: String, _ reason: String, _ actions: inout [ReplicaAction]) {
+    let refusal = Refusal(Refusal.Code(rawValue: code) ?? .unavailable, reason)
+    // A server that is going away comes back; one that does not take this client will not change its mind.
+    if refusal.code == .unavailable { actions.append(.disconnect(refusal)) } else { actions.append(.rejected(refusal)) }
+  }
+}

@@ -1,0 +1,187 @@
+import GraphModel
+import GraphWire
+
+/// The client half of a session, pure: the mirror of `Hub`. It says hello, keeps what was saved until it is answered,
+/// follows queries over every reconnect, and shows nothing of a revision before all of it is here.
+///
+/// Events in, actions out; a socket, a clock and a screen are somebody else's.
+public struct Replica: Sendable {
+  /// How the connection stands.
+  enum Phase {
+    case disconnected
+    case awaitingWelcome
+    case live
+  }
+
+  public let id: UniqueID
+  public let author: String
+  let program: String
+  let model: ModelHash?
+
+  var phase = Phase.disconnected
+  /// The newest state that the server told of: what a reconnect resumes from.
+  public internal(set) var token: Token?
+  var lastRequest: UInt64 = 0
+  /// What the owner saved and the server has not answered, oldest first.
+  var pending = [PendingSave]()
+  /// Who waits for which request of this connection.
+  var asked = [UInt64: Purpose]()
+  var questions = [RequestID: UInt64]()
+  var queries = [QueryID: FollowedQuery]()
+  var numbers = [UInt64: QueryID]()
+  /// Deltas that wait for the advance which completes their revision.
+  var staged = [Delta]()
+  var lastHeard: Int64 = 0
+  var lastSent: Int64 = 0
+  var now: Int64 = 0
+  var heartbeat: Int64 = 15_000
+
+  enum Purpose {
+    case hello
+    case save(TransactionID)
+    case subscribe(QueryID)
+    case question(RequestID)
+    case ping
+    case other
+  }
+
+  struct PendingSave {
+    enum Kind {
+      case transaction(Transaction)
+      case undo(TransactionID, Revision)
+    }
+
+    var kind: Kind
+
+    var id: TransactionID {
+      switch kind {
+      case .transaction(let transaction): transaction.id
+      case .undo(let id, _): id
+      }
+    }
+  }
+
+  public init(id: UniqueID, author: String, program: String = "", model: ModelHash?) {
+    self.id = id
+    self.author = author
+    self.program = program
+    self.model = model
+  }
+
+  /// Transactions that the server has not answered.
+  public var pendingTransactions: [TransactionID] { pending.map(\.id) }
+
+  public mutating func handle(_ event: ReplicaEvent, into actions: inout [ReplicaAction]) {
+    switch event {
+    case .connected: sayHello(&actions)
+    case .received(let message): receive(message, &actions)
+    case .disconnected: disconnect(&actions)
+    case .save(let transaction):
+      pending.append(PendingSave(kind: .transaction(transaction)))
+      if case .live = phase { send(pending[pending.count - 1], &actions) }
+    case .undo(let id, let revision):
+      pending.append(PendingSave(kind: .undo(id, revision)))
+      if case .live = phase { send(pending[pending.count - 1], &actions) }
+    case .subscribe(let query, let subscribe):
+      queries[query] = FollowedQuery(subscribe: subscribe)
+      if case .live = phase { sendSubscribe(query, &actions) }
+    case .unsubscribe(let query): unsubscribe(query, &actions)
+    case .ask(let request, let question): ask(request, question, &actions)
+    case .more(let request):
+      if let number = questions[request] { send(.more(of: number), for: .other, &actions) }
+    case .presence(let state):
+      if case .live = phase { send(.presence(state), for: .other, &actions) }
+    case .tick(let milliseconds): tick(milliseconds, &actions)
+    }
+  }
+
+  public mutating func handle(_ event: ReplicaEvent) -> [ReplicaAction] {
+    var actions = [ReplicaAction]()
+    handle(event, into: &actions)
+    return actions
+  }
+
+  // MARK: - Sending
+
+  mutating func send(_ body: ToServer.Body, for purpose: Purpose, _ actions: inout [ReplicaAction]) {
+    lastRequest += 1
+    if case .other = purpose {} else { asked[lastRequest] = purpose }
+    lastSent = now
+    actions.append(.send(ToServer(lastRequest, body)))
+  }
+
+  private mutating func send(_ save: PendingSave, _ actions: inout [ReplicaAction]) {
+    switch save.kind {
+    case .transaction(let transaction):
+      send(.commit(transaction, acknowledged: 0), for: .save(transaction.id), &actions)
+    case .undo(let id, let revision): send(.undo(id, revision: revision), for: .save(id), &actions)
+    }
+  }
+
+  private mutating func ask(_ request: RequestID, _ question: Question, _ actions: inout [ReplicaAction]) {
+    guard case .live = phase else {
+      actions.append(.refused(request, Refusal(.unavailable, "there is no connection to the server")))
+      return
+    }
+    let body: ToServer.Body =
+      switch question {
+      case .fetch(let fetch): .fetch(fetch)
+      case .log(let after, let limit): .log(after: after, limit: limit)
+      case .status: .status
+      case .model: .model
+      }
+    send(body, for: .question(request), &actions)
+    questions[request] = lastRequest
+  }
+
+  // MARK: - Connection
+
+  private mutating func sayHello(_ actions: inout [ReplicaAction]) {
+    phase = .awaitingWelcome
+    lastRequest = 0
+    asked = [:]
+    staged = []
+    lastHeard = now
+    send(
+      .hello(Hello(model: model, replica: id, author: author, program: program, token: token)), for: .hello, &actions)
+  }
+
+  private mutating func disconnect(_ actions: inout [ReplicaAction]) {
+    phase = .disconnected
+    asked = [:]
+    numbers = [:]
+    staged = []
+    for query in queries.keys.sorted() {
+      queries[query]?.number = nil
+      queries[query]?.incoming = nil
+    }
+    // A transaction is kept and sent again; a question is the owner's to repeat.
+    for request in questions.keys.sorted() {
+      actions.append(.refused(request, Refusal(.unavailable, "the connection was lost")))
+    }
+    questions = [:]
+  }
+
+  mutating func welcome(_ welcome: Welcome, _ actions: inout [ReplicaAction]) {
+    phase = .live
+    if welcome.heartbeatMilliseconds > 0 { heartbeat = Int64(clamping: welcome.heartbeatMilliseconds) }
+    if token == nil { token = Token(store: welcome.head.store, revision: 0, fingerprint: 0) }
+    actions.append(.welcomed(welcome))
+    // The same id: a transaction whose answer was lost lands once.
+    for save in pending { send(save, &actions) }
+    for query in queries.keys.sorted() { sendSubscribe(query, &actions) }
+  }
+
+  private mutating func tick(_ milliseconds: Int64, _ actions: inout [ReplicaAction]) {
+    now = milliseconds
+    switch phase {
+    case .disconnected: break
+    case .awaitingWelcome, .live:
+      if now - lastHeard > 3 * heartbeat {
+        actions.append(.disconnect(Refusal(.unavailable, "the server has not been heard for \(3 * heartbeat) ms")))
+      } else if case .live = phase, now - lastSent >= heartbeat {
+        send(.ping, for: .ping, &actions)
+      }
+    }
+  }
+}
