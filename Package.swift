@@ -40,7 +40,7 @@ let package = Package(
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", log, lifecycle] + nio),
     .target(name: "GraphClient", dependencies: ["GraphModel", "GraphWire", "GraphReplica"] + nio),
     .target(
-      name: "StickiesKit", dependencies: ["GraphModel", "GraphReplica", "GraphClient"],
+      name: "StickiesKit", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"],
       plugins: ["GraphModelPlugin"]),
     .executableTarget(
       name: "stickiesd",

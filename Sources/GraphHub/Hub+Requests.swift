@@ -123,9 +123,9 @@ extension Hub {
         send(ToClient(message.request, .model(source: model.source, hash: model.hash)), to: id, &actions)
       case .fetch(let fetch):
         try read(.objects(request(for: fetch)), id, message.request, &actions)
-      case .log(let after, let limit):
+      case .log(let after, let limit, let through):
         let count = limit == 0 ? 1_000 : Int(min(limit, 100_000))
-        try read(.log(after: max(after, 0), limit: count), id, message.request, &actions)
+        try read(.log(after: max(after, 0), limit: count, through: through > 0 ? through : nil), id, message.request, &actions)
       case .status:
         let ticket = ticket()
         tickets[ticket] = .statistics(id, request: message.request)

@@ -63,6 +63,6 @@ public enum HubAction: Sendable {
 
 public enum ReadRequest: Sendable, Hashable {
   case objects(FetchRequest)
-  /// The newest commits after a revision, newest first.
-  case log(after: Revision, limit: Int)
+  /// The newest commits after a revision and up to another (nil: the head), newest first.
+  case log(after: Revision, limit: Int, through: Revision?)
 }

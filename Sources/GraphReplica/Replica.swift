@@ -126,7 +126,7 @@ public struct Replica: Sendable {
     let body: ToServer.Body =
       switch question {
       case .fetch(let fetch): .fetch(fetch)
-      case .log(let after, let limit): .log(after: after, limit: limit)
+      case .log(let after, let limit, let through): .log(after: after, limit: limit, through: through)
       case .status: .status
       case .model: .model
       }

@@ -27,7 +27,7 @@ public enum ReplicaEvent: Sendable {
 
 public enum Question: Hashable, Sendable {
   case fetch(Fetch)
-  case log(after: Revision, limit: UInt64)
+  case log(after: Revision, limit: UInt64, through: Revision)
   case status
   case model
 }
@@ -73,6 +73,15 @@ public struct CommitUpdate: Hashable, Sendable {
   public var time: Timestamp
   public var author: String
   public var changes: [(query: QueryID, changes: [Delta.Change])]
+
+  public init(
+    revision: Revision, time: Timestamp, author: String, changes: [(query: QueryID, changes: [Delta.Change])]
+  ) {
+    self.revision = revision
+    self.time = time
+    self.author = author
+    self.changes = changes
+  }
 
   public static func == (left: CommitUpdate, right: CommitUpdate) -> Bool {
     left.revision == right.revision && left.changes.map(\.query) == right.changes.map(\.query)

@@ -11,7 +11,8 @@ struct StoreReads: Sendable {
     do {
       switch request {
       case .objects(let fetch): try objects(fetch, number, stream)
-      case .log(let after, let limit): try log(after: after, limit: limit, number, stream)
+      case .log(let after, let limit, let through):
+        try log(after: after, limit: limit, through: through, number, stream)
       }
     } catch is ReadStream.Cancelled {
     } catch {
@@ -31,10 +32,13 @@ struct StoreReads: Sendable {
   /// So many object changes of history are read for one log.
   static let maximumLogChanges = 200_000
 
-  private func log(after: Revision, limit: Int, _ number: UInt64, _ stream: ReadStream) throws {
+  private func log(
+    after: Revision, limit: Int, through: Revision?, _ number: UInt64, _ stream: ReadStream
+  ) throws {
     let head = try store.head
-    let start = max(after, head.revision - Revision(limit))
-    let commits = try store.commits(after: start, through: head.revision, maximumChanges: Self.maximumLogChanges)
+    let end = min(through ?? head.revision, head.revision)
+    let start = min(max(after, end - Revision(limit)), end)
+    let commits = try store.commits(after: start, through: end, maximumChanges: Self.maximumLogChanges)
     var chunk = [CommitEntry]()
     var size = 0
     for commit in commits.reversed() {

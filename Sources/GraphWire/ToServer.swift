@@ -11,7 +11,8 @@ public struct ToServer: Hashable, Sendable {
     case subscribe(Subscribe)
     case unsubscribe(query: UInt64)
     case more(of: UInt64)
-    case log(after: Revision, limit: UInt64)
+    /// The newest commits after `after` and up to `through`; 0 is the head.
+    case log(after: Revision, limit: UInt64, through: Revision)
     case status
     case ping
     case close(code: String, message: String)
@@ -110,10 +111,11 @@ extension ToServer: BinaryForm {
     case .subscribe(let subscribe): writer.field(7, subscribe)
     case .unsubscribe(let query): writer.message(8) { $0.field(1, query) }
     case .more(let of): writer.message(9) { $0.field(1, of) }
-    case .log(let after, let limit):
+    case .log(let after, let limit, let through):
       writer.message(10) {
         $0.field(1, after)
         $0.field(2, limit)
+        $0.field(3, through)
       }
     case .status: writer.message(11) { _ in }
     case .ping: writer.message(12) { _ in }
@@ -157,13 +159,14 @@ extension ToServer: BinaryForm {
       case 8: body = .unsubscribe(query: try field.first())
       case 9: body = .more(of: try field.first())
       case 10:
-        var (after, limit): (Revision, UInt64) = (0, 0)
+        var (after, limit, through): (Revision, UInt64, Revision) = (0, 0, 0)
         var inner = try field.reader()
         while let (number, field) = try inner.next() {
           if number == 1 { after = try field.integer() }
           if number == 2 { limit = try field.unsigned() }
+          if number == 3 { through = try field.integer() }
         }
-        body = .log(after: after, limit: limit)
+        body = .log(after: after, limit: limit, through: through)
       case 11: body = .status
       case 12: body = .ping
       case 13:

@@ -1,1 +1,35 @@
 import Foundation
+import GraphModel
+
+/// `graph-generate MODEL.json… --output FILE.swift`: writes typed managed-object classes for the newest of the given
+/// versions of a model, and embeds the model itself. The build-tool plugin runs it.
+var arguments = Array(CommandLine.arguments.dropFirst())
+
+func fail(_ message: String) -> Never {
+  FileHandle.standardError.write(Data("graph-generate: error: \(message)\n".utf8))
+  exit(1)
+}
+
+guard let flag = arguments.firstIndex(of: "--output"), flag + 1 < arguments.count else {
+  fail("usage: graph-generate MODEL.json… --output FILE.swift")
+}
+let output = arguments[flag + 1]
+arguments.removeSubrange(flag...(flag + 1))
+
+var newest: Model?
+for path in arguments {
+  guard let bytes = FileManager.default.contents(atPath: path) else { fail("\(path) can't be read") }
+  do {
+    let model = try Model(parsing: bytes)
+    if model.version > newest?.version ?? 0 { newest = model }
+  } catch {
+    // In the form that compilers use, so that the mistake shows beside the file.
+    fail(error.mistakes.map { "\(path): \($0)" }.joined(separator: "\n"))
+  }
+}
+guard let newest else { fail("no model was given") }
+do {
+  try ClassGenerator(model: newest).source.write(toFile: output, atomically: true, encoding: .utf8)
+} catch {
+  fail("\(output) can't be written: \(error)")
+}

@@ -1,0 +1,402 @@
+import GraphModel
+import GraphReplica
+import GraphWire
+import NIOCore
+
+/// A connection to a served graph, with a local context that follows it.
+///
+/// Belongs to the main actor, like the screens that it feeds; sockets are read and written elsewhere. When the
+/// connection breaks it is made again, with growing pauses, and the session resumes: no change is missed, none is seen
+/// twice, and a save whose reply was lost lands once.
+@MainActor
+public final class GraphClient {
+  public struct Options: Sendable {
+    /// Who commits, as history will have it.
+    public var author: String
+    public var program = ""
+    /// After the first connection, a lost one is made again.
+    public var reconnects = true
+    public var connectTimeoutMilliseconds: Int64 = 5_000
+    /// Pauses between attempts grow from the first to the last, each shortened by a random part.
+    public var firstPauseMilliseconds: Int64 = 50
+    public var lastPauseMilliseconds: Int64 = 5_000
+
+    public init(author: String) { self.author = author }
+  }
+
+  public enum State: Sendable, Equatable {
+    case connecting
+    case connected
+    case reconnecting(attempt: Int)
+    case closed
+  }
+
+  public let address: ServerAddress
+  public let context: ObjectContext
+  public private(set) var welcome: Welcome?
+  public private(set) var state = State.connecting {
+    didSet { if state != oldValue { stateDidChange?(state) } }
+  }
+  /// Called when the connection comes or goes.
+  public var stateDidChange: ((State) -> Void)?
+
+  private let options: Options
+  private var transport: Transport?
+  /// Events of an older connection are dropped.
+  private var connection = 0
+  private var opening: CheckedContinuation<Void, any Error>?
+  private var saves = [TransactionID: CheckedContinuation<Saved, any Error>]()
+  private var replies = [RequestID: ReplyStream]()
+  private var watches = [QueryID: Watch]()
+  private var loading = [QueryID: CheckedContinuation<Void, any Error>]()
+  private var lastRequest: RequestID = 0
+  private var lastWatch: QueryID = 1 << 32
+  private var lastSequence: UInt64 = 1 << 32
+  private var ticking: Task<Void, Never>?
+
+  /// Connects and says hello. The first connection is not tried again: whoever asked is there to hear why.
+  /// - Throws: `ConnectFailure`, or the server's `Refusal`.
+  public static func connect(
+    to address: ServerAddress, model: Model, classes: [ManagedObject.Type] = [], options: Options
+  ) async throws -> GraphClient {
+    let client = GraphClient(address: address, model: model, classes: classes, options: options)
+    try await client.open()
+    return client
+  }
+
+  private init(address: ServerAddress, model: Model, classes: [ManagedObject.Type], options: Options) {
+    self.address = address
+    self.options = options
+    let replica = Replica(
+      id: UniqueID(high: .random(in: 1 ... .max), low: .random(in: 0 ... .max)), author: options.author,
+      program: options.program, model: model.hash)
+    context = ObjectContext(model: model, replica: replica, classes: classes)
+  }
+
+  // MARK: - Connection
+
+  private func open() async throws {
+    try await attach()
+    try await withCheckedThrowingContinuation { continuation in
+      opening = continuation
+      handle(.connected)
+    }
+    ticking = Task { [weak self] in
+      while !Task.isCancelled {
+        try? await Task.sleep(for: .seconds(1))
+        self?.tick()
+      }
+    }
+  }
+
+  private func attach() async throws {
+    connection += 1
+    let number = connection
+    do {
+      transport = try await Transport.connect(to: address, timeoutMilliseconds: options.connectTimeoutMilliseconds) {
+        [weak self] event in
+        // One batch is under way at a time, so these tasks can't overtake each other.
+        Task { @MainActor in self?.take(event, of: number) }
+      }
+    } catch {
+      throw ConnectFailure(address: address, cause: "\(error)")
+    }
+  }
+
+  private func take(_ event: Transport.Event, of number: Int) {
+    switch event {
+    case .messages(let messages, let resume):
+      if number == connection {
+        for message in messages { handle(.received(message)) }
+      }
+      resume()
+    case .closed: if number == connection { lost(Refusal(.unavailable, "the server closed the connection")) }
+    case .malformed(let reason):
+      if number == connection { lost(Refusal(.malformed, "the server said something unreadable: \(reason)")) }
+    }
+  }
+
+  private func tick() { handle(.tick(Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000))) }
+
+  private func lost(_ refusal: Refusal) {
+    connection += 1
+    transport?.close()
+    transport = nil
+    handle(.disconnected)
+    guard state != .closed else { return }
+    if let opening {
+      self.opening = nil
+      state = .closed
+      return opening.resume(throwing: refusal)
+    }
+    guard options.reconnects else { return fail(refusal) }
+    Task { await reconnect() }
+  }
+
+  private func reconnect() async {
+    var pause = options.firstPauseMilliseconds
+    var attempt = 0
+    while state != .closed {
+      attempt += 1
+      state = .reconnecting(attempt: attempt)
+      try? await Task.sleep(for: .milliseconds(Int64.random(in: pause / 2...pause)))
+      guard state != .closed else { return }
+      if (try? await attach()) != nil { return handle(.connected) }
+      pause = min(2 * pause, options.lastPauseMilliseconds)
+    }
+  }
+
+  /// Ends for good: everyone who waits is told why.
+  private func fail(_ refusal: Refusal) {
+    state = .closed
+    ticking?.cancel()
+    opening?.resume(throwing: refusal)
+    opening = nil
+    for (_, save) in saves { save.resume(throwing: refusal) }
+    saves = [:]
+    for (_, reply) in replies { reply.end(refusal) }
+    replies = [:]
+    for (_, waiting) in loading { waiting.resume(throwing: refusal) }
+    loading = [:]
+    for (_, watch) in watches { watch.body(.ended(refusal)) }
+    watches = [:]
+  }
+
+  /// Says goodbye and closes. Unsaved edits are gone; saves that were not answered may or may not have landed.
+  public func close() async {
+    guard state != .closed else { return }
+    state = .closed
+    ticking?.cancel()
+    connection += 1
+    let transport = transport
+    self.transport = nil
+    fail(Refusal(.unavailable, "the client was closed"))
+    await transport?.closeGracefully()
+  }
+
+  // MARK: - Actions
+
+  private func handle(_ event: ReplicaEvent) {
+    context.handle(event)
+    perform()
+  }
+
+  private func perform() {
+    for action in context.takeActions() { perform(action) }
+  }
+
+  private func perform(_ action: ReplicaAction) {
+    switch action {
+    case .send(let message): transport?.send(message)
+    case .disconnect(let refusal): lost(refusal)
+    case .welcomed(let welcome):
+      self.welcome = welcome
+      state = .connected
+      opening?.resume()
+      opening = nil
+    case .rejected(let refusal): fail(refusal)
+    case .saved(let id, let result): saves.removeValue(forKey: id)?.resume(with: result.mapError { $0 as any Error })
+    case .loaded(let query, let images, let at):
+      loading.removeValue(forKey: query)?.resume()
+      watches[query]?.body(.loaded(query, images, at: at))
+    case .resumed(let query, let since):
+      loading.removeValue(forKey: query)?.resume()
+      watches[query]?.body(.resumed(query, since: since))
+    case .changed(let update): tell(update)
+    case .refusedQuery(let query, let refusal):
+      loading.removeValue(forKey: query)?.resume(throwing: refusal)
+      watches.removeValue(forKey: query)?.body(.ended(refusal))
+    case .chunk(let request, let chunk):
+      replies[request]?.put(chunk)
+      if chunk.end != nil { replies[request] = nil }
+    case .answer(let request, let answer):
+      replies[request]?.put(answer)
+      if case .log(_, last: false) = answer { return }
+      replies[request] = nil
+    case .refused(let request, let refusal): replies.removeValue(forKey: request)?.end(refusal)
+    case .presence: break
+    }
+  }
+
+  /// One call for each watch and commit, with all that the commit did to the watch's queries.
+  private func tell(_ update: CommitUpdate) {
+    var told = [ObjectIdentifier: (Watch, CommitUpdate)]()
+    var order = [ObjectIdentifier]()
+    for (query, changes) in update.changes {
+      guard let watch = watches[query] else { continue }
+      let key = ObjectIdentifier(watch)
+      if told[key] == nil {
+        told[key] = (watch, CommitUpdate(revision: update.revision, time: update.time, author: update.author, changes: []))
+        order.append(key)
+      }
+      told[key]?.1.changes.append((query, changes))
+    }
+    for key in order { if let (watch, update) = told[key] { watch.body(.changed(update)) } }
+  }
+
+  // MARK: - Saving
+
+  /// Saves the context's changes as one transaction and waits until they are on the server's disk.
+  /// - Returns: nil when there was nothing to save.
+  /// - Throws: `Refusal`; the edits are unsaved again then.
+  @discardableResult
+  public func save(policy: MergePolicy = .error, undo: UndoGroup? = nil) async throws -> Saved? {
+    guard let id = context.save(policy: policy, undo: undo) else { return nil }
+    return try await answer(to: id)
+  }
+
+  /// Commits changes that bypass the context.
+  public func commit(_ changes: [Change], policy: MergePolicy) async throws -> Saved {
+    lastSequence += 1
+    let id = TransactionID(replica: context.replica.id, sequence: lastSequence)
+    context.handle(.save(Transaction(id: id, policy: policy, changes: changes)))
+    return try await answer(to: id)
+  }
+
+  /// Takes back a commit of this author: the given one, or the newest that is not undone.
+  public func undo(revision: Revision = 0) async throws -> Saved {
+    lastSequence += 1
+    let id = TransactionID(replica: context.replica.id, sequence: lastSequence)
+    context.handle(.undo(id, revision: revision))
+    return try await answer(to: id)
+  }
+
+  private func answer(to id: TransactionID) async throws -> Saved {
+    guard state != .closed else { throw Refusal(.unavailable, "the client is closed") }
+    return try await withCheckedThrowingContinuation { continuation in
+      saves[id] = continuation
+      perform()
+    }
+  }
+
+  // MARK: - Reading
+
+  private func ask(_ question: Question) -> ReplyStream {
+    lastRequest += 1
+    let number = lastRequest
+    let stream = ReplyStream { [weak self] in self?.handle(.more(number)) }
+    replies[number] = stream
+    handle(.ask(number, question))
+    return stream
+  }
+
+  /// Reads objects chunk by chunk: no more than one chunk is held beyond what the caller keeps.
+  public func images(
+    of entity: Entity, where predicate: Predicate = .always, sort: [SortDescriptor] = [], limit: Int? = nil,
+    offset: Int = 0
+  ) -> ReplyStream {
+    ask(.fetch(wireFetch(entity, predicate, sort, limit, offset)))
+  }
+
+  private func wireFetch(
+    _ entity: Entity, _ predicate: Predicate, _ sort: [SortDescriptor], _ limit: Int?, _ offset: Int
+  ) -> Fetch {
+    Fetch(
+      entity: entity.number, predicate: predicate == .always ? "" : predicate.text(in: context.model),
+      sort: sort.text(in: context.model), limit: UInt64(limit ?? 0), offset: UInt64(offset))
+  }
+
+  /// Reads objects into the context.
+  public func fetch<Object: ManagedObject>(
+    _ type: Object.Type, where predicate: Predicate = .always, sort: [SortDescriptor] = [], limit: Int? = nil
+  ) async throws -> [Object] {
+    guard let entity = context.model.entity(named: type.entityName) else {
+      throw Refusal(.malformed, "the model has no entity \(type.entityName)")
+    }
+    var objects = [Object]()
+    for try await chunk in images(of: entity, where: predicate, sort: sort, limit: limit) {
+      objects += context.register(chunk).compactMap { $0 as? Object }
+    }
+    return objects
+  }
+
+  /// Reads objects with a predicate in its text form.
+  public func fetch<Object: ManagedObject>(
+    _ type: Object.Type, where text: String, sort: String = "", limit: Int? = nil
+  ) async throws -> [Object] {
+    guard let entity = context.model.entity(named: type.entityName) else {
+      throw Refusal(.malformed, "the model has no entity \(type.entityName)")
+    }
+    let predicate = try Predicate(parsing: text, entity: entity, model: context.model)
+    let order = sort.isEmpty ? [] : try [SortDescriptor](parsing: sort, entity: entity)
+    return try await fetch(type, where: predicate, sort: order, limit: limit)
+  }
+
+  /// The newest commits after a revision and up to another (0: the newest), newest first.
+  public func log(after: Revision = 0, through: Revision = 0, limit: Int) async throws -> [CommitEntry] {
+    let stream = ask(.log(after: after, limit: UInt64(limit), through: through))
+    var commits = [CommitEntry]()
+    while case .log(let part, let last)? = try await stream.nextAnswer() {
+      commits += part
+      if last { break }
+    }
+    return commits
+  }
+
+  public func status() async throws -> ServerStatus {
+    guard case .status(let status)? = try await ask(.status).nextAnswer() else {
+      throw Refusal(.unavailable, "the server gave no status")
+    }
+    return status
+  }
+
+  // MARK: - Live queries
+
+  /// Follows a query in the context; returns when its first result is there.
+  public func follow(_ entity: Entity, where predicate: Predicate = .always) async throws -> QueryID {
+    let query = context.follow(entity: entity, predicate: predicate)
+    try await withCheckedThrowingContinuation { continuation in
+      loading[query] = continuation
+      perform()
+    }
+    return query
+  }
+
+  public func unfollow(_ query: QueryID) {
+    context.unfollow(query)
+    perform()
+  }
+
+  /// What a watch is told, in order.
+  public enum WatchEvent: Sendable {
+    case loaded(QueryID, [ObjectImage], at: Token)
+    case resumed(QueryID, since: Revision)
+    case changed(CommitUpdate)
+    case ended(Refusal)
+  }
+
+  private final class Watch {
+    let body: (WatchEvent) -> Void
+
+    init(body: @escaping (WatchEvent) -> Void) { self.body = body }
+  }
+
+  /// Follows queries with whole objects and without the context: `body` is called for each result and each commit.
+  /// - Parameter since: where an earlier watch stopped; then only what came after it is told.
+  /// - Returns: the queries' numbers, in the order of `queries`.
+  @discardableResult
+  public func watch(
+    _ queries: [(entity: Entity, predicate: Predicate)], since: Token? = nil, body: @escaping (WatchEvent) -> Void
+  ) -> [QueryID] {
+    let watch = Watch(body: body)
+    var numbers = [QueryID]()
+    for (entity, predicate) in queries {
+      lastWatch += 1
+      watches[lastWatch] = watch
+      numbers.append(lastWatch)
+      let text = predicate == .always ? "" : predicate.text(in: context.model)
+      context.handle(
+        .subscribe(lastWatch, Subscribe(entity: entity.number, predicate: text, wholeObjects: true, since: since)))
+    }
+    perform()
+    return numbers
+  }
+}
+
+/// No server answered.
+public struct ConnectFailure: Error, CustomStringConvertible {
+  public let address: ServerAddress
+  public let cause: String
+
+  public var description: String { "no server answers at \(address) (\(cause))" }
+}

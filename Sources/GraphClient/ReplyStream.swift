@@ -1,0 +1,76 @@
+import GraphModel
+import GraphReplica
+import GraphWire
+
+/// The parts of one answer, pulled: a part is asked for when the one before it has been taken, so at most one waits
+/// here beyond those that the server sends ahead.
+@MainActor
+public final class ReplyStream: AsyncSequence {
+  public typealias Element = [ObjectImage]
+
+  private enum Part {
+    case chunk(Chunk)
+    case answer(Answer)
+  }
+
+  private var parts = [Part]()
+  private var failure: Refusal?
+  private var isComplete = false
+  private var waiting: CheckedContinuation<Void, Never>?
+  private let askForMore: () -> Void
+  /// The state that the objects were read at; known when the last chunk has been taken.
+  public private(set) var token: Token?
+
+  init(askForMore: @escaping () -> Void) { self.askForMore = askForMore }
+
+  func put(_ chunk: Chunk) {
+    if chunk.end != nil { isComplete = true }
+    parts.append(.chunk(chunk))
+    wake()
+  }
+
+  func put(_ answer: Answer) {
+    parts.append(.answer(answer))
+    wake()
+  }
+
+  func end(_ refusal: Refusal) {
+    failure = refusal
+    wake()
+  }
+
+  private func wake() {
+    waiting?.resume()
+    waiting = nil
+  }
+
+  private func nextPart() async throws -> Part {
+    while parts.isEmpty {
+      if let failure { throw failure }
+      await withCheckedContinuation { waiting = $0 }
+    }
+    return parts.removeFirst()
+  }
+
+  func nextAnswer() async throws -> Answer? {
+    guard case .answer(let answer) = try await nextPart() else { return nil }
+    return answer
+  }
+
+  /// The next chunk's objects; nil after the last.
+  public func nextChunk() async throws -> [ObjectImage]? {
+    if isComplete, parts.isEmpty { return nil }
+    guard case .chunk(let chunk) = try await nextPart() else { return nil }
+    if let end = chunk.end { token = end.at } else { askForMore() }
+    return chunk.objects
+  }
+
+  public struct Iterator: AsyncIteratorProtocol {
+    let stream: ReplyStream
+
+    @MainActor
+    public mutating func next() async throws -> [ObjectImage]? { try await stream.nextChunk() }
+  }
+
+  nonisolated public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
+}

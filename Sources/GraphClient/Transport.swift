@@ -1,0 +1,117 @@
+import GraphModel
+import GraphWire
+import NIOCore
+import NIOPosix
+
+/// One connection to a server: frames out, batches of messages in. It works off the screen's actor; each batch is
+/// handed over whole, and the socket is not read again before the owner has taken it.
+final class Transport: Sendable {
+  private let channel: any Channel
+
+  /// What the owner is told, on any thread. `resume` lets the next batch come.
+  enum Event: Sendable {
+    case messages([ToClient], resume: @Sendable () -> Void)
+    case closed
+    /// The server said something that is no message.
+    case malformed(String)
+  }
+
+  private init(channel: any Channel) { self.channel = channel }
+
+  static func connect(
+    to address: ServerAddress, timeoutMilliseconds: Int64, deliver: @escaping @Sendable (Event) -> Void
+  ) async throws -> Transport {
+    let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .connectTimeout(.milliseconds(timeoutMilliseconds))
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(ClientHandler(deliver: deliver))
+        }
+      }
+    let channel: any Channel
+    switch address {
+    case .tcp(let host, let port):
+      channel = try await bootstrap.channelOption(.tcpOption(.tcp_nodelay), value: 1)
+        .connect(host: host, port: port).get()
+    case .unix(let path): channel = try await bootstrap.connect(unixDomainSocketPath: path).get()
+    }
+    return Transport(channel: channel)
+  }
+
+  func send(_ message: ToServer) {
+    channel.writeAndFlush(ByteBuffer(bytes: Frame.encode(message)), promise: nil)
+  }
+
+  func close() { channel.close(promise: nil) }
+
+  /// Closes when everything that was sent has left.
+  func closeGracefully() async {
+    try? await channel.writeAndFlush(ByteBuffer()).get()
+    try? await channel.close().get()
+  }
+}
+
+/// Decodes frames and holds reading back while a batch is with the owner.
+private final class ClientHandler: ChannelDuplexHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+
+  private let deliver: @Sendable (Transport.Event) -> Void
+  private var decoder = FrameDecoder(maximumFrameSize: ProtocolLimits.maximumFrameSize)
+  private var batch = [ToClient]()
+  private var isWithOwner = false
+  private var wantsRead = false
+
+  init(deliver: @escaping @Sendable (Transport.Event) -> Void) { self.deliver = deliver }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    decoder.append(unwrapInboundIn(data).readableBytesView)
+    do {
+      while let bytes = try decoder.next() {
+        var reader = BinaryReader(bytes)
+        batch.append(try ToClient(from: &reader))
+      }
+    } catch {
+      deliver(.malformed(error.reason))
+      context.close(promise: nil)
+    }
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    handOver(context: context)
+    context.fireChannelReadComplete()
+  }
+
+  private func handOver(context: ChannelHandlerContext) {
+    guard !batch.isEmpty, !isWithOwner else { return }
+    isWithOwner = true
+    let messages = batch
+    batch = []
+    let loop = context.eventLoop
+    let bound = NIOLoopBound((self, context), eventLoop: loop)
+    deliver(
+      .messages(messages) {
+        loop.execute {
+          let (handler, context) = bound.value
+          handler.isWithOwner = false
+          handler.handOver(context: context)
+          if handler.wantsRead, !handler.isWithOwner {
+            handler.wantsRead = false
+            context.read()
+          }
+        }
+      })
+  }
+
+  func read(context: ChannelHandlerContext) {
+    if isWithOwner { wantsRead = true } else { context.read() }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    deliver(.closed)
+    context.fireChannelInactive()
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}
