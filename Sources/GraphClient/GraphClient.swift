@@ -282,14 +282,14 @@ public final class GraphClient {
 
   /// Reads objects chunk by chunk: no more than one chunk is held beyond what the caller keeps.
   public func images(
-    of entity: Entity, where predicate: Predicate = .always, sort: [SortDescriptor] = [], limit: Int? = nil,
+    of entity: Entity, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil,
     offset: Int = 0
   ) -> ReplyStream {
     ask(.fetch(wireFetch(entity, predicate, sort, limit, offset)))
   }
 
   private func wireFetch(
-    _ entity: Entity, _ predicate: Predicate, _ sort: [SortDescriptor], _ limit: Int?, _ offset: Int
+    _ entity: Entity, _ predicate: GraphPredicate, _ sort: [SortKey], _ limit: Int?, _ offset: Int
   ) -> Fetch {
     Fetch(
       entity: entity.number, predicate: predicate == .always ? "" : predicate.text(in: context.model),
@@ -298,7 +298,7 @@ public final class GraphClient {
 
   /// Reads objects into the context.
   public func fetch<Object: ManagedObject>(
-    _ type: Object.Type, where predicate: Predicate = .always, sort: [SortDescriptor] = [], limit: Int? = nil
+    _ type: Object.Type, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil
   ) async throws -> [Object] {
     guard let entity = context.model.entity(named: type.entityName) else {
       throw Refusal(.malformed, "the model has no entity \(type.entityName)")
@@ -317,8 +317,8 @@ public final class GraphClient {
     guard let entity = context.model.entity(named: type.entityName) else {
       throw Refusal(.malformed, "the model has no entity \(type.entityName)")
     }
-    let predicate = try Predicate(parsing: text, entity: entity, model: context.model)
-    let order = sort.isEmpty ? [] : try [SortDescriptor](parsing: sort, entity: entity)
+    let predicate = try GraphPredicate(parsing: text, entity: entity, model: context.model)
+    let order = sort.isEmpty ? [] : try [SortKey](parsing: sort, entity: entity)
     return try await fetch(type, where: predicate, sort: order, limit: limit)
   }
 
@@ -343,7 +343,7 @@ public final class GraphClient {
   // MARK: - Live queries
 
   /// Follows a query in the context; returns when its first result is there.
-  public func follow(_ entity: Entity, where predicate: Predicate = .always) async throws -> QueryID {
+  public func follow(_ entity: Entity, where predicate: GraphPredicate = .always) async throws -> QueryID {
     let query = context.follow(entity: entity, predicate: predicate)
     try await withCheckedThrowingContinuation { continuation in
       loading[query] = continuation
@@ -376,7 +376,7 @@ public final class GraphClient {
   /// - Returns: the queries' numbers, in the order of `queries`.
   @discardableResult
   public func watch(
-    _ queries: [(entity: Entity, predicate: Predicate)], since: Token? = nil, body: @escaping (WatchEvent) -> Void
+    _ queries: [(entity: Entity, predicate: GraphPredicate)], since: Token? = nil, body: @escaping (WatchEvent) -> Void
   ) -> [QueryID] {
     let watch = Watch(body: body)
     var numbers = [QueryID]()

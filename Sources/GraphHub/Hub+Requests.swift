@@ -150,10 +150,10 @@ extension Hub {
     return entity
   }
 
-  private func predicate(_ text: String, _ entity: Entity) throws -> Predicate {
+  private func predicate(_ text: String, _ entity: Entity) throws -> GraphPredicate {
     if text.isEmpty { return .always }
     do {
-      return try Predicate(parsing: text, entity: entity, model: model)
+      return try GraphPredicate(parsing: text, entity: entity, model: model)
     } catch {
       throw Refusal(.malformed, "the predicate can't be read at \(error)")
     }
@@ -162,10 +162,10 @@ extension Hub {
   private func request(for fetch: Fetch) throws -> FetchRequest {
     let entity = try entity(fetch.entity)
     let predicate = try predicate(fetch.predicate, entity)
-    var sort = [SortDescriptor]()
+    var sort = [SortKey]()
     if !fetch.sort.isEmpty {
       do {
-        sort = try [SortDescriptor](parsing: fetch.sort, entity: entity)
+        sort = try [SortKey](parsing: fetch.sort, entity: entity)
       } catch {
         throw Refusal(.malformed, "the order can't be read at \(error)")
       }

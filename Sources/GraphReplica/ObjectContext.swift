@@ -120,7 +120,7 @@ public final class ObjectContext {
   // MARK: - Live queries
 
   /// Follows a query; its result is empty until the first one has come.
-  public func follow(entity: Entity, predicate: Predicate = .always) -> QueryID {
+  public func follow(entity: Entity, predicate: GraphPredicate = .always) -> QueryID {
     lastQuery += 1
     results[lastQuery] = [:]
     handle(
@@ -136,7 +136,7 @@ public final class ObjectContext {
   }
 
   /// The objects of a live query as they are now, in the given order.
-  public func result(of query: QueryID, sort: [SortDescriptor] = []) -> [ManagedObject] {
+  public func result(of query: QueryID, sort: [SortKey] = []) -> [ManagedObject] {
     let images = (results[query] ?? [:]).values.compactMap { state in state.stored.map { (state, $0) } }
     return images.sorted { sort.precedes($0.1, $1.1, in: model) }.map { face(of: $0.0) }
   }

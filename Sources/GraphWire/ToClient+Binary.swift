@@ -316,6 +316,7 @@ extension CommitEntry: BinaryForm {
     writer.field(4, transaction)
     writer.field(5, undoes ?? 0)
     for change in changes { writer.field(6, change) }
+    writer.fixed(7, fingerprint)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -328,6 +329,7 @@ extension CommitEntry: BinaryForm {
       case 4: transaction = try field.form()
       case 5: undoes = try field.integer()
       case 6: changes.append(try field.form())
+      case 7: fingerprint = try field.fixed64()
       default: break
       }
     }

@@ -174,6 +174,7 @@ public struct CommitEntry: Hashable, Sendable {
   public var transaction: TransactionID
   public var undoes: Revision?
   public var changes: [Delta.Change]
+  public var fingerprint: UInt64
 
   public init(_ record: CommitRecord) {
     revision = record.revision
@@ -182,10 +183,11 @@ public struct CommitEntry: Hashable, Sendable {
     transaction = record.transaction
     undoes = record.undoes
     changes = record.changes.compactMap { Delta.Change($0) }
+    fingerprint = record.fingerprint
   }
 
   init() {
-    (revision, time, author, undoes, changes) = (0, 0, "", nil, [])
+    (revision, time, author, undoes, changes, fingerprint) = (0, 0, "", nil, [], 0)
     transaction = TransactionID(replica: .zero, sequence: 0)
   }
 }

@@ -19,7 +19,7 @@ public struct PredicateEvaluator: Sendable {
 
   private let test: Test
 
-  public init(_ predicate: Predicate, model: Model) {
+  public init(_ predicate: GraphPredicate, model: Model) {
     test = Self.compile(predicate, model)
   }
 
@@ -27,7 +27,7 @@ public struct PredicateEvaluator: Sendable {
     test(image, source)
   }
 
-  private static func compile(_ predicate: Predicate, _ model: Model) -> Test {
+  private static func compile(_ predicate: GraphPredicate, _ model: Model) -> Test {
     switch predicate {
     case .always: return { _, _ in true }
     case .never: return { _, _ in false }
@@ -44,7 +44,7 @@ public struct PredicateEvaluator: Sendable {
     }
   }
 
-  private static func compile(_ comparison: Predicate.Comparison, _ model: Model) -> Test {
+  private static func compile(_ comparison: GraphPredicate.Comparison, _ model: Model) -> Test {
     let match = matcher(comparison)
     // By far the most common: one own property against a constant.
     if comparison.path.hops.isEmpty, case .property(let number) = comparison.path.end,
@@ -84,7 +84,7 @@ public struct PredicateEvaluator: Sendable {
 
   /// Reads the values at the end of a path. A to-one that is null ends the path with a null.
   private static func values(
-    at path: Predicate.Path, _ model: Model
+    at path: GraphPredicate.Path, _ model: Model
   ) -> @Sendable (ObjectImage, any ImageSource) -> [Value] {
     let hops = path.hops.compactMap { model.property($0) }
     let end = path.end
@@ -130,7 +130,7 @@ public struct PredicateEvaluator: Sendable {
 
   // MARK: - Comparing two values
 
-  private static func matcher(_ comparison: Predicate.Comparison) -> @Sendable (Value, Value) -> Bool {
+  private static func matcher(_ comparison: GraphPredicate.Comparison) -> @Sendable (Value, Value) -> Bool {
     let options = comparison.options
     let fold: @Sendable (Value) -> Value = { value in
       if options.isEmpty { return value }

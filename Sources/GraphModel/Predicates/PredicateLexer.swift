@@ -18,12 +18,12 @@ struct PredicateLexer {
 
   private static let symbols = ["==", "!=", "<>", "<=", ">=", "&&", "||", "=", "<", ">", "!", "(", ")", "{", "}", ","]
 
-  static func tokens(_ text: String) throws(PredicateError) -> [Place] {
+  static func tokens(_ text: String) throws(PredicateSyntaxError) -> [Place] {
     let characters = Array(text)
     var tokens = [Place]()
     var index = 0
-    func fail(_ reason: String, _ at: Int) -> PredicateError {
-      PredicateError(column: at + 1, reason: reason, text: text)
+    func fail(_ reason: String, _ at: Int) -> PredicateSyntaxError {
+      PredicateSyntaxError(column: at + 1, reason: reason, text: text)
     }
     while index < characters.count {
       let start = index

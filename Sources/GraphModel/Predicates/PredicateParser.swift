@@ -1,9 +1,9 @@
-extension Predicate {
+extension GraphPredicate {
   /// Reads the text form against an entity: `color == "yellow" AND ANY tags.name IN {"a", "b"}`.
-  /// - Throws: `PredicateError`, with the column where the text stops making sense.
-  public init(parsing text: String, entity: Entity, model: Model) throws(PredicateError) {
+  /// - Throws: `PredicateSyntaxError`, with the column where the text stops making sense.
+  public init(parsing text: String, entity: Entity, model: Model) throws(PredicateSyntaxError) {
     guard text.utf8.count <= Self.maximumTextSize else {
-      throw PredicateError(
+      throw PredicateSyntaxError(
         column: 1, reason: "the predicate has more than \(Self.maximumTextSize) bytes", text: String(text.prefix(80)))
     }
     var parser = PredicateParser(
@@ -32,7 +32,7 @@ private struct PredicateParser {
     self.model = model
   }
 
-  mutating func whole() throws(PredicateError) -> Predicate {
+  mutating func whole() throws(PredicateSyntaxError) -> GraphPredicate {
     if tokens.count == 1 { throw fail("a condition is expected, such as color == \"yellow\"") }
     let predicate = try or(depth: 0)
     guard case .end = current else { throw fail("AND, OR or the end is expected here") }
@@ -41,8 +41,8 @@ private struct PredicateParser {
 
   private var current: PredicateLexer.Token { tokens[position].token }
 
-  private func fail(_ reason: String, at place: Int? = nil) -> PredicateError {
-    PredicateError(column: tokens[place ?? position].column, reason: reason, text: text)
+  private func fail(_ reason: String, at place: Int? = nil) -> PredicateSyntaxError {
+    PredicateSyntaxError(column: tokens[place ?? position].column, reason: reason, text: text)
   }
 
   private func isWord(_ words: String...) -> Bool {
@@ -64,21 +64,21 @@ private struct PredicateParser {
 
   // MARK: Structure
 
-  private mutating func or(depth: Int) throws(PredicateError) -> Predicate {
-    guard depth < Predicate.maximumDepth else { throw fail("nested deeper than \(Predicate.maximumDepth)") }
+  private mutating func or(depth: Int) throws(PredicateSyntaxError) -> GraphPredicate {
+    guard depth < GraphPredicate.maximumDepth else { throw fail("nested deeper than \(GraphPredicate.maximumDepth)") }
     var parts = [try and(depth: depth + 1)]
     while skipWord("OR") || skip("||") { parts.append(try and(depth: depth + 1)) }
     return parts.count == 1 ? parts[0] : .or(parts)
   }
 
-  private mutating func and(depth: Int) throws(PredicateError) -> Predicate {
+  private mutating func and(depth: Int) throws(PredicateSyntaxError) -> GraphPredicate {
     var parts = [try not(depth: depth)]
     while skipWord("AND") || skip("&&") { parts.append(try not(depth: depth)) }
     return parts.count == 1 ? parts[0] : .and(parts)
   }
 
-  private mutating func not(depth: Int) throws(PredicateError) -> Predicate {
-    guard depth < Predicate.maximumDepth else { throw fail("nested deeper than \(Predicate.maximumDepth)") }
+  private mutating func not(depth: Int) throws(PredicateSyntaxError) -> GraphPredicate {
+    guard depth < GraphPredicate.maximumDepth else { throw fail("nested deeper than \(GraphPredicate.maximumDepth)") }
     if skipWord("NOT") || skip("!") { return .not(try not(depth: depth + 1)) }
     if skip("(") {
       let inner = try or(depth: depth + 1)
@@ -92,10 +92,10 @@ private struct PredicateParser {
 
   // MARK: Comparisons
 
-  private mutating func comparison() throws(PredicateError) -> Predicate {
+  private mutating func comparison() throws(PredicateSyntaxError) -> GraphPredicate {
     size += 1
-    guard size <= Predicate.maximumSize else { throw fail("more than \(Predicate.maximumSize) comparisons") }
-    var quantifier = Predicate.Quantifier.one
+    guard size <= GraphPredicate.maximumSize else { throw fail("more than \(GraphPredicate.maximumSize) comparisons") }
+    var quantifier = GraphPredicate.Quantifier.one
     if skipWord("ANY") || skipWord("SOME") { quantifier = .any }
     else if skipWord("ALL") { quantifier = .all }
     else if skipWord("NONE") { quantifier = .none }
@@ -112,7 +112,7 @@ private struct PredicateParser {
     }
     let (comparator, options) = try self.comparator(for: type)
     let operand = try self.operand(comparator, type)
-    return .comparison(Predicate.Comparison(quantifier, path, comparator, operand, options: options))
+    return .comparison(GraphPredicate.Comparison(quantifier, path, comparator, operand, options: options))
   }
 
   private var isLiteralWord: Bool { isWord("TRUE", "FALSE", "YES", "NO", "NULL", "NIL") }
@@ -134,7 +134,7 @@ private struct PredicateParser {
     }
   }
 
-  private mutating func path() throws(PredicateError) -> (Predicate.Path, PathType) {
+  private mutating func path() throws(PredicateSyntaxError) -> (GraphPredicate.Path, PathType) {
     guard case .word(let word) = current else { throw fail("the name of a property is expected here") }
     let parts = word.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     var entity = self.entity
@@ -144,7 +144,7 @@ private struct PredicateParser {
       let isLast = index == parts.count - 1
       if part == "id", isLast {
         position += 1
-        return (Predicate.Path(hops: hops, end: .identifier), PathType(kind: .identifier(entity), isMany: isMany))
+        return (GraphPredicate.Path(hops: hops, end: .identifier), PathType(kind: .identifier(entity), isMany: isMany))
       }
       guard let property = entity.property(named: part) else {
         let names = (["id"] + entity.properties.map(\.name)).joined(separator: ", ")
@@ -155,7 +155,7 @@ private struct PredicateParser {
         guard isLast else { throw fail("\(entity.name).\(part) is an attribute: nothing can follow it") }
         position += 1
         return (
-          Predicate.Path(hops: hops, end: .property(property.number)),
+          GraphPredicate.Path(hops: hops, end: .property(property.number)),
           PathType(kind: .attribute(attribute), isMany: isMany)
         )
       case .relationship(let relationship):
@@ -163,13 +163,13 @@ private struct PredicateParser {
         if relationship.isToMany, index == parts.count - 2, parts[index + 1] == "@count" {
           position += 1
           return (
-            Predicate.Path(hops: hops, end: .count(property.number)), PathType(kind: .count, isMany: isMany)
+            GraphPredicate.Path(hops: hops, end: .count(property.number)), PathType(kind: .count, isMany: isMany)
           )
         }
         if isLast, !relationship.isToMany {
           position += 1
           return (
-            Predicate.Path(hops: hops, end: .property(property.number)),
+            GraphPredicate.Path(hops: hops, end: .property(property.number)),
             PathType(kind: .reference(next), isMany: isMany)
           )
         }
@@ -180,22 +180,22 @@ private struct PredicateParser {
     }
     // The path ends at a to-many: its objects' ids are what is compared.
     position += 1
-    return (Predicate.Path(hops: hops, end: .identifier), PathType(kind: .identifier(entity), isMany: isMany))
+    return (GraphPredicate.Path(hops: hops, end: .identifier), PathType(kind: .identifier(entity), isMany: isMany))
   }
 
   private mutating func comparator(
     for type: PathType
-  ) throws(PredicateError) -> (Predicate.Comparator, StringOptions) {
+  ) throws(PredicateSyntaxError) -> (GraphPredicate.Comparator, StringOptions) {
     let start = position
-    let comparator: Predicate.Comparator
+    let comparator: GraphPredicate.Comparator
     switch current {
     case .symbol("="), .symbol("=="): comparator = .equal
     case .symbol("!="), .symbol("<>"): comparator = .notEqual
     case .symbol(let symbol):
-      guard let found = Predicate.Comparator(rawValue: symbol) else { throw fail("an operator is expected here") }
+      guard let found = GraphPredicate.Comparator(rawValue: symbol) else { throw fail("an operator is expected here") }
       comparator = found
     case .word(let word):
-      guard let found = Predicate.Comparator(rawValue: word.uppercased()) else {
+      guard let found = GraphPredicate.Comparator(rawValue: word.uppercased()) else {
         throw fail("an operator is expected here, such as ==, <, IN, CONTAINS or SEARCH")
       }
       comparator = found
@@ -218,7 +218,7 @@ private struct PredicateParser {
     return (comparator, options)
   }
 
-  private func check(_ comparator: Predicate.Comparator, _ type: PathType, at place: Int) throws(PredicateError) {
+  private func check(_ comparator: GraphPredicate.Comparator, _ type: PathType, at place: Int) throws(PredicateSyntaxError) {
     switch (comparator, type.kind) {
     case (.like, _), (.beginsWith, _), (.endsWith, _), (.contains, _):
       if case .identifier = type.kind, comparator == .beginsWith { return }
@@ -238,8 +238,8 @@ private struct PredicateParser {
   // MARK: Operands
 
   private mutating func operand(
-    _ comparator: Predicate.Comparator, _ type: PathType
-  ) throws(PredicateError) -> Predicate.Operand {
+    _ comparator: GraphPredicate.Comparator, _ type: PathType
+  ) throws(PredicateSyntaxError) -> GraphPredicate.Operand {
     if comparator == .in || comparator == .between {
       let start = position
       let values = try list(type)
@@ -255,20 +255,20 @@ private struct PredicateParser {
     return .value(try value(type, comparator))
   }
 
-  private mutating func list(_ type: PathType) throws(PredicateError) -> [Value] {
+  private mutating func list(_ type: PathType) throws(PredicateSyntaxError) -> [Value] {
     guard skip("{") || skip("(") else { throw fail("a list such as {1, 2} is expected here") }
     var values = [Value]()
     if skip("}") || skip(")") { return values }
     while true {
       size += 1
-      guard size <= Predicate.maximumSize else { throw fail("more than \(Predicate.maximumSize) values") }
+      guard size <= GraphPredicate.maximumSize else { throw fail("more than \(GraphPredicate.maximumSize) values") }
       values.append(try value(type, .in))
       if skip("}") || skip(")") { return values }
       guard skip(",") else { throw fail("',' or '}' is expected here") }
     }
   }
 
-  private mutating func value(_ type: PathType, _ comparator: Predicate.Comparator) throws(PredicateError) -> Value {
+  private mutating func value(_ type: PathType, _ comparator: GraphPredicate.Comparator) throws(PredicateSyntaxError) -> Value {
     let place = position
     if isWord("NULL", "NIL") {
       position += 1

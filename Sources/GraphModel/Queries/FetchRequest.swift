@@ -1,15 +1,15 @@
 /// Which objects to read, and in which order.
 public struct FetchRequest: Hashable, Sendable {
   public var entity: EntityNumber
-  public var predicate: Predicate
+  public var predicate: GraphPredicate
   /// Ties, and an empty list, are settled by id.
-  public var sort: [SortDescriptor]
+  public var sort: [SortKey]
   /// Nil for all of them.
   public var limit: Int?
   public var offset: Int
 
   public init(
-    entity: EntityNumber, predicate: Predicate = .always, sort: [SortDescriptor] = [], limit: Int? = nil,
+    entity: EntityNumber, predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil,
     offset: Int = 0
   ) {
     self.entity = entity
@@ -21,7 +21,7 @@ public struct FetchRequest: Hashable, Sendable {
 }
 
 /// One key of an order: an attribute of the object itself.
-public struct SortDescriptor: Hashable, Sendable {
+public struct SortKey: Hashable, Sendable {
   public var property: PropertyNumber
   public var ascending: Bool
 
@@ -31,7 +31,7 @@ public struct SortDescriptor: Hashable, Sendable {
   }
 }
 
-extension [SortDescriptor] {
+extension [SortKey] {
   /// Whether `left` comes before `right`; ids settle ties.
   public func precedes(_ left: ObjectImage, _ right: ObjectImage, in model: Model) -> Bool {
     for descriptor in self {
@@ -46,8 +46,8 @@ extension [SortDescriptor] {
   }
 
   /// Reads `created`, `-created`, or several with commas between.
-  /// - Throws: `PredicateError`, with the column of the name that is not one.
-  public init(parsing text: String, entity: Entity) throws(PredicateError) {
+  /// - Throws: `PredicateSyntaxError`, with the column of the name that is not one.
+  public init(parsing text: String, entity: Entity) throws(PredicateSyntaxError) {
     self = []
     var column = 1
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -57,10 +57,10 @@ extension [SortDescriptor] {
         property.attribute != nil
       else {
         let names = entity.attributes.map(\.name).joined(separator: ", ")
-        throw PredicateError(
+        throw PredicateSyntaxError(
           column: column, reason: "\(entity.name) has no attribute \"\(name)\"; it has \(names)", text: text)
       }
-      append(SortDescriptor(property.number, ascending: !descending))
+      append(SortKey(property.number, ascending: !descending))
       column += part.count + 1
     }
   }

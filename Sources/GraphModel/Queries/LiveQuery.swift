@@ -2,11 +2,11 @@
 /// what makes two queries equal.
 public struct LiveQuery: Hashable, Sendable {
   public var entity: EntityNumber
-  public var predicate: Predicate
+  public var predicate: GraphPredicate
   /// Deltas carry whole objects rather than changed properties, for clients that hold no copy.
   public var wholeObjects: Bool
 
-  public init(entity: EntityNumber, predicate: Predicate = .always, wholeObjects: Bool = false) {
+  public init(entity: EntityNumber, predicate: GraphPredicate = .always, wholeObjects: Bool = false) {
     self.entity = entity
     self.predicate = predicate
     self.wholeObjects = wholeObjects

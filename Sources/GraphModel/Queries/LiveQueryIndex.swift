@@ -96,7 +96,7 @@ public struct LiveQueryIndex: Sendable {
   /// At most this many values of an `IN` are filed one by one.
   private static let maximumValues = 100
 
-  private func place(for predicate: Predicate) -> Place {
+  private func place(for predicate: GraphPredicate) -> Place {
     let parts = if case .and(let parts) = predicate { parts } else { [predicate] }
     var best: (rank: Int, place: Place)?
     func offer(_ rank: Int, _ place: Place) {

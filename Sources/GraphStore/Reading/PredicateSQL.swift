@@ -16,7 +16,7 @@ struct PredicateSQL {
   private var model: Model { layout.model }
 
   /// The condition on a row of `table` called `t`.
-  mutating func condition(_ predicate: Predicate, on alias: String = "t", in table: EntityTable) -> String {
+  mutating func condition(_ predicate: GraphPredicate, on alias: String = "t", in table: EntityTable) -> String {
     translate(predicate, alias, table) ?? {
       isExact = false
       return "1"
@@ -24,7 +24,7 @@ struct PredicateSQL {
   }
 
   /// Nil when nothing useful can be said; arguments taken on the way are given back.
-  private mutating func translate(_ predicate: Predicate, _ alias: String, _ table: EntityTable) -> String? {
+  private mutating func translate(_ predicate: GraphPredicate, _ alias: String, _ table: EntityTable) -> String? {
     let mark = arguments.count
     switch predicate {
     case .always: return "1"
@@ -62,7 +62,7 @@ struct PredicateSQL {
   }
 
   private mutating func translate(
-    _ comparison: Predicate.Comparison, _ alias: String, _ table: EntityTable
+    _ comparison: GraphPredicate.Comparison, _ alias: String, _ table: EntityTable
   ) -> String? {
     switch comparison.quantifier {
     case .one: return exists(comparison, comparison.path.hops[...], alias, table, missing: Self.holdsForNull(comparison))
@@ -83,7 +83,7 @@ struct PredicateSQL {
   }
 
   /// Whether a missing object at the end of a to-one path, which reads as null, satisfies the comparison.
-  private static func holdsForNull(_ comparison: Predicate.Comparison) -> Bool {
+  private static func holdsForNull(_ comparison: GraphPredicate.Comparison) -> Bool {
     switch (comparison.comparator, comparison.operand) {
     case (.equal, .value(.null)): true
     case (.notEqual, .value(let value)): !value.isNull
@@ -93,7 +93,7 @@ struct PredicateSQL {
   }
 
   private mutating func exists(
-    _ comparison: Predicate.Comparison, _ hops: ArraySlice<PropertyNumber>, _ alias: String, _ table: EntityTable,
+    _ comparison: GraphPredicate.Comparison, _ hops: ArraySlice<PropertyNumber>, _ alias: String, _ table: EntityTable,
     missing: Bool
   ) -> String? {
     guard let hop = hops.first else { return leaf(comparison, alias, table) }
@@ -126,7 +126,7 @@ struct PredicateSQL {
 
   // MARK: - The end of a path
 
-  private mutating func leaf(_ comparison: Predicate.Comparison, _ alias: String, _ table: EntityTable) -> String? {
+  private mutating func leaf(_ comparison: GraphPredicate.Comparison, _ alias: String, _ table: EntityTable) -> String? {
     switch comparison.path.end {
     case .identifier: return identifier(comparison, "\(alias)._id")
     case .count(let number):
@@ -149,7 +149,7 @@ struct PredicateSQL {
   }
 
   private mutating func compare(
-    _ expression: String, _ comparison: Predicate.Comparison, _ convert: (Value) -> Value?
+    _ expression: String, _ comparison: GraphPredicate.Comparison, _ convert: (Value) -> Value?
   ) -> String? {
     switch (comparison.comparator, comparison.operand) {
     case (.equal, .value(let value)): return "\(expression) IS \(argument(value))"
@@ -176,7 +176,7 @@ struct PredicateSQL {
     }
   }
 
-  private mutating func identifier(_ comparison: Predicate.Comparison, _ expression: String) -> String? {
+  private mutating func identifier(_ comparison: GraphPredicate.Comparison, _ expression: String) -> String? {
     if case (.beginsWith, .value(.string(let prefix))) = (comparison.comparator, comparison.operand) {
       guard let range = UniqueID.range(ofPrefix: prefix) else { return "0" }
       func half(_ bits: UInt128) -> Value {
@@ -189,7 +189,7 @@ struct PredicateSQL {
   }
 
   private mutating func reference(
-    _ comparison: Predicate.Comparison, _ expression: String, _ column: EntityTable.Column
+    _ comparison: GraphPredicate.Comparison, _ expression: String, _ column: EntityTable.Column
   ) -> String? {
     guard let destination = column.destination else { return nil }
     func row(_ value: Value) -> String {
@@ -226,7 +226,7 @@ struct PredicateSQL {
     }
   }
 
-  private mutating func search(_ comparison: Predicate.Comparison, _ alias: String, _ property: Property) -> String? {
+  private mutating func search(_ comparison: GraphPredicate.Comparison, _ alias: String, _ property: Property) -> String? {
     guard case .value(.string(let text)) = comparison.operand else { return nil }
     let words = text.words
     if words.isEmpty {

@@ -1,4 +1,4 @@
-extension Predicate {
+extension GraphPredicate {
   /// The canonical text form: parsing it gives this predicate back. It is what travels, and what tells equal queries.
   public func text(in model: Model) -> String {
     switch self {
@@ -19,7 +19,7 @@ extension Predicate {
   }
 }
 
-extension Predicate.Comparison {
+extension GraphPredicate.Comparison {
   func text(in model: Model) -> String {
     var parts = [String]()
     if quantifier != .one { parts.append(quantifier.rawValue) }
@@ -62,7 +62,7 @@ extension Predicate.Comparison {
   }
 }
 
-extension Predicate.Path {
+extension GraphPredicate.Path {
   func text(in model: Model) -> String {
     var names = hops.map { model.property($0)?.name ?? "?" }
     switch end {

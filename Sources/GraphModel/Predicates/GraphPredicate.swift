@@ -1,14 +1,14 @@
 /// Which objects: a condition on an entity's properties, resolved against a model. The text form is parsed by
-/// `Predicate(parsing:entity:model:)`; docs/predicates.md describes it.
+/// `GraphPredicate(parsing:entity:model:)`; docs/predicates.md describes it.
 ///
 /// Nil equals only nil; no order comparison with nil holds. Strings compare by their bytes unless `[c]` or `[d]` is
 /// asked for.
-public indirect enum Predicate: Hashable, Sendable {
+public indirect enum GraphPredicate: Hashable, Sendable {
   case always
   case never
-  case and([Predicate])
-  case or([Predicate])
-  case not(Predicate)
+  case and([GraphPredicate])
+  case or([GraphPredicate])
+  case not(GraphPredicate)
   case comparison(Comparison)
 
   /// Predicates may lie this deep in each other: well below SQLite's own limit for expressions.
@@ -91,22 +91,22 @@ public indirect enum Predicate: Hashable, Sendable {
   }
 }
 
-extension Predicate {
+extension GraphPredicate {
   /// All of them hold.
-  public static func all(_ predicates: [Predicate]) -> Predicate {
+  public static func all(_ predicates: [GraphPredicate]) -> GraphPredicate {
     let parts = predicates.filter { $0 != .always }
     return parts.isEmpty ? .always : parts.count == 1 ? parts[0] : .and(parts)
   }
 
-  public static func equal(_ property: Property, _ value: Value) -> Predicate {
+  public static func equal(_ property: Property, _ value: Value) -> GraphPredicate {
     .comparison(Comparison(.one, .property(property.number), .equal, .value(value)))
   }
 
-  public static func `in`(_ property: Property, _ values: [Value]) -> Predicate {
+  public static func `in`(_ property: Property, _ values: [Value]) -> GraphPredicate {
     .comparison(Comparison(.one, .property(property.number), .in, .list(values)))
   }
 
-  public static func identifiers(_ ids: [ObjectID]) -> Predicate {
+  public static func identifiers(_ ids: [ObjectID]) -> GraphPredicate {
     .comparison(Comparison(.one, Path(end: .identifier), .in, .list(ids.map(Value.object))))
   }
 

@@ -1,5 +1,5 @@
 /// A predicate that can't be read, with the place where it stops making sense.
-public struct PredicateError: Error, Hashable, CustomStringConvertible {
+public struct PredicateSyntaxError: Error, Hashable, CustomStringConvertible {
   /// In characters, from 1.
   public let column: Int
   public let reason: String

@@ -1,0 +1,80 @@
+import ArgumentParser
+import Foundation
+import GraphClient
+import GraphModel
+import GraphReplica
+import StickiesKit
+
+struct ImportCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import",
+    abstract: "Take in notes: a Google Keep Takeout folder or file, or JSON Lines from export.",
+    discussion: "All in one commit: an import that is interrupted leaves nothing behind, and can be run again; what is "
+      + "there already stays as it is.")
+
+  @OptionGroup var options: Options
+  @Argument(help: "Folders or files.")
+  var paths: [String]
+
+  @MainActor
+  func run() async throws {
+    let progress = Progress(isShown: isatty(2) == 1 && !options.json)
+    var batch = ImportBatch()
+    for path in paths { try ImportReader.read(path, into: &batch, progress) }
+    try await options.withShell { shell in
+      let result = try await Importer(shell: shell, progress: progress).run(batch)
+      progress.end()
+      if shell.output.json {
+        let skipped = result.skipped.map { skip in
+          JSON.object([.init("file", .string(skip.file)), .init("reason", .string(skip.reason))])
+        }
+        shell.output.print(
+          JSON.object([
+            .init("imported", .integer(Int64(result.imported))), .init("unchanged", .integer(Int64(result.unchanged))),
+            .init("skipped", .array(skipped)),
+          ]))
+      } else {
+        for skip in result.skipped { shell.output.print("skipped \(skip.file): \(skip.reason)") }
+        shell.output.print("imported \(result.imported), unchanged \(result.unchanged), skipped \(result.skipped.count)")
+      }
+    }
+  }
+}
+
+struct Export: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Write the whole graph as JSON Lines: one object a line, those that others name first.")
+
+  @OptionGroup var options: Options
+
+  @MainActor
+  func run() async throws {
+    try await options.withShell { shell in
+      for name in ["Board", "Tag", "Note", "Link"] {
+        for try await chunk in shell.client.images(of: shell.entity(name)) {
+          for image in chunk { shell.output.print(ObjectJSON.object(image, shell.model)) }
+        }
+      }
+    }
+  }
+}
+
+/// A line on a terminal that is written over.
+@MainActor
+final class Progress {
+  private let isShown: Bool
+  private var isDirty = false
+
+  init(isShown: Bool) { self.isShown = isShown }
+
+  func show(_ text: String) {
+    guard isShown else { return }
+    isDirty = true
+    FileHandle.standardError.write(Data("\r\u{1B}[K\(text)".utf8))
+  }
+
+  func end() {
+    if isDirty { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
+    isDirty = false
+  }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import GraphModel
+import GraphWire
+import StickiesKit
+
+/// Prints for a person or for a program.
+@MainActor
+struct Output {
+  let json: Bool
+  private let usesColor: Bool
+  private var model: Model { StickiesModel.model }
+
+  init(json: Bool, ansi: Options.ANSI) {
+    self.json = json
+    switch ansi {
+    case .always: usesColor = true
+    case .never: usesColor = false
+    case .auto: usesColor = !ProcessEnvironment.current.wantsNoColor && isatty(1) == 1
+    }
+  }
+
+  func print(_ text: String) {
+    FileHandle.standardOutput.write(Data((text + "\n").utf8))
+  }
+
+  func print(_ json: JSON) { print(json.text) }
+
+  /// For a person only.
+  func say(_ text: String) { if !json { print(text) } }
+
+  // MARK: Objects
+
+  func show(_ image: ObjectImage, else text: @autoclosure () -> String) {
+    if json { print(ObjectJSON.object(image, model)) } else { print(text()) }
+  }
+
+  func show(_ images: [ObjectImage], else table: @autoclosure () -> String) {
+    if json { return print(JSON.array(images.map { ObjectJSON.object($0, model) })) }
+    let text = table()
+    if !text.isEmpty { print(text) }
+  }
+
+  func show(_ commit: CommitEntry, else text: @autoclosure () -> String) {
+    if json { print(ObjectJSON.commit(commit, model)) } else { print(text()) }
+  }
+
+  // MARK: Text
+
+  /// One line that says which note it is.
+  func line(_ image: ObjectImage) -> String {
+    guard let entity = model.entity(image.id.entity) else { return "" }
+    func value(_ name: String) -> Value { entity.property(named: name).map { image[$0] } ?? .null }
+    let text = TextTable.firstLine(value("text").stringValue ?? value("name").stringValue ?? value("label").stringValue ?? "")
+    switch entity.name {
+    case "Note":
+      let number = value("number").json(kind: .integer).text
+      return "#\(number) \(paint(value("color").stringValue ?? "", text.isEmpty ? "(empty)" : text))"
+    case "Board": return "board \(text)"
+    case "Tag": return "tag \(text)"
+    default: return "\(entity.name.lowercased()) \(image.id.description.prefix(8)) \(text)"
+    }
+  }
+
+  /// A note's text in the color of its paper.
+  func paint(_ color: String, _ text: String) -> String {
+    guard usesColor, let code = Self.codes[color] else { return text }
+    return "\u{1B}[38;5;\(code)m\(text)\u{1B}[0m"
+  }
+
+  func dim(_ text: String) -> String { usesColor ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
+
+  private static let codes = [
+    "yellow": 220, "blue": 75, "green": 114, "pink": 211, "purple": 141, "gray": 247, "orange": 208, "red": 203,
+    "teal": 80, "brown": 137, "white": 255,
+  ]
+
+  /// `14:03:22`, or with the date when it was not today; local time.
+  static func localTime(_ time: Timestamp) -> String {
+    func fields(_ seconds: time_t) -> tm {
+      var seconds = seconds
+      var fields = tm()
+      localtime_r(&seconds, &fields)
+      return fields
+    }
+    let then = fields(time_t(time / Dates.microsecondsPerSecond))
+    let now = fields(Foundation.time(nil))
+    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let clock = "\(two(then.tm_hour)):\(two(then.tm_min)):\(two(then.tm_sec))"
+    if then.tm_year == now.tm_year, then.tm_yday == now.tm_yday { return clock }
+    return "\(then.tm_year + 1900)-\(two(then.tm_mon + 1))-\(two(then.tm_mday)) \(clock)"
+  }
+}
+
+/// The one JSON shape of objects and commits (docs/cli.md).
+enum ObjectJSON {
+  static func object(_ image: ObjectImage, _ model: Model) -> JSON {
+    guard let entity = model.entity(image.id.entity) else { return .null }
+    var members = [
+      JSON.Member("id", .string(image.id.description)), JSON.Member("entity", .string(entity.name)),
+      JSON.Member("revision", .integer(image.revision)),
+    ]
+    for property in entity.storedProperties {
+      members.append(.init(property.name, image[property].json(kind: property.attribute?.kind)))
+    }
+    return .object(members)
+  }
+
+  static func commit(_ entry: CommitEntry, _ model: Model) -> JSON {
+    commit(revision: entry.revision, author: entry.author, time: entry.time, entry.changes, model)
+  }
+
+  static func commit(
+    revision: Revision, author: String, time: Timestamp, _ changes: [Delta.Change], _ model: Model
+  ) -> JSON {
+    .object([
+      .init("revision", .integer(revision)), .init("author", .string(author)), .init("time", .string(Dates.text(time))),
+      .init("changes", .array(changes.map { change($0, model) })),
+    ])
+  }
+
+  static func change(_ change: Delta.Change, _ model: Model) -> JSON {
+    var members = [JSON.Member("kind", .string(name(of: change.kind)))]
+    if let object = change.object {
+      members.append(.init("object", self.object(object, model)))
+    } else {
+      members.append(
+        .init(
+          "object",
+          .object([
+            .init("id", .string(change.id.description)),
+            .init("entity", .string(model.entity(change.id.entity)?.name ?? "")),
+          ])))
+    }
+    if change.kind == .updated {
+      members.append(.init("changed", .array(change.edits.map { .string(model.property($0.property)?.name ?? "") })))
+    }
+    if change.kind == .removed, change.deleted { members.append(.init("deleted", .bool(true))) }
+    return .object(members)
+  }
+
+  static func name(of kind: Delta.Change.Kind) -> String {
+    switch kind {
+    case .inserted: "inserted"
+    case .updated: "updated"
+    case .removed: "removed"
+    }
+  }
+}

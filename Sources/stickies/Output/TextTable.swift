@@ -1,0 +1,70 @@
+import Foundation
+
+/// Columns side by side, the last one cut to fit the terminal.
+struct TextTable {
+  private let header: [String]
+  private var rows = [[String]]()
+
+  init(_ header: [String]) { self.header = header }
+
+  mutating func append(_ row: [String]) { rows.append(row) }
+
+  /// The table's text; empty without rows.
+  func text(width: Int = Self.terminalWidth) -> String {
+    guard !rows.isEmpty else { return "" }
+    let all = [header] + rows
+    let widths = header.indices.dropLast().map { column in all.map { Self.width($0[column]) }.max() ?? 0 }
+    return all.map { row in
+      var line = ""
+      for (column, width) in widths.enumerated() {
+        line += row[column] + String(repeating: " ", count: width - Self.width(row[column]) + 2)
+      }
+      return Self.cut(line + (row.last ?? ""), to: width)
+    }.joined(separator: "\n")
+  }
+
+  /// The columns of the terminal; without one there is nothing to fit into.
+  static var terminalWidth: Int {
+    var size = winsize()
+    guard isatty(1) == 1, ioctl(1, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return .max }
+    return Int(size.ws_col)
+  }
+
+  static func firstLine(_ text: String) -> String {
+    visible(String(text.split(whereSeparator: \.isNewline).first ?? ""))
+  }
+
+  /// Control characters are shown, not obeyed: a note must not command the terminal.
+  static func visible(_ text: String) -> String {
+    String(String.UnicodeScalarView(text.unicodeScalars.map { scalar in
+      scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value) ? "\u{FFFD}" : scalar
+    }))
+  }
+
+  /// In cells: wide characters and emoji take two, marks none.
+  static func width(_ text: String) -> Int { text.reduce(0) { $0 + width($1) } }
+
+  private static func width(_ character: Character) -> Int {
+    guard let first = character.unicodeScalars.first else { return 0 }
+    if first.properties.isEmojiPresentation || character.unicodeScalars.contains(where: { $0.value == 0xFE0F }) { return 2 }
+    switch first.value {
+    case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
+      0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x20000...0x3FFFD:
+      return 2
+    default: return first.properties.generalCategory == .nonspacingMark || first.value == 0x200B ? 0 : 1
+    }
+  }
+
+  private static func cut(_ line: String, to limit: Int) -> String {
+    guard limit < .max, width(line) > limit else { return line }
+    var result = ""
+    var used = 0
+    for character in line {
+      let next = width(character)
+      if used + next > limit - 1 { break }
+      result.append(character)
+      used += next
+    }
+    return result + "…"
+  }
+}

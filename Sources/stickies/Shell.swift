@@ -1,0 +1,176 @@
+import ArgumentParser
+import Foundation
+import GraphClient
+import GraphModel
+import GraphReplica
+import GraphWire
+import StickiesKit
+
+/// The options of every command.
+struct Options: ParsableArguments {
+  enum ANSI: String, ExpressibleByArgument, CaseIterable { case auto, always, never }
+
+  @Option(help: ArgumentHelp("The daemon's address, tcp://HOST:PORT or unix:///PATH.", valueName: "address"))
+  var server: String?
+
+  @Flag(help: "Print JSON on standard output, and nothing else there.")
+  var json = false
+
+  @Option(help: "Colors and styles: auto, always or never.")
+  var ansi: ANSI = .auto
+
+  /// Runs `body` with a connection and closes it. A one-shot command is a fresh replica.
+  @MainActor
+  func withShell(reconnects: Bool = false, _ body: (Shell) async throws -> Void) async throws {
+    let address = try server.map { text throws(ServerAddress.ParseError) in try ServerAddress(parsing: text) }
+    let client = try await Stickies.connect(to: address, reconnects: reconnects)
+    let shell = Shell(client: client, output: Output(json: json, ansi: ansi))
+    do {
+      try await body(shell)
+    } catch {
+      await client.close()
+      throw error
+    }
+    await client.close()
+  }
+}
+
+/// What the commands share: finding what a person names, committing, and reading back.
+@MainActor
+struct Shell {
+  let client: GraphClient
+  let output: Output
+
+  var model: Model { client.context.model }
+
+  func entity(_ name: String) -> Entity {
+    guard let entity = model.entity(named: name) else { preconditionFailure("the built-in model has no \(name)") }
+    return entity
+  }
+
+  func property(_ entity: String, _ name: String) -> Property {
+    guard let property = self.entity(entity).property(named: name) else {
+      preconditionFailure("the built-in model has no \(entity).\(name)")
+    }
+    return property
+  }
+
+  // MARK: Reading
+
+  func images(
+    _ entity: String, where predicate: GraphPredicate = .always, sort: String = "", limit: Int? = nil
+  ) async throws -> [ObjectImage] {
+    let entity = self.entity(entity)
+    let order = sort.isEmpty ? [] : try [SortKey](parsing: sort, entity: entity)
+    var images = [ObjectImage]()
+    for try await chunk in client.images(of: entity, where: predicate, sort: order, limit: limit) { images += chunk }
+    return images
+  }
+
+  /// Digits alone are a note's number; anything else is the beginning of an id.
+  func note(_ name: String) async throws -> ObjectImage {
+    if let number = Int64(name) {
+      let found = try await images("Note", where: .equal(property("Note", "number"), .integer(number)))
+      guard let note = found.first else { throw Refusal(.notFound, "there is no note number \(number)") }
+      return note
+    }
+    return try await object("Note", name)
+  }
+
+  func object(_ entity: String, _ prefix: String) async throws -> ObjectImage {
+    guard !prefix.isEmpty, UniqueID.range(ofPrefix: prefix) != nil else {
+      throw Refusal(.malformed, "\"\(prefix)\" is neither a number nor the beginning of an id")
+    }
+    let predicate = GraphPredicate.comparison(
+      .init(.one, GraphPredicate.Path(end: .identifier), .beginsWith, .value(.string(prefix))))
+    let found = try await images(entity, where: predicate, limit: 11)
+    guard found.count <= 1 else {
+      let candidates = found.prefix(10).map { "\n  \($0.id)  \(title($0))" }.joined()
+      throw Refusal(.conflict, "\"\(prefix)\" is the beginning of several ids:\(candidates)\(found.count > 10 ? "\n  …" : "")")
+    }
+    guard let image = found.first else {
+      throw Refusal(.notFound, "there is no \(entity.lowercased()) whose id begins with \"\(prefix)\"")
+    }
+    return image
+  }
+
+  /// A board by its name, else by the beginning of its id.
+  func board(_ name: String) async throws -> ObjectImage {
+    if let board = try await images("Board", where: .equal(property("Board", "name"), .string(name))).first { return board }
+    guard UniqueID.range(ofPrefix: name) != nil, name.utf8.count >= 4 else {
+      throw Refusal(.notFound, "there is no board called \"\(name)\"")
+    }
+    do {
+      return try await object("Board", name)
+    } catch let refusal as Refusal where refusal.code == .notFound {
+      throw Refusal(.notFound, "there is no board called \"\(name)\"")
+    }
+  }
+
+  private func title(_ image: ObjectImage) -> String {
+    let entity = model.entity(image.id.entity)
+    let text = (entity?.property(named: "text") ?? entity?.property(named: "name")).map { image[$0] }?.stringValue ?? ""
+    return String(text.prefix { $0 != "\n" }.prefix(60))
+  }
+
+  // MARK: Writing
+
+  func edit(_ property: Property, _ value: Value) -> Edit { Edit(property.number, .set(value)) }
+
+  /// Commits, and returns the object as stored.
+  func commit(_ changes: [Change], policy: MergePolicy = .objectTrump, returning id: ObjectID) async throws -> ObjectImage {
+    let saved = try await client.commit(changes, policy: policy)
+    return try await stored(saved, id)
+  }
+
+  func stored(_ saved: Saved, _ id: ObjectID) async throws -> ObjectImage {
+    let permanent = saved.committed.identities.first { $0.temporary == id }?.permanent ?? id
+    if let lost = saved.committed.conflicts.first(where: { $0.kind == .deleted && $0.id == permanent }) {
+      throw Refusal(.conflict, "\(lost.author.isEmpty ? "someone" : lost.author) has deleted it", conflicts: [lost])
+    }
+    if let image = saved.objects.first(where: { $0.id == permanent }) { return image }
+    // Nothing changed, or the reply could not hold it.
+    let name = model.entity(permanent.entity)?.name ?? ""
+    guard let image = try await images(name, where: .identifiers([permanent])).first else {
+      throw Refusal(.notFound, "it has been deleted meanwhile")
+    }
+    return image
+  }
+
+  func update(_ image: ObjectImage, _ edits: [Edit]) async throws -> ObjectImage {
+    try await commit([Change(.update, image.id, base: image.revision, edits: edits)], returning: image.id)
+  }
+
+  /// The commit that a save made, as the log has it.
+  func record(of saved: Saved) async throws -> CommitEntry {
+    let revision = saved.committed.revision
+    guard let entry = try await client.log(after: revision - 1, through: revision, limit: 1).first else {
+      throw Refusal(.unavailable, "the log does not hold revision \(revision)")
+    }
+    return entry
+  }
+
+  /// Inserts of the tags with these names, to be named by the result; a tag that is there is used as it is, which the
+  /// trump policies take care of.
+  func tags(_ names: [String], first: UInt64) -> (changes: [Change], ids: [ObjectID]) {
+    var changes = [Change]()
+    for (offset, name) in names.enumerated() {
+      let id = ObjectID.temporary(first + UInt64(offset), entity: entity("Tag").number)
+      changes.append(Change(.insert, id, edits: [edit(property("Tag", "name"), .string(name))]))
+    }
+    return (changes, changes.map(\.id))
+  }
+}
+
+/// Text from an argument, from standard input for `-`.
+enum TextInput {
+  static func read(_ argument: String) throws -> String {
+    guard argument == "-" else { return Coordinates.plain(argument) }
+    let bytes = FileHandle.standardInput.readDataToEndOfFile()
+    guard var text = String(validating: bytes, as: UTF8.self) else {
+      throw Refusal(.invalid, "standard input is not UTF-8")
+    }
+    if text.hasSuffix("\n") { text.removeLast() }
+    return text
+  }
+}

@@ -1,0 +1,90 @@
+import ArgumentParser
+import Foundation
+import GraphClient
+import GraphModel
+import GraphWire
+import StickiesKit
+
+/// `stickies`: the client for the shell.
+@main
+struct StickiesCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stickies", abstract: "Sticky notes from the shell, live.",
+    discussion: """
+      Talks to stickiesd on your Unix-domain socket, or wherever --server or STICKIES_SERVER says. A note is named by \
+      its number or by the beginning of its id. Exit codes: 0 done, 1 failed, 2 refused, 4 not found, 64 usage, \
+      69 no daemon.
+      """,
+    version: "stickies \(Stickies.version) (protocol \(ProtocolLimits.version), "
+      + "model \(StickiesModel.model.name) \(StickiesModel.model.version) \(StickiesModel.model.hash))",
+    subcommands: [
+      Add.self, List.self, Show.self, EditCommand.self, Move.self, Resize.self, ColorCommand.self, Raise.self,
+      Lower.self, TagCommand.self, Untag.self, LinkCommand.self, Unlink.self, Delete.self, BoardCommand.self,
+      Search.self, Watch.self, LogCommand.self, Undo.self, ImportCommand.self, Export.self, Status.self,
+    ])
+
+  static func main() async {
+    signal(SIGPIPE, SIG_DFL)
+    let arguments = Coordinates.protected(Array(CommandLine.arguments.dropFirst()))
+    let wantsJSON = arguments.prefix { $0 != "--" }.contains("--json")
+    do {
+      var command = try parseAsRoot(arguments)
+      if var asynchronous = command as? any AsyncParsableCommand {
+        try await asynchronous.run()
+      } else {
+        try command.run()
+      }
+    } catch {
+      Failure.exit(error, json: wantsJSON)
+    }
+  }
+}
+
+/// Coordinates may be negative: `move 3 -10,20`. The argument parser would take `-10,20` for options, so such words are
+/// marked before it sees them, and unmarked where a point is read.
+enum Coordinates {
+  static let mark: Character = "\u{2060}"
+
+  static func protected(_ arguments: [String]) -> [String] {
+    guard let end = arguments.firstIndex(of: "--") else { return arguments.map(protect) }
+    return arguments[..<end].map(protect) + arguments[end...]
+  }
+
+  private static func protect(_ argument: String) -> String {
+    Point.numbers(argument, separator: ",") != nil && argument.hasPrefix("-") ? String(mark) + argument : argument
+  }
+
+  static func plain(_ argument: String) -> String {
+    argument.first == mark ? String(argument.dropFirst()) : argument
+  }
+}
+
+/// `X,Y`, in points.
+struct Point: ExpressibleByArgument {
+  let x, y: Double
+
+  init?(argument: String) {
+    guard let (x, y) = Self.numbers(Coordinates.plain(argument), separator: ",") else { return nil }
+    (self.x, self.y) = (x, y)
+  }
+
+  static func numbers(_ text: String, separator: Character) -> (Double, Double)? {
+    let parts = text.split(separator: separator, omittingEmptySubsequences: false)
+    guard parts.count == 2, let first = Double(parts[0]), let second = Double(parts[1]), first.isFinite,
+      second.isFinite
+    else { return nil }
+    return (first, second)
+  }
+}
+
+/// `WxH`, in points.
+struct Size: ExpressibleByArgument {
+  let width, height: Double
+
+  init?(argument: String) {
+    guard let (width, height) = Point.numbers(argument.lowercased(), separator: "x") else { return nil }
+    (self.width, self.height) = (width, height)
+  }
+}
+
+extension Color: ExpressibleByArgument {}
