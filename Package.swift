@@ -53,6 +53,12 @@ let package = Package(
     .executableTarget(name: "graph-generate", dependencies: ["GraphModel"]),
     .plugin(
       name: "GraphModelPlugin", capability: .buildTool(), dependencies: ["graph-generate"]),
+    .target(
+      name: "GraphTesting", dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore"]),
+    .testTarget(name: "TidyTests"),
+    .testTarget(name: "GraphModelTests", dependencies: ["GraphModel", "GraphTesting"]),
+    .testTarget(name: "GraphWireTests", dependencies: ["GraphWire", "GraphTesting"]),
+    .testTarget(name: "GraphStoreTests", dependencies: ["GraphStore", "GraphTesting"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -226,7 +226,9 @@ public final class GraphClient {
       guard let watch = watches[query] else { continue }
       let key = ObjectIdentifier(watch)
       if told[key] == nil {
-        told[key] = (watch, CommitUpdate(revision: update.revision, time: update.time, author: update.author, changes: []))
+        told[key] = (
+          watch, CommitUpdate(revision: update.revision, time: update.time, author: update.author, changes: [])
+        )
         order.append(key)
       }
       told[key]?.1.changes.append((query, changes))

@@ -63,7 +63,9 @@ extension Hub {
     guard hello.author.utf8.count <= ProtocolLimits.maximumAuthorSize, !hello.author.isEmpty else {
       return end(
         id,
-        Refusal(.malformed, "the author has \(hello.author.utf8.count) bytes; 1 to \(ProtocolLimits.maximumAuthorSize) are allowed"),
+        Refusal(
+          .malformed,
+          "the author has \(hello.author.utf8.count) bytes; 1 to \(ProtocolLimits.maximumAuthorSize) are allowed"),
         &actions)
     }
     sessions[id]?.phase = .open
@@ -109,7 +111,8 @@ extension Hub {
 
   /// Performs what had to wait for commits, in order.
   mutating func performWaiting(_ id: SessionID, _ actions: inout [HubAction]) {
-    while let session = sessions[id], session.isLive, session.commitsInFlight == 0, let message = session.waiting.first {
+    while let session = sessions[id], session.isLive, session.commitsInFlight == 0, let message = session.waiting.first
+    {
       sessions[id]?.waiting.removeFirst()
       perform(message, id, &actions)
     }
@@ -125,7 +128,8 @@ extension Hub {
         try read(.objects(request(for: fetch)), id, message.request, &actions)
       case .log(let after, let limit, let through):
         let count = limit == 0 ? 1_000 : Int(min(limit, 100_000))
-        try read(.log(after: max(after, 0), limit: count, through: through > 0 ? through : nil), id, message.request, &actions)
+        try read(
+          .log(after: max(after, 0), limit: count, through: through > 0 ? through : nil), id, message.request, &actions)
       case .status:
         let ticket = ticket()
         tickets[ticket] = .statistics(id, request: message.request)
@@ -197,7 +201,8 @@ extension Hub {
     guard predicate.readsOnlyOwnImage(in: model) else {
       throw Refusal(
         .malformed,
-        "a live query reads an object's own properties only; a path such as board.name can be fetched, not followed")
+        "a live query reads an object's own properties only; a path through a relationship can be fetched, not followed"
+      )
     }
     let query = LiveQuery(entity: subscribe.entity, predicate: predicate, wholeObjects: subscribe.wholeObjects)
     if subscribe.replaces != 0 { drop(subscribe.replaces, id, &actions) }

@@ -162,6 +162,8 @@ public struct Hub: Sendable {
   }
 
   private mutating func tick(_ milliseconds: Int64, _ actions: inout [HubAction]) {
+    // The first tick only tells what time it is.
+    if now == 0 { for id in sessions.keys { sessions[id]?.lastHeard = milliseconds } }
     now = milliseconds
     for (id, session) in sessions.sorted(by: { $0.key < $1.key }) {
       let silence = now - session.lastHeard

@@ -98,7 +98,9 @@ extension ObjectContext {
     }.map(\.id)
   }
 
-  public var hasChanges: Bool { dirty.values.contains { $0.isInserted && $0.sent.isEmpty || $0.isDeleted || !$0.edits.isEmpty } }
+  public var hasChanges: Bool {
+    dirty.values.contains { $0.isInserted && $0.sent.isEmpty || $0.isDeleted || !$0.edits.isEmpty }
+  }
 
   /// Forgets everything that was not saved.
   public func rollback() {

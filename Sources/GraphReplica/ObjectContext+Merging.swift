@@ -125,7 +125,9 @@ extension ObjectContext {
     guard var image = state.stored, image.revision < revision else { return }
     if let whole = item.object { return merge(whole, into: state) }
     for edit in item.edits {
-      guard let property = model.property(edit.property), let value = edit.applied(to: image[property]) else { continue }
+      guard let property = model.property(edit.property), let value = edit.applied(to: image[property]) else {
+        continue
+      }
       image[property] = value
     }
     image.revision = revision

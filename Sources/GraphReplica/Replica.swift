@@ -173,6 +173,8 @@ public struct Replica: Sendable {
   }
 
   private mutating func tick(_ milliseconds: Int64, _ actions: inout [ReplicaAction]) {
+    // The first tick only tells what time it is.
+    if now == 0 { (lastHeard, lastSent) = (milliseconds, milliseconds) }
     now = milliseconds
     switch phase {
     case .disconnected: break

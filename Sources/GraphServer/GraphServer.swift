@@ -51,7 +51,8 @@ public struct GraphServer: Service {
     let relay = EventRelay()
     let writer = WriterThread(store: store, clock: Self.now) { event in relay.submit(event) }
     let runner = HubRunner(
-      loop: loop, hub: Hub(model: store.model, head: try store.head, server: configuration.name, limits: configuration.limits),
+      loop: loop,
+      hub: Hub(model: store.model, head: try store.head, server: configuration.name, limits: configuration.limits),
       store: store, writer: writer, readers: readers, spoolDirectory: store.directory, limits: configuration.limits,
       log: log)
     relay.runner.set(runner)

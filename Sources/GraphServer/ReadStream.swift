@@ -136,11 +136,13 @@ private final class SpoolFile: Sendable {
   }
 
   func write(_ bytes: [UInt8], at offset: Int) throws {
-    var written = 0
-    while written < bytes.count {
-      let count = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress! + written, bytes.count - written, off_t(offset + written)) }  // Not empty: the loop ran.
+    var rest = bytes[...]
+    var offset = offset
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
       guard count > 0 else { throw Refusal(.unavailable, "there is no room to spool a large result") }
-      written += count
+      rest = rest.dropFirst(count)
+      offset += count
     }
   }
 

@@ -3,6 +3,7 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 import Logging
+import Synchronization
 
 import struct GraphModel.FetchRequest
 
@@ -25,6 +26,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   private let log: Logger
   private let random: () -> UInt64
   private var writer: StoreWriter?
+  private let isClosed = Mutex(false)
 
   /// What to vary when opening.
   public struct Options: Sendable {
@@ -139,14 +141,20 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       advice: "Start stickiesd with the model that the store was made with (--schema).")
   }
 
-  /// Copies the log into the database and closes the file. Call once nothing is being read or written.
+  /// Copies the log into the database and closes the file. Call when nothing is being read or written; once is enough.
   public func close() throws {
+    let wasClosed = isClosed.withLock { isClosed in
+      defer { isClosed = true }
+      return isClosed
+    }
+    if wasClosed { return }
     pool.writeWithoutTransaction { database in
       writer = nil
       // What is not copied now is copied at the next start.
       _ = try? database.checkpoint(.truncate)
     }
     try pool.close()
+    lock?.release()
   }
 
   // MARK: - Writing
@@ -232,7 +240,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
         .cannotLock, "\(subject) can't be locked", cause: message,
         advice: "Close other programs that have the file open, and keep it on a local file system.")
     default:
-      return StoreFailure(.inputOutput, "\(subject) can't be read or written", cause: message, advice: "Look at the disk.")
+      return StoreFailure(
+        .inputOutput, "\(subject) can't be read or written", cause: message, advice: "Look at the disk.")
     }
   }
 
@@ -317,7 +326,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   }
 
   public func recognizes(_ token: Token) throws -> Bool {
-    try token.store == storeID && read { _, history, _ in try history.fingerprint(of: token.revision) == token.fingerprint }
+    try token.store == storeID
+      && read { _, history, _ in try history.fingerprint(of: token.revision) == token.fingerprint }
   }
 
   public func statistics() throws -> StoreStatistics {

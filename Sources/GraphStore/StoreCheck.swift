@@ -10,6 +10,11 @@ public enum StoreCheck {
     public let kind: String
     public let text: String
 
+    public init(kind: String, text: String) {
+      self.kind = kind
+      self.text = text
+    }
+
     public var description: String { "\(kind): \(text)" }
   }
 
@@ -92,7 +97,8 @@ private struct Checker {
     for table in layout.orderedTables {
       for words in table.wordTables {
         do {
-          try database.execute(sql: "INSERT INTO \(quoted(words.name)) (\(quoted(words.name))) VALUES ('integrity-check')")
+          try database.execute(
+            sql: "INSERT INTO \(quoted(words.name)) (\(quoted(words.name))) VALUES ('integrity-check')")
         } catch {
           report("words", "the full-text index \(words.name) is damaged")
         }
@@ -177,7 +183,9 @@ private struct Checker {
 
   private mutating func checkWords(_ image: ObjectImage, _ row: Int64, _ table: EntityTable, _ name: String) throws {
     for words in table.wordTables {
-      guard let word = image[words.property].stringValue?.words.max(by: { $0.utf8.count < $1.utf8.count }) else { continue }
+      guard let word = image[words.property].stringValue?.words.max(by: { $0.utf8.count < $1.utf8.count }) else {
+        continue
+      }
       let statement = try connection.statement(
         "SELECT 1 FROM \(quoted(words.name)) WHERE \(quoted(words.name)) MATCH ? AND rowid = ?")
       statement.bind(1, "\"\(word)\"")
@@ -212,7 +220,10 @@ private struct Checker {
         let image = change.after ?? change.before
         if image.map({ Checksum.of($0.binary) }) != recorded.sum {
           problems.append(
-            ("history", "revision \(commit.revision) does not lead to \(model.entity(change.id.entity)?.name ?? "object") \(change.id) as it is"))
+            (
+              "history",
+              "revision \(commit.revision) does not lead to \(model.entity(change.id.entity)?.name ?? "object") \(change.id) as it is"
+            ))
         }
         if change.kind != .inserted, change.before == nil {
           problems.append(("history", "revision \(commit.revision) changes an object that it does not find"))

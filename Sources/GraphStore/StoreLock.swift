@@ -34,5 +34,8 @@ final class StoreLock: Sendable {
     _ = pwrite(descriptor, line, line.count, 0)
   }
 
+  /// Gives the directory back before the object goes.
+  func release() { flock(descriptor, LOCK_UN) }
+
   deinit { close(descriptor) }
 }

@@ -92,7 +92,8 @@ struct ClassGenerator {
       let wrapped = form.wrap
       let set =
         isOptional
-        ? "setValue(newValue.map { newValue in \(wrapped) } ?? .null, for: \(number))" : "setValue(\(wrapped), for: \(number))"
+        ? "setValue(newValue.map { newValue in \(wrapped) } ?? .null, for: \(number))"
+        : "setValue(\(wrapped), for: \(number))"
       body += "\n    set { \(set) }"
     }
     return "  public var `\(property.name)`: \(type) {\n\(body)\n  }"

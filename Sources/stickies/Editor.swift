@@ -19,7 +19,8 @@ enum Editor {
     try process.run()
     process.waitUntilExit()
     guard process.terminationStatus == 0 else {
-      throw Refusal(.unavailable, "the editor (\(editor)) ended with \(process.terminationStatus); the note is as it was")
+      throw Refusal(
+        .unavailable, "the editor (\(editor)) ended with \(process.terminationStatus); the note is as it was")
     }
     guard var edited = String(validating: try Data(contentsOf: file), as: UTF8.self) else {
       throw Refusal(.invalid, "the edited text is not UTF-8; the note is as it was")

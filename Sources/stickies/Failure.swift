@@ -56,7 +56,8 @@ enum Failure {
   static func report(_ message: String, code: String, json: Bool, prefix: Bool = true) {
     let text: String
     if json {
-      text = JSON.object([.init("error", .object([.init("code", .string(code)), .init("message", .string(message))]))]).text
+      text =
+        JSON.object([.init("error", .object([.init("code", .string(code)), .init("message", .string(message))]))]).text
     } else {
       text = (prefix ? "stickies: " : "") + message
     }

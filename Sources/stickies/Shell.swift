@@ -86,7 +86,8 @@ struct Shell {
     let found = try await images(entity, where: predicate, limit: 11)
     guard found.count <= 1 else {
       let candidates = found.prefix(10).map { "\n  \($0.id)  \(title($0))" }.joined()
-      throw Refusal(.conflict, "\"\(prefix)\" is the beginning of several ids:\(candidates)\(found.count > 10 ? "\n  …" : "")")
+      throw Refusal(
+        .conflict, "\"\(prefix)\" is the beginning of several ids:\(candidates)\(found.count > 10 ? "\n  …" : "")")
     }
     guard let image = found.first else {
       throw Refusal(.notFound, "there is no \(entity.lowercased()) whose id begins with \"\(prefix)\"")
@@ -96,7 +97,9 @@ struct Shell {
 
   /// A board by its name, else by the beginning of its id.
   func board(_ name: String) async throws -> ObjectImage {
-    if let board = try await images("Board", where: .equal(property("Board", "name"), .string(name))).first { return board }
+    if let board = try await images("Board", where: .equal(property("Board", "name"), .string(name))).first {
+      return board
+    }
     guard UniqueID.range(ofPrefix: name) != nil, name.utf8.count >= 4 else {
       throw Refusal(.notFound, "there is no board called \"\(name)\"")
     }
@@ -118,7 +121,9 @@ struct Shell {
   func edit(_ property: Property, _ value: Value) -> Edit { Edit(property.number, .set(value)) }
 
   /// Commits, and returns the object as stored.
-  func commit(_ changes: [Change], policy: MergePolicy = .objectTrump, returning id: ObjectID) async throws -> ObjectImage {
+  func commit(_ changes: [Change], policy: MergePolicy = .objectTrump, returning id: ObjectID) async throws
+    -> ObjectImage
+  {
     let saved = try await client.commit(changes, policy: policy)
     return try await stored(saved, id)
   }

@@ -101,7 +101,9 @@ public struct Property: Sendable {
 
   public var attribute: Attribute? { if case .attribute(let attribute) = kind { attribute } else { nil } }
 
-  public var relationship: Relationship? { if case .relationship(let relationship) = kind { relationship } else { nil } }
+  public var relationship: Relationship? {
+    if case .relationship(let relationship) = kind { relationship } else { nil }
+  }
 }
 
 public struct Attribute: Sendable {

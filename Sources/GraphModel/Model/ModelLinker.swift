@@ -72,12 +72,15 @@ struct ModelLinker {
   private mutating func checkNames(of entity: ModelDraft.Entity) {
     var seen = [String: String]()
     for ancestor in lineage(of: entity) {
-      let properties = ancestor.attributes.map { ($0.name, $0.path) } + ancestor.relationships.map { ($0.name, $0.path) }
+      let properties =
+        ancestor.attributes.map { ($0.name, $0.path) } + ancestor.relationships.map { ($0.name, $0.path) }
       for (name, path) in properties {
         if let other = seen.updateValue(path, forKey: name.lowercased()), ancestor.name == entity.name {
           report(path + ".name", "\"\(name)\" is taken by \(other) (case does not count)")
         }
-        if ancestor.name == entity.name, Self.reservedNames.contains(name) || Self.reservedWords.contains(name.lowercased()) {
+        if ancestor.name == entity.name,
+          Self.reservedNames.contains(name) || Self.reservedWords.contains(name.lowercased())
+        {
           report(path + ".name", "\"\(name)\" is a word of the predicate language or of every object")
         }
       }

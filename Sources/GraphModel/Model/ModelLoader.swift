@@ -24,7 +24,9 @@ extension Model {
     guard linker.mistakes.isEmpty else { throw ModelError(mistakes: linker.mistakes) }
     self.init(
       name: draft.name, version: draft.version, documentation: draft.documentation,
-      enumerations: draft.enumerations.map { Enumeration(name: $0.name, documentation: $0.documentation, cases: $0.cases) },
+      enumerations: draft.enumerations.map {
+        Enumeration(name: $0.name, documentation: $0.documentation, cases: $0.cases)
+      },
       entities: linker.entities(), source: String(decoding: bytes, as: UTF8.self))
   }
 

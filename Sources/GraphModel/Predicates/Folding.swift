@@ -31,7 +31,9 @@ extension String {
   /// The words of a text for full-text search, folded: runs of letters, digits and marks.
   public var words: [String] {
     folded([.caseInsensitive, .diacriticInsensitive]).unicodeScalars
-      .split { !($0.properties.isAlphabetic || $0.properties.numericType != nil || $0.properties.isEmoji && $0.value > 0xFF) }
+      .split {
+        !($0.properties.isAlphabetic || $0.properties.numericType != nil || $0.properties.isEmoji && $0.value > 0xFF)
+      }
       .map { String($0) }
   }
 }

@@ -96,9 +96,13 @@ private struct PredicateParser {
     size += 1
     guard size <= GraphPredicate.maximumSize else { throw fail("more than \(GraphPredicate.maximumSize) comparisons") }
     var quantifier = GraphPredicate.Quantifier.one
-    if skipWord("ANY") || skipWord("SOME") { quantifier = .any }
-    else if skipWord("ALL") { quantifier = .all }
-    else if skipWord("NONE") { quantifier = .none }
+    if skipWord("ANY") || skipWord("SOME") {
+      quantifier = .any
+    } else if skipWord("ALL") {
+      quantifier = .all
+    } else if skipWord("NONE") {
+      quantifier = .none
+    }
     let start = position
     guard case .word = current, !isLiteralWord else {
       throw fail("the name of a property of \(entity.name) is expected here")
@@ -218,7 +222,9 @@ private struct PredicateParser {
     return (comparator, options)
   }
 
-  private func check(_ comparator: GraphPredicate.Comparator, _ type: PathType, at place: Int) throws(PredicateSyntaxError) {
+  private func check(_ comparator: GraphPredicate.Comparator, _ type: PathType, at place: Int)
+    throws(PredicateSyntaxError)
+  {
     switch (comparator, type.kind) {
     case (.like, _), (.beginsWith, _), (.endsWith, _), (.contains, _):
       if case .identifier = type.kind, comparator == .beginsWith { return }
@@ -268,7 +274,9 @@ private struct PredicateParser {
     }
   }
 
-  private mutating func value(_ type: PathType, _ comparator: GraphPredicate.Comparator) throws(PredicateSyntaxError) -> Value {
+  private mutating func value(_ type: PathType, _ comparator: GraphPredicate.Comparator) throws(PredicateSyntaxError)
+    -> Value
+  {
     let place = position
     if isWord("NULL", "NIL") {
       position += 1

@@ -121,7 +121,9 @@ public enum Base64 {
       guard let digit = isPadding ? 0 : alphabet.firstIndex(of: character) else { return nil }
       bits = bits << 6 | UInt32(digit)
       if index % 4 == 3 {
-        bytes += [UInt8(truncatingIfNeeded: bits >> 16), UInt8(truncatingIfNeeded: bits >> 8), UInt8(truncatingIfNeeded: bits)]
+        bytes += [
+          UInt8(truncatingIfNeeded: bits >> 16), UInt8(truncatingIfNeeded: bits >> 8), UInt8(truncatingIfNeeded: bits),
+        ]
         bits = 0
       }
     }

@@ -114,7 +114,8 @@ struct HistoryReader {
   func past(of id: ObjectID, newest: Revision, after base: Revision) throws -> [PastChange] {
     var past = [PastChange]()
     var revision = newest
-    while revision > base, let commit = try commit(revision), let change = commit.changes.first(where: { $0.id == id }) {
+    while revision > base, let commit = try commit(revision), let change = commit.changes.first(where: { $0.id == id })
+    {
       past.append(PastChange(revision: revision, author: commit.author, edits: change.edits.map(\.edit)))
       revision = change.previous
     }

@@ -121,7 +121,8 @@ struct EntityTable: Sendable {
     for edge in edges {
       statements.append(
         "CREATE TABLE \(quoted(edge.name)) (member INTEGER NOT NULL REFERENCES \(quoted(edge.members)) (_row), "
-          + "owner INTEGER NOT NULL REFERENCES \(quoted(edge.owners)) (_row), PRIMARY KEY (member, owner)) WITHOUT ROWID")
+          + "owner INTEGER NOT NULL REFERENCES \(quoted(edge.owners)) (_row), PRIMARY KEY (member, owner)) WITHOUT ROWID"
+      )
       statements.append("CREATE INDEX \(quoted(edge.name + ".owner")) ON \(quoted(edge.name)) (owner)")
     }
     for words in wordTables {
@@ -134,7 +135,9 @@ struct EntityTable: Sendable {
   /// The family's constraints, each once.
   private static func constraints(of root: Entity, _ model: Model) -> [[PropertyNumber]] {
     var seen = Set<[PropertyNumber]>()
-    return root.family.compactMap { model.entity($0) }.flatMap(\.uniquenessConstraints).filter { seen.insert($0).inserted }
+    return root.family.compactMap { model.entity($0) }.flatMap(\.uniquenessConstraints).filter {
+      seen.insert($0).inserted
+    }
   }
 
   /// Rows with a null in the key have no key: they stay out of the index.
@@ -159,4 +162,6 @@ struct EntityTable: Sendable {
 }
 
 /// A name as SQL wants it.
-func quoted(_ name: String) -> String { "\"\(name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\""))\"" }
+func quoted(_ name: String) -> String {
+  "\"\(name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\""))\""
+}

@@ -118,7 +118,10 @@ struct Row {
     }
   }
 
-  private static var transient: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }  // SQLITE_TRANSIENT is this cast in C, which Swift can't import.
+  /// SQLITE_TRANSIENT, a cast of -1 in C that Swift can't import: SQLite copies what is bound.
+  private static var transient: sqlite3_destructor_type {
+    unsafeBitCast(-1, to: sqlite3_destructor_type.self)  // Never called: SQLite only compares it.
+  }
   // Never written after its initialization, so every thread may read it.
   private nonisolated(unsafe) static let empty: UnsafePointer<CChar> = {
     // One byte for the life of the program: SQLite takes a null pointer for NULL, not for "".

@@ -17,10 +17,11 @@ struct PredicateSQL {
 
   /// The condition on a row of `table` called `t`.
   mutating func condition(_ predicate: GraphPredicate, on alias: String = "t", in table: EntityTable) -> String {
-    translate(predicate, alias, table) ?? {
-      isExact = false
-      return "1"
-    }()
+    translate(predicate, alias, table)
+      ?? {
+        isExact = false
+        return "1"
+      }()
   }
 
   /// Nil when nothing useful can be said; arguments taken on the way are given back.
@@ -65,7 +66,8 @@ struct PredicateSQL {
     _ comparison: GraphPredicate.Comparison, _ alias: String, _ table: EntityTable
   ) -> String? {
     switch comparison.quantifier {
-    case .one: return exists(comparison, comparison.path.hops[...], alias, table, missing: Self.holdsForNull(comparison))
+    case .one:
+      return exists(comparison, comparison.path.hops[...], alias, table, missing: Self.holdsForNull(comparison))
     case .any: return exists(comparison, comparison.path.hops[...], alias, table, missing: false)
     case .none:
       let mark = arguments.count
@@ -126,7 +128,8 @@ struct PredicateSQL {
 
   // MARK: - The end of a path
 
-  private mutating func leaf(_ comparison: GraphPredicate.Comparison, _ alias: String, _ table: EntityTable) -> String? {
+  private mutating func leaf(_ comparison: GraphPredicate.Comparison, _ alias: String, _ table: EntityTable) -> String?
+  {
     switch comparison.path.end {
     case .identifier: return identifier(comparison, "\(alias)._id")
     case .count(let number):
@@ -183,7 +186,8 @@ struct PredicateSQL {
         .data(Array(UniqueID(high: UInt64(bits >> 64), low: 0).bytes.prefix(8)))
       }
       if prefix.utf8.count > 13 { isExact = false }
-      return "substr(\(expression), 9) BETWEEN \(argument(half(range.lowerBound))) AND \(argument(half(range.upperBound)))"
+      return
+        "substr(\(expression), 9) BETWEEN \(argument(half(range.lowerBound))) AND \(argument(half(range.upperBound)))"
     }
     return compare(expression, comparison) { $0 }
   }
@@ -226,11 +230,15 @@ struct PredicateSQL {
     }
   }
 
-  private mutating func search(_ comparison: GraphPredicate.Comparison, _ alias: String, _ property: Property) -> String? {
+  private mutating func search(_ comparison: GraphPredicate.Comparison, _ alias: String, _ property: Property)
+    -> String?
+  {
     guard case .value(.string(let text)) = comparison.operand else { return nil }
     let words = text.words
     if words.isEmpty {
-      return layout.table(of: property.owner)?.column(of: property.number).map { "\(alias).\(quoted($0.name)) IS NOT NULL" }
+      return layout.table(of: property.owner)?.column(of: property.number).map {
+        "\(alias).\(quoted($0.name)) IS NOT NULL"
+      }
     }
     let query = words.map { "\"\($0)\"*" }.joined(separator: " AND ")
     let table = quoted(EntityTable.wordName(property, model))

@@ -35,7 +35,9 @@ struct RowWriter {
   // MARK: - Inserts and updates
 
   private func insert(_ image: ObjectImage, missing: Set<ObjectID>, waiting: inout [(ObjectImage, Int)]) throws {
-    guard let table = layout.table(of: image.id.entity), let columns = table.columnOfSlot[image.id.entity] else { return }
+    guard let table = layout.table(of: image.id.entity), let columns = table.columnOfSlot[image.id.entity] else {
+      return
+    }
     let row = try connection.statement(table.insert)
     row.bind(1, image.id.key)
     row.bind(2, Int64(image.id.entity))
@@ -211,7 +213,8 @@ struct RowWriter {
       try connection.run(row)
       objects.forget(image.id)
       let tombstone = try connection.statement(
-        "INSERT OR REPLACE INTO _tombstone (id, entity, revision) VALUES (?, ?, (SELECT coalesce(max(revision), 0) + 1 FROM _commit))")
+        "INSERT OR REPLACE INTO _tombstone (id, entity, revision) VALUES (?, ?, (SELECT coalesce(max(revision), 0) + 1 FROM _commit))"
+      )
       tombstone.bind(1, image.id.key)
       tombstone.bind(2, Int64(image.id.entity))
       try connection.run(tombstone)

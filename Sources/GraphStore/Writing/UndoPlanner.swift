@@ -83,7 +83,9 @@ struct UndoPlanner {
     let later = try history.past(of: image.id, newest: image.revision, after: commit.revision)
     var edits = [Edit]()
     for edit in change.edits {
-      guard let property = objects.model.property(edit.property), property.attribute?.assignment == nil else { continue }
+      guard let property = objects.model.property(edit.property), property.attribute?.assignment == nil else {
+        continue
+      }
       let since = later.flatMap { past in past.edits.filter { $0.property == edit.property }.map { (past, $0) } }
       switch edit.action {
       case .members: edits.append(edit.reversed)
@@ -109,7 +111,9 @@ struct UndoPlanner {
   }
 
   private func undoDelete(_ change: HistoryChange, _ revived: Set<ObjectID>, _ changes: inout [Change]) throws {
-    guard try objects.readImage(of: change.id) == nil, let entity = objects.model.entity(change.id.entity) else { return }
+    guard try objects.readImage(of: change.id) == nil, let entity = objects.model.entity(change.id.entity) else {
+      return
+    }
     var edits = [Edit]()
     for property in entity.storedProperties {
       guard let slot = property.slot, slot < change.values.count, !change.values[slot].isNull else { continue }

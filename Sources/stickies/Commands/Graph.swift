@@ -55,7 +55,8 @@ struct Untag: AsyncParsableCommand {
 }
 
 struct LinkCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "link", abstract: "Draw an arrow from one note to another.")
+  static let configuration = CommandConfiguration(
+    commandName: "link", abstract: "Draw an arrow from one note to another.")
 
   @OptionGroup var options: Options
   @Argument(help: "The note where it begins, by number or id.")
@@ -97,7 +98,8 @@ struct Unlink: AsyncParsableCommand {
       let links = try await shell.images(
         "Link",
         where: .all([
-          .equal(shell.property("Link", "from"), .object(from.id)), .equal(shell.property("Link", "to"), .object(to.id)),
+          .equal(shell.property("Link", "from"), .object(from.id)),
+          .equal(shell.property("Link", "to"), .object(to.id)),
         ]))
       guard !links.isEmpty else { throw Refusal(.notFound, "no link leads from the one note to the other") }
       let saved = try await shell.client.commit(links.map { Change(.delete, $0.id) }, policy: .objectTrump)
@@ -199,7 +201,8 @@ struct BoardCommand: AsyncParsableCommand {
         let notes = try await shell.images("Note", where: .equal(shell.property("Note", "board"), .object(board.id)))
         guard notes.isEmpty || yes else {
           throw Refusal(
-            .denied, "the board has \(notes.count) note\(notes.count == 1 ? "" : "s"), which would go with it; "
+            .denied,
+            "the board has \(notes.count) note\(notes.count == 1 ? "" : "s"), which would go with it; "
               + "say --yes to delete them, undo brings them back")
         }
         let saved = try await shell.client.commit([Change(.delete, board.id)], policy: .objectTrump)

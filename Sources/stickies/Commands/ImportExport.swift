@@ -35,7 +35,8 @@ struct ImportCommand: AsyncParsableCommand {
           ]))
       } else {
         for skip in result.skipped { shell.output.print("skipped \(skip.file): \(skip.reason)") }
-        shell.output.print("imported \(result.imported), unchanged \(result.unchanged), skipped \(result.skipped.count)")
+        shell.output.print(
+          "imported \(result.imported), unchanged \(result.unchanged), skipped \(result.skipped.count)")
       }
     }
   }

@@ -355,7 +355,8 @@ struct Undo: AsyncParsableCommand {
         FileHandle.standardError.write(
           Data("stickies: left alone: \(who) has changed \(what) of \(conflict.id.description.prefix(8)) since\n".utf8))
       }
-      shell.output.show(commit, else: "undone revision \(commit.undoes ?? 0): \(commit.changes.count) changes taken back")
+      shell.output.show(
+        commit, else: "undone revision \(commit.undoes ?? 0): \(commit.changes.count) changes taken back")
     }
   }
 }

@@ -71,7 +71,8 @@ enum KeepNote {
       ImportBatch.Note(
         origin: "keep:\(created)", text: text, color: colors[json["color"]?.stringValue ?? ""] ?? .white,
         isPinned: json["isPinned"]?.boolValue == true, created: created,
-        updated: json["userEditedTimestampUsec"]?.integerValue.flatMap { Dates.range.contains($0) ? $0 : nil } ?? created,
+        updated: json["userEditedTimestampUsec"]?.integerValue.flatMap { Dates.range.contains($0) ? $0 : nil }
+          ?? created,
         board: "Keep", tags: tags))
     let attachments = json["attachments"]?.arrayValue ?? []
     if !attachments.isEmpty {
@@ -85,7 +86,8 @@ enum KeepNote {
 enum GraphLines {
   static func read(_ bytes: [UInt8], file: String, into batch: inout ImportBatch) {
     var objects = [(line: Int, json: JSON)]()
-    for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() where !line.isEmpty {
+    for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() where !line.isEmpty
+    {
       do {
         objects.append((index + 1, try JSON(parsing: line)))
       } catch {

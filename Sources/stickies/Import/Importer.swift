@@ -90,7 +90,8 @@ struct Importer {
     // A link comes with its notes; between notes that are there already, it is there as well.
     for link in batch.links {
       guard made[link.from] != nil || made[link.to] != nil,
-        let from = made[link.from] ?? existing(link.from, batch, known), let to = made[link.to] ?? existing(link.to, batch, known)
+        let from = made[link.from] ?? existing(link.from, batch, known),
+        let to = made[link.to] ?? existing(link.to, batch, known)
       else { continue }
       _ = insert("Link", [("label", .string(link.label)), ("from", .object(from)), ("to", .object(to))])
     }

@@ -50,7 +50,8 @@ struct Output {
   func line(_ image: ObjectImage) -> String {
     guard let entity = model.entity(image.id.entity) else { return "" }
     func value(_ name: String) -> Value { entity.property(named: name).map { image[$0] } ?? .null }
-    let text = TextTable.firstLine(value("text").stringValue ?? value("name").stringValue ?? value("label").stringValue ?? "")
+    let text = TextTable.firstLine(
+      value("text").stringValue ?? value("name").stringValue ?? value("label").stringValue ?? "")
     switch entity.name {
     case "Note":
       let number = value("number").json(kind: .integer).text

@@ -1,0 +1,87 @@
+import Foundation
+import GraphModel
+import GraphStore
+
+/// What tests stand on: models, stores in folders of their own, numbers from a seed.
+public enum Fixtures {
+  /// The package's folder.
+  public static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().path
+
+  public static func file(_ path: String) throws -> [UInt8] {
+    Array(try Data(contentsOf: URL(fileURLWithPath: root + "/" + path)))
+  }
+
+  /// The sticky-note model, read from its file.
+  public static func stickies() throws -> Model { try Model(parsing: try file("Schema/Stickies/1.json")) }
+
+  /// A model with everything that the notes don't have: inheritance, recursion, one-to-one, deny, no action, counts.
+  public static func company() throws -> Model { try Model(parsing: companySource.utf8) }
+
+  public static let companySource = """
+    {"format": 1, "name": "Company", "version": 1,
+     "enumerations": [{"name": "Level", "cases": ["junior", "senior"]}],
+     "entities": [
+       {"name": "Party", "abstract": true,
+        "attributes": [{"name": "name", "type": "string", "minimumLength": 1}], "unique": [["name"]]},
+       {"name": "Person", "parent": "Party",
+        "attributes": [
+          {"name": "age", "type": "integer", "optional": true, "minimum": 0, "maximum": 150, "indexed": true},
+          {"name": "level", "type": "enumeration", "enumeration": "Level", "default": "junior"},
+          {"name": "salary", "type": "decimal", "optional": true},
+          {"name": "badge", "type": "uuid", "optional": true},
+          {"name": "photo", "type": "data", "optional": true, "maximumLength": 16},
+          {"name": "home", "type": "uri", "optional": true},
+          {"name": "extra", "type": "json", "optional": true},
+          {"name": "score", "type": "double", "optional": true},
+          {"name": "active", "type": "bool", "default": true},
+          {"name": "bio", "type": "text", "optional": true, "fullText": true}],
+        "relationships": [
+          {"name": "manager", "destination": "Person", "inverse": "reports"},
+          {"name": "reports", "destination": "Person", "inverse": "manager", "toMany": true, "deleteRule": "deny"},
+          {"name": "projects", "destination": "Project", "inverse": "members", "toMany": true},
+          {"name": "desk", "destination": "Desk", "inverse": "owner", "deleteRule": "cascade"}]},
+       {"name": "Robot", "parent": "Party", "attributes": [{"name": "volts", "type": "integer", "default": 12}]},
+       {"name": "Project",
+        "attributes": [{"name": "title", "type": "string"}, {"name": "year", "type": "integer"}],
+        "relationships": [
+          {"name": "members", "destination": "Person", "inverse": "projects", "toMany": true, "maximumCount": 3},
+          {"name": "steps", "destination": "Step", "inverse": "project", "toMany": true, "deleteRule": "cascade"}],
+        "unique": [["title", "year"]]},
+       {"name": "Step", "attributes": [{"name": "label", "type": "string"}],
+        "relationships": [{"name": "project", "destination": "Project", "inverse": "steps", "optional": false}]},
+       {"name": "Desk", "attributes": [{"name": "place", "type": "string", "optional": true}],
+        "relationships": [{"name": "owner", "destination": "Person", "inverse": "desk", "deleteRule": "noAction"}]}]}
+    """
+}
+
+/// A folder that goes when it is let go.
+public final class TemporaryDirectory: Sendable {
+  public let path: String
+
+  public init() throws {
+    path = FileManager.default.temporaryDirectory.appendingPathComponent("graph-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+/// Numbers that a seed decides: SplitMix64.
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+
+  public init(seed: UInt64) { state = seed }
+
+  public mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+
+  public mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
+
+  public mutating func pick<Element>(_ elements: [Element]) -> Element? { elements.randomElement(using: &self) }
+}

@@ -1,0 +1,111 @@
+import GraphModel
+import GraphStore
+
+/// A real store in a folder of its own, with words for what tests do to it.
+public final class TestStore {
+  public let directory: TemporaryDirectory
+  public private(set) var store: SQLiteStore
+  public let model: Model
+  private var lastSequence: UInt64 = 0
+  private var lastTemporary: UInt64 = 0
+  public var replica = UniqueID(high: 1, low: 1)
+  public var author = "ann"
+  public var now: Timestamp = 1_700_000_000_000_000
+
+  public init(_ model: Model, directory: TemporaryDirectory? = nil) throws {
+    self.model = model
+    self.directory = try directory ?? TemporaryDirectory()
+    store = try SQLiteStore(directory: self.directory.path, model: model)
+  }
+
+  /// Closes and opens again.
+  public func reopen() throws {
+    try store.close()
+    store = try SQLiteStore(directory: directory.path, model: model)
+  }
+
+  public func property(_ path: String) throws -> Property {
+    let parts = path.split(separator: ".").map(String.init)
+    guard parts.count == 2, let property = model.entity(named: parts[0])?.property(named: parts[1]) else {
+      throw Refusal(.malformed, "no property \(path)")
+    }
+    return property
+  }
+
+  public func entity(_ name: String) throws -> Entity {
+    guard let entity = model.entity(named: name) else { throw Refusal(.malformed, "no entity \(name)") }
+    return entity
+  }
+
+  public func temporary(_ entity: String) throws -> ObjectID {
+    lastTemporary += 1
+    return .temporary(lastTemporary, entity: try self.entity(entity).number)
+  }
+
+  public func edit(_ path: String, _ value: Value) throws -> Edit { Edit(try property(path).number, .set(value)) }
+
+  public func insertion(_ entity: String, _ values: [String: Value]) throws -> Change {
+    Change(
+      .insert, try temporary(entity),
+      edits: try values.sorted { $0.key < $1.key }.map { try edit("\(entity).\($0.key)", $0.value) })
+  }
+
+  public func nextID() -> TransactionID {
+    lastSequence += 1
+    return TransactionID(replica: replica, sequence: lastSequence)
+  }
+
+  /// Commits changes as one transaction.
+  @discardableResult
+  public func commit(_ changes: [Change], policy: MergePolicy = .error) throws -> WriteResult {
+    now += 1_000_000
+    let transaction = Transaction(id: nextID(), policy: policy, changes: changes)
+    return try store.commit([.transaction(transaction, author: author)], now: now)[0]
+  }
+
+  /// Commits what must be accepted; returns the permanent ids of its inserts, in order.
+  @discardableResult
+  public func must(_ changes: [Change], policy: MergePolicy = .error) throws -> [ObjectID] {
+    switch try commit(changes, policy: policy).outcome {
+    case .committed(let committed): return committed.identities.map(\.permanent)
+    case .refused(let refusal): throw refusal
+    }
+  }
+
+  /// Commits what must be refused.
+  public func refusal(_ changes: [Change], policy: MergePolicy = .error) throws -> Refusal? {
+    if case .refused(let refusal) = try commit(changes, policy: policy).outcome { refusal } else { nil }
+  }
+
+  public func insert(_ entity: String, _ values: [String: Value] = [:]) throws -> ObjectID {
+    try must([insertion(entity, values)])[0]
+  }
+
+  public func update(_ id: ObjectID, _ path: String, _ value: Value, base: Revision = .max) throws -> Change {
+    Change(.update, id, base: base, edits: [try edit(path, value)])
+  }
+
+  public func undo(_ revision: Revision? = nil) throws -> WriteResult {
+    now += 1_000_000
+    return try store.commit([.undo(nextID(), author: author, revision: revision)], now: now)[0]
+  }
+
+  public func all(_ entity: String, _ predicate: String = "", sort: String = "") throws -> [ObjectImage] {
+    let entity = try self.entity(entity)
+    let condition = predicate.isEmpty ? .always : try GraphPredicate(parsing: predicate, entity: entity, model: model)
+    let order = sort.isEmpty ? [] : try [SortKey](parsing: sort, entity: entity)
+    var images = [ObjectImage]()
+    _ = try store.fetch(FetchRequest(entity: entity.number, predicate: condition, sort: order)) { images.append($0) }
+    return images
+  }
+
+  public func image(_ id: ObjectID) throws -> ObjectImage? {
+    var found: ObjectImage?
+    _ = try store.fetch(FetchRequest(entity: id.entity, predicate: .identifiers([id]))) { found = $0 }
+    return found
+  }
+
+  public func value(_ id: ObjectID, _ path: String) throws -> Value {
+    try image(id)?[try property(path)] ?? .null
+  }
+}

@@ -1,0 +1,60 @@
+import GraphModel
+import GraphTesting
+import Testing
+
+@Suite struct PredicateTests {
+  private func parse(_ text: String, _ entity: String = "Note") throws -> GraphPredicate {
+    let model = try Fixtures.stickies()
+    return try GraphPredicate(parsing: text, entity: try #require(model.entity(named: entity)), model: model)
+  }
+
+  @Test(arguments: [
+    ("colr == \"yellow\"", 1), ("color == \"yelow\"", 10), ("color = ", 9), ("x > \"3\"", 5), ("(x > 3", 7),
+    ("x > 3 y", 7), ("ANY color == \"red\"", 5), ("tags.name == \"a\"", 1), ("board < \"x\"", 7), ("x LIKE \"a\"", 3),
+    ("text BETWEEN {\"a\"}", 14), ("color[x] == \"red\"", 6), ("number SEARCH \"a\"", 8), ("", 1), ("AND", 1),
+    ("board == \"nonsense\"", 10), ("x == 'abc", 6), ("x ~ 3", 3), ("text.size == 3", 1),
+    ("created > \"tomorrow\"", 11),
+  ])
+  func anErrorPointsAtItsColumn(text: String, column: Int) throws {
+    let error = #expect(throws: PredicateSyntaxError.self) { try parse(text) }
+    #expect(error?.column == column, "\(error?.description ?? "")")
+  }
+
+  @Test(arguments: [
+    "color == \"yellow\"", "NOT (x > 3.0 AND y <= -2.5)", "ANY tags.name IN {\"a\", \"b\"}", "board.name == \"It's\"",
+    "text CONTAINS[cd] \"straße \\\"q\\\"\"", "tags.@count > 2", "id BEGINSWITH \"jg\"",
+    "pinned == TRUE OR origin == NULL",
+    "created BETWEEN {\"2020-01-01T00:00:00.000000Z\", \"2021-01-01T00:00:00.000000Z\"}", "text SEARCH \"wor\"",
+    "NONE outgoing.label == \"x\"", "ALL tags.name != \"b\"", "number IN {1, 2, 3}", "x == y", "TRUEPREDICATE",
+  ])
+  func theTextFormComesBack(text: String) throws {
+    let model = try Fixtures.stickies()
+    let predicate = try parse(text)
+    #expect(try parse(predicate.text(in: model)) == predicate, "\(predicate.text(in: model))")
+  }
+
+  @Test func depthAndSizeAreBounded() {
+    let deep = String(repeating: "(", count: 5_000) + "x > 1" + String(repeating: ")", count: 5_000)
+    #expect(throws: PredicateSyntaxError.self) { try parse(deep) }
+    let negations = String(repeating: "NOT ", count: 5_000) + "x > 1"
+    #expect(throws: PredicateSyntaxError.self) { try parse(negations) }
+    let wide = "number IN {" + (0..<30_000).map(String.init).joined(separator: ",") + "}"
+    #expect(throws: PredicateSyntaxError.self) { try parse(wide) }
+  }
+
+  @Test func foldingForgetsCaseAndMarks() {
+    #expect("ÉCOLE".folded([.caseInsensitive, .diacriticInsensitive]) == "ecole")
+    #expect("École".folded(.caseInsensitive) == "école")
+    #expect("Don't stop-me, naïve".words == ["don", "t", "stop", "me", "naive"])
+  }
+
+  @Test func patternsAreMatchedWithoutBacktrackingBlowup() throws {
+    let model = try Fixtures.stickies()
+    let note = try #require(model.entity(named: "Note"))
+    let predicate = try parse("text LIKE \"" + String(repeating: "*a", count: 200) + "*b\"")
+    var image = ObjectImage(
+      id: .temporary(1, entity: note.number), revision: 1, values: Array(repeating: .null, count: note.slotCount))
+    image[try #require(note.property(named: "text"))] = .string(String(repeating: "a", count: 20_000))
+    #expect(!PredicateEvaluator(predicate, model: model).matches(image))
+  }
+}

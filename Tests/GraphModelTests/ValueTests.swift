@@ -1,0 +1,94 @@
+import GraphModel
+import GraphTesting
+import Testing
+
+@Suite struct ValueTests {
+  @Test func anIdsTextBeginsWithALetterAndComesBack() throws {
+    var random = SeededGenerator(seed: 1)
+    for _ in 0..<1_000 {
+      let id = UniqueID(high: random.next(), low: random.next())
+      let text = id.description
+      #expect(text.count == UniqueID.textLength)
+      #expect(text.first?.isLetter == true)
+      #expect(UniqueID(text) == id)
+      for length in 0...26 { #expect(id.hasPrefix(String(text.prefix(length)))) }
+    }
+    #expect(UniqueID("0000") == nil)
+    #expect(UniqueID.range(ofPrefix: "!") == nil)
+  }
+
+  @Test(arguments: ["0", "1", "-1", "12.5", "-0.001", "100", "99999999999999999999999999999999999999", "0.1"])
+  func decimalsKeepTheirDigits(text: String) throws {
+    let value = try #require(DecimalValue(text))
+    #expect(value.description == text)
+    #expect(DecimalValue(orderedBytes: value.orderedBytes) == value)
+  }
+
+  @Test func decimalBytesSortAsTheNumbersDo() throws {
+    var random = SeededGenerator(seed: 2)
+    let numbers = (0..<500).map { _ in Int.random(in: -1_000_000...1_000_000, using: &random) }
+    for (a, b) in zip(numbers, numbers.dropFirst()) {
+      let (x, y) = (try #require(DecimalValue("\(a)e-3")), try #require(DecimalValue("\(b)e-3")))
+      #expect((x < y) == (a < b), "\(a) \(b)")
+    }
+  }
+
+  @Test(arguments: ["", "-", ".", "1e", "1e99999", "x", "1.2.3", "100000000000000000000000000000000000000001"])
+  func whatIsNoDecimalIsRefused(text: String) { #expect(DecimalValue(text) == nil) }
+
+  @Test(arguments: [
+    ("1970-01-01T00:00:00.000000Z", 0), ("2000-02-29T12:34:56.789012Z", 951_827_696_789_012),
+    ("1969-12-31T23:59:59.999999Z", -1), ("0001-01-01T00:00:00.000000Z", -62_135_596_800_000_000),
+    ("9999-12-31T23:59:59.999999Z", 253_402_300_799_999_999),
+  ])
+  func datesComeBack(text: String, time: Int64) {
+    #expect(Dates.timestamp(text) == time)
+    #expect(Dates.text(time) == text)
+  }
+
+  @Test func datesAreReadWithOffsetsAndAlone() {
+    #expect(Dates.timestamp("2026-11-21") == Dates.timestamp("2026-11-21T00:00:00Z"))
+    #expect(Dates.timestamp("2026-11-21T01:30:00+01:30") == Dates.timestamp("2026-11-21"))
+    for bad in ["2026-02-30", "2026-13-01", "2026-11-21T25:00:00Z", "2026-11-21T10:00:00", "x"] {
+      #expect(Dates.timestamp(bad) == nil, "\(bad)")
+    }
+  }
+
+  @Test func jsonKeepsOrderAndWholeNumbers() throws {
+    let text = #"{"b":1,"a":[true,null,-9007199254740993,1.5],"c":"é\n\"\u0001"}"#
+    #expect(try JSON(parsing: text).text == text)
+  }
+
+  @Test(arguments: ["", "{", "[1,]", #"{"a":1,"a":2}"#, "01", "1.", "\"\\x\"", "\"\\ud800\"", "nul", "[1] 2", "\u{1}"])
+  func whatIsNoJSONIsRefused(text: String) { #expect(throws: JSON.ParseError.self) { try JSON(parsing: text) } }
+
+  @Test func deepJSONCostsNoStack() {
+    let deep = String(repeating: "[", count: 100_000)
+    #expect(throws: JSON.ParseError.self) { try JSON(parsing: deep) }
+  }
+
+  @Test func base64ComesBack() {
+    var random = SeededGenerator(seed: 3)
+    for length in 0..<40 {
+      let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }
+      #expect(Base64.bytes(Base64.text(bytes)) == bytes)
+    }
+    #expect(Base64.bytes("a") == nil)
+  }
+
+  @Test func stringsCompareByBytes() {
+    #expect(Value.string("é") != Value.string("e\u{301}"))
+    #expect(Value.order(.string("Z"), .string("a")) == .ascending)
+    #expect(Value.order(.null, .string("")) == .ascending)
+  }
+
+  @Test func everyValueHasOneBinaryForm() throws {
+    let id = ObjectID(key: UniqueID(high: 7, low: 9), entity: 3)
+    let values: [Value] = [
+      .null, .bool(false), .bool(true), .integer(.min), .integer(.max), .integer(0), .double(0), .double(-1.5e300),
+      .decimal(try #require(DecimalValue("-12.5"))), .string(""), .string("a\u{0}b🎈"), .date(-1), .uuid(id.key),
+      .data([]), .data([0, 255]), .object(id), .objects([]), .objects([id]),
+    ]
+    for value in values { #expect(try Value(binary: value.binary) == value) }
+  }
+}

@@ -1,0 +1,143 @@
+import GraphModel
+import GraphStore
+import GraphTesting
+import Testing
+
+/// A random history of the company model, against its naive twins.
+@Suite struct RandomGraphTests {
+  /// Commits random transactions, most of them legal; returns what was recorded.
+  private func grow(_ store: TestStore, steps: Int, _ random: inout SeededGenerator) throws -> [CommitRecord] {
+    var records = [CommitRecord]()
+    for _ in 0..<steps {
+      let people = try store.all("Person")
+      let projects = try store.all("Project")
+      var changes = [Change]()
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0...2:
+          var values: [String: Value] = ["name": .string("n\(Int.random(in: 0...60, using: &random))")]
+          values["age"] = random.chance(70) ? .integer(Int64.random(in: 0...9, using: &random)) : .null
+          values["bio"] = .string(random.pick(["Ålesund by sea", "a cat", "", "the CAT sat"]) ?? "")
+          values["score"] = .double(Double(Int.random(in: -3...3, using: &random)) / 2)
+          values["salary"] = DecimalValue("\(Int.random(in: -9...9, using: &random))").map(Value.decimal)
+          if let boss = random.pick(people) { values["manager"] = .object(boss.id) }
+          changes.append(try store.insertion("Person", values))
+        case 3:
+          changes.append(
+            try store.insertion(
+              "Project",
+              [
+                "title": .string("t\(Int.random(in: 0...9, using: &random))"),
+                "year": .integer(Int64.random(in: 1...3, using: &random)),
+              ]))
+        case 4...6:
+          guard let person = random.pick(people) else { continue }
+          changes.append(try store.update(person.id, "Person.age", .integer(Int64.random(in: 0...9, using: &random))))
+          if let boss = random.pick(people) {
+            changes.append(try store.update(person.id, "Person.manager", .object(boss.id)))
+          }
+        case 7:
+          guard let person = random.pick(people), let project = random.pick(projects) else { continue }
+          let edit = Edit(
+            try store.property("Person.projects").number,
+            random.chance(60) ? .members(added: [project.id], removed: []) : .members(added: [], removed: [project.id]))
+          changes.append(Change(.update, person.id, base: .max, edits: [edit]))
+        case 8:
+          if let person = random.pick(people) { changes.append(Change(.delete, person.id)) }
+        default:
+          if let project = random.pick(projects) { changes.append(Change(.delete, project.id)) }
+        }
+      }
+      if let record = try store.commit(changes, policy: random.pick(MergePolicy.allCases) ?? .error).record {
+        records.append(record)
+      }
+      if random.chance(5), let record = try store.undo().record { records.append(record) }
+    }
+    return records
+  }
+
+  @Test(arguments: [UInt64(1), 2, 3, 4, 5])
+  func sqlAndMemoryAnswerAlike(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let store = try TestStore(try Fixtures.company())
+    _ = try grow(store, steps: 120, &random)
+    let everything = try store.all("Person") + store.all("Project") + store.all("Desk") + store.all("Step")
+    let source = ListSource(everything)
+    let predicates = [
+      "age == 3", "age != 3", "age > 4", "NOT (age > 4)", "age IN {1, NULL}", "age IN {}", "age BETWEEN {2, 5}",
+      "age == NULL",
+      "age > 2.5", "score >= -0.5", "salary < \"2\"", "name BEGINSWITH \"n1\"", "name ENDSWITH \"2\"",
+      "name CONTAINS \"3\"",
+      "name LIKE \"n?\"", "name ==[c] \"N3\"", "bio SEARCH \"cat\"", "bio SEARCH \"ales se\"",
+      "bio CONTAINS[cd] \"alesund\"",
+      "manager == NULL", "manager.age > 4", "manager.age == NULL", "manager.age != 3",
+      "manager.manager.name BEGINSWITH \"n\"",
+      "ANY reports.age > 5", "NONE reports.age > 5", "ALL reports.age > 5", "reports.@count > 1",
+      "projects.@count == 0",
+      "ANY projects.year == 2", "NOT (ANY projects.year == 2)", "ANY projects.title IN {\"t1\", \"t2\"}",
+      "age == score", "manager.age == 3 OR (age < 2 AND NOT (active == FALSE))", "ANY reports.manager.age > 3",
+      "id BEGINSWITH \"a\"", "NOT (id BEGINSWITH \"a\")", "level == \"junior\" AND age >= 5",
+      "NONE projects.members.age == 2",
+      "manager.reports.@count > 2", "desk == NULL", "desk.place == NULL",
+    ]
+    let person = try store.entity("Person")
+    let people = everything.filter { $0.id.entity == person.number }
+    #expect(people.count > 20)
+    for text in predicates {
+      let predicate = try GraphPredicate(parsing: text, entity: person, model: store.model)
+      let evaluator = PredicateEvaluator(predicate, model: store.model)
+      let expected = people.filter { evaluator.matches($0, in: source) }.map(\.id).sorted()
+      #expect(try store.all("Person", text).map(\.id) == expected, "seed \(seed): \(text)")
+    }
+    for sort in ["age", "-age,name", "salary", "-score,-name"] {
+      let keys = try [SortKey](parsing: sort, entity: person)
+      let expected = people.sorted { keys.precedes($0, $1, in: store.model) }.map(\.id)
+      #expect(try store.all("Person", sort: sort).map(\.id) == expected, "seed \(seed): \(sort)")
+    }
+  }
+
+  private struct ListSource: ImageSource {
+    let images: [ObjectID: ObjectImage]
+
+    init(_ images: [ObjectImage]) { self.images = Dictionary(uniqueKeysWithValues: images.map { ($0.id, $0) }) }
+
+    func image(of id: ObjectID) -> ObjectImage? { images[id] }
+
+    func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
+      images.values.filter { image in
+        (property.slot.map { $0 < image.values.count } ?? false) && image[property].objectIDs.contains(id)
+          && image.id.entity == property.owner
+      }.map(\.id).sorted()
+    }
+  }
+
+  @Test(arguments: [UInt64(11), 12, 13])
+  func historyTellsWhatHappened(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let store = try TestStore(try Fixtures.company())
+    let records = try grow(store, steps: 80, &random)
+    let replayed = try store.store.commits(after: 0, through: nil, maximumChanges: 100_000)
+    #expect(replayed == records)
+    let middle = Revision(records.count / 2)
+    let part = try store.store.commits(after: middle - 5, through: middle, maximumChanges: 100_000)
+    #expect(part == Array(records[Int(middle - 5)..<Int(middle)]))
+    #expect(throws: Refusal.self) { try store.store.commits(after: 0, through: nil, maximumChanges: 10) }
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
+  @Test(arguments: [UInt64(21), 22, 23])
+  func theGraphsRulesAlwaysHold(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let store = try TestStore(try Fixtures.company())
+    _ = try grow(store, steps: 120, &random)
+    for image in try store.all("Person") {
+      if let desk = image[try store.property("Person.desk")].objectID {
+        #expect(try store.value(desk, "Desk.owner") == .object(image.id))
+      }
+      if let boss = image[try store.property("Person.manager")].objectID { #expect(try store.image(boss) != nil) }
+      for project in image[try store.property("Person.projects")].objectIDs { #expect(try store.image(project) != nil) }
+    }
+    let names = try store.all("Person").map { $0[try store.property("Party.name")] }
+    #expect(Set(names).count == names.count)
+  }
+}

@@ -1,0 +1,156 @@
+import GraphModel
+import GraphTesting
+import GraphWire
+import Testing
+
+@Suite struct MessageTests {
+  private static let id = ObjectID(key: UniqueID(high: 5, low: 6), entity: 2)
+  private static let image = ObjectImage(id: id, revision: 9, values: [.string("a"), .null, .double(1.5)])
+  private static let token = Token(store: UniqueID(high: 1, low: 2), revision: 3, fingerprint: 4)
+  private static let edit = Edit(3, .splice([TextSplice(offset: 1, length: 2, insertion: "é")]))
+
+  static let toServer: [ToServer] = [
+    ToServer(
+      1,
+      .hello(Hello(model: ModelHash(bytes: Array(0..<16)), replica: id.key, author: "ann", program: "p", token: token))),
+    ToServer(2, .model), ToServer(3, .fetch(Fetch(entity: 1, predicate: "x > 1", sort: "-x", limit: 5, offset: 6))),
+    ToServer(
+      4,
+      .commit(
+        Transaction(
+          id: TransactionID(replica: id.key, sequence: 7), policy: .objectTrump,
+          undo: UndoGroup(scope: id.key, group: 8, name: "Move"),
+          changes: [
+            Change(.insert, .temporary(1, entity: 2), edits: [Edit(1, .set(.bool(false)))]),
+            Change(.update, id, base: 3, edits: [edit, Edit(4, .members(added: [id], removed: [id]))]),
+            Change(.delete, id, base: 9),
+          ]), acknowledged: 6)),
+    ToServer(5, .undo(TransactionID(replica: id.key, sequence: 1), revision: 3)),
+    ToServer(
+      6, .subscribe(Subscribe(entity: 1, predicate: "TRUEPREDICATE", wholeObjects: true, replaces: 4, since: token))),
+    ToServer(7, .unsubscribe(query: 3)), ToServer(8, .more(of: 7)), ToServer(9, .log(after: 1, limit: 2, through: 3)),
+    ToServer(10, .status), ToServer(11, .ping), ToServer(12, .close(code: "c", message: "m")),
+    ToServer(13, .presence([1, 2])),
+  ]
+
+  static func toClient() throws -> [ToClient] {
+    let model = try Fixtures.stickies()
+    let record = CommitRecord(
+      revision: 3, time: -5, author: "bob", transaction: TransactionID(replica: id.key, sequence: 1), fingerprint: 12,
+      undoes: 2, changes: [ObjectChange(kind: .updated, id: id, before: image, after: image, edits: [edit])])
+    var status = ServerStatus()
+    status.server = "s"
+    status.counters = [.init(property: 1, next: 2)]
+    let conflict = Conflict(
+      kind: .changed, id: id, property: 1, mine: .null, theirs: .integer(-1), author: "x", revision: 2, mineWon: true)
+    return [
+      ToClient(
+        1,
+        .welcome(
+          Welcome(
+            model: model, head: token, session: 3, server: "s", resumed: true, maximumFrameSize: 9,
+            heartbeatMilliseconds: 8))),
+      ToClient(
+        2,
+        .refused(
+          Refusal(
+            .invalid, "m", conflicts: [conflict], violations: [Violation(id: id, property: 1, rule: "r", message: "m")])
+        )),
+      ToClient(3, .model(source: "{}", hash: model.hash)), ToClient(4, .chunk(Chunk(objects: [image]))),
+      ToClient(4, .chunk(Chunk(objects: [], end: (token, 1)))),
+      ToClient(
+        5,
+        .committed(
+          Committed(
+            revision: 1, fingerprint: 2, identities: [.init(temporary: .temporary(1, entity: 2), permanent: id)],
+            conflicts: [conflict]), objects: [image])),
+      ToClient(6, .subscribed(query: 3, resumed: true)), ToClient(7, .unsubscribed(query: 3)),
+      ToClient(
+        0,
+        .delta(
+          Delta(
+            query: 1, commit: record,
+            changes: [
+              Delta.Change(.inserted(image), wholeObjects: false),
+              Delta.Change(.updated(image, edits: [edit], previous: 2), wholeObjects: true),
+              Delta.Change(.removed(image, deleted: true), wholeObjects: false),
+            ]))),
+      ToClient(0, .advance(revision: 3, fingerprint: 4)), ToClient(0, .reset(query: 1, reason: "r")),
+      ToClient(8, .log([CommitEntry(record)], last: true)), ToClient(9, .status(status)), ToClient(10, .pong(token)),
+      ToClient(0, .close(code: "c", message: "m")),
+      ToClient(0, .presence(session: 1, author: "a", state: [1], left: true)),
+    ]
+  }
+
+  @Test func everyMessageComesBack() throws {
+    for message in Self.toServer { #expect(try ToServer(binary: message.binary) == message) }
+    for message in try Self.toClient() { #expect(try ToClient(binary: message.binary) == message) }
+  }
+
+  @Test func aMessageThatIsCutAnywhereIsAnErrorOrAnotherMessageNeverATrap() throws {
+    for bytes in Self.toServer.map(\.binary) {
+      for length in 0..<bytes.count { _ = try? ToServer(binary: bytes[..<length]) }
+    }
+    for bytes in try Self.toClient().map(\.binary) {
+      for length in 0..<bytes.count { _ = try? ToClient(binary: bytes[..<length]) }
+    }
+    #expect(throws: MalformedMessage.self) { try ToServer(binary: [UInt8]()) }
+  }
+
+  @Test func randomBytesAreAnErrorNeverATrap() throws {
+    let messages = try Self.toServer.map(\.binary) + Self.toClient().map(\.binary)
+    for seed in UInt64(0)..<20_000 {
+      var random = SeededGenerator(seed: seed)
+      var bytes = random.pick(messages) ?? []
+      for _ in 0..<Int.random(in: 1...4, using: &random) {
+        guard let index = bytes.indices.randomElement(using: &random) else { continue }
+        bytes[index] = UInt8.random(in: 0...255, using: &random)
+      }
+      _ = try? ToServer(binary: bytes)
+      _ = try? ToClient(binary: bytes)
+    }
+  }
+
+  @Test func framesAreCutWhereverTheStreamIs() throws {
+    let stream = Self.toServer.flatMap { Frame.encode($0) }
+    for size in [1, 2, 3, 7, 64, stream.count] {
+      var decoder = FrameDecoder()
+      var messages = [ToServer]()
+      for start in stride(from: 0, to: stream.count, by: size) {
+        decoder.append(stream[start..<min(start + size, stream.count)])
+        while let bytes = try decoder.next() { messages.append(try ToServer(binary: bytes)) }
+      }
+      #expect(messages == Self.toServer)
+      #expect(decoder.isAtBoundary)
+    }
+  }
+
+  @Test func theFrameLimitHoldsAtBelowAndAbove() throws {
+    for (length, isLegal) in [(99, true), (100, true), (101, false)] {
+      var decoder = FrameDecoder(maximumFrameSize: 100)
+      decoder.append([0, 0, 0, UInt8(length)] + [UInt8](repeating: 1, count: length))
+      if isLegal {
+        #expect(try decoder.next()?.count == length)
+      } else {
+        #expect(throws: MalformedMessage.self) { try decoder.next() }
+      }
+    }
+    var empty = FrameDecoder()
+    empty.append([0, 0, 0, 0])
+    #expect(throws: MalformedMessage.self) { try empty.next() }
+  }
+
+  @Test(arguments: [
+    ("tcp://127.0.0.1:7417", true), ("tcp://[::1]:1", true), ("unix:///tmp/x", true), ("tcp://host", false),
+    ("tcp://:1", false),
+    ("tcp://h:99999", false), ("unix://relative", false), ("http://x:1", false), ("", false),
+    ("unix:///" + String(repeating: "x", count: 106), true), ("unix:///" + String(repeating: "x", count: 107), false),
+  ])
+  func addressesAreCheckedWhole(text: String, isLegal: Bool) throws {
+    if isLegal {
+      #expect(try ServerAddress(parsing: text).description == text)
+    } else {
+      #expect(throws: ServerAddress.ParseError.self) { try ServerAddress(parsing: text) }
+    }
+  }
+}

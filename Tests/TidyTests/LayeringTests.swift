@@ -1,0 +1,133 @@
+import Foundation
+import Testing
+
+/// What the package manager does not enforce: who may import whom, which words belong to which layer, and that the
+/// tour leads somewhere.
+@Suite struct LayeringTests {
+  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  private static let ours: [String: Set<String>] = [
+    "GraphModel": [],
+    "GraphWire": ["GraphModel"],
+    "GraphStore": ["GraphModel"],
+    "GraphHub": ["GraphModel", "GraphWire"],
+    "GraphReplica": ["GraphModel", "GraphWire"],
+    "GraphControllers": ["GraphModel", "GraphReplica"],
+    "GraphServer": ["GraphModel", "GraphWire", "GraphHub", "GraphStore"],
+    "GraphClient": ["GraphModel", "GraphWire", "GraphReplica", "GraphStore"],
+    "GraphSimulation": ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore"],
+    "StickiesKit": ["GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphControllers"],
+    "stickiesd": ["GraphModel", "GraphWire", "GraphStore", "GraphServer", "StickiesKit"],
+    "stickies": ["GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesKit"],
+    "graph-sim": ["GraphModel", "GraphSimulation"],
+    "graph-generate": ["GraphModel"],
+    "GraphTesting": ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphSimulation"],
+  ]
+
+  private static let collections: Set<String> = ["DequeModule", "HeapModule", "OrderedCollections"]
+  private static let nio: Set<String> = ["NIOCore", "NIOPosix"]
+  private static let service: Set<String> = [
+    "ArgumentParser", "ServiceLifecycle", "Logging", "Configuration", "Subprocess",
+  ]
+
+  private static let theirs: [String: Set<String>] = [
+    "GraphModel": collections, "GraphWire": collections, "GraphHub": collections, "GraphReplica": collections,
+    "GraphControllers": collections,
+    "GraphStore": ["GRDB", "GRDBSQLite", "Logging"],
+    "GraphServer": nio.union(["Logging", "ServiceLifecycle", "Metrics"]),
+    "GraphClient": nio.union(["Logging"]),
+    "stickiesd": service, "stickies": service, "graph-sim": service,
+  ]
+
+  /// Foundation is the toolchain's; the pure targets do without it.
+  private static let withoutFoundation: Set<String> = ["GraphModel", "GraphWire", "GraphHub", "GraphReplica"]
+  private static let toolchain: Set<String> = [
+    "Foundation", "FoundationEssentials", "Synchronization", "Glibc", "Swift",
+  ]
+
+  static func sources(_ folder: String) throws -> [(target: String, path: String, text: String)] {
+    let base = root.appendingPathComponent(folder)
+    guard let walker = FileManager.default.enumerator(atPath: base.path) else { return [] }
+    var found = [(String, String, String)]()
+    for case let path as String in walker where path.hasSuffix(".swift") {
+      let text = try String(contentsOf: base.appendingPathComponent(path), encoding: .utf8)
+      found.append((path.split(separator: "/").first.map(String.init) ?? "", "\(folder)/\(path)", text))
+    }
+    return found
+  }
+
+  /// The module of every import, in whatever form: `@testable import X`, `import struct X.Y`, `public import X`.
+  private static func imports(_ text: String) -> [String] {
+    text.split(separator: "\n").compactMap { line in
+      var words = line.split(whereSeparator: \.isWhitespace).map(String.init)
+      guard let place = words.firstIndex(of: "import"),
+        words[..<place].allSatisfy({
+          $0.hasPrefix("@") || ["public", "internal", "private", "package", "fileprivate"].contains($0)
+        })
+      else { return nil }
+      words.removeFirst(place + 1)
+      if let kind = words.first,
+        ["struct", "class", "enum", "func", "protocol", "typealias", "var", "let"].contains(kind)
+      {
+        words.removeFirst()
+      }
+      return words.first?.split(separator: ".").first.map(String.init)
+    }
+  }
+
+  @Test func everyImportPointsDownItsLayer() throws {
+    let files = try Self.sources("Sources")
+    #expect(files.count > 50)
+    for (target, path, text) in files {
+      let allowed = try #require(Self.ours[target], "\(path) belongs to no target of the design")
+        .union(Self.theirs[target] ?? [])
+        .union(Self.withoutFoundation.contains(target) ? ["Swift"] : Self.toolchain)
+      for module in Self.imports(text) { #expect(allowed.contains(module), "\(path) imports \(module)") }
+    }
+  }
+
+  @Test func nothingBelowTheNotesSpeaksOfNotes() throws {
+    let below = Set(Self.ours.keys).subtracting(["StickiesKit", "stickiesd", "stickies", "graph-sim", "GraphTesting"])
+    for (target, path, text) in try Self.sources("Sources") where below.contains(target) {
+      for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        // Prose may give examples; names and strings may not.
+        let code = String(line.replacing(#/\/\/.*$/#, with: ""))
+        for word in code.split(whereSeparator: { !$0.isLetter }) {
+          let parts = word.replacing(#/([a-z])([A-Z])/#) { "\($0.output.1) \($0.output.2)" }.split(separator: " ")
+          for part in parts {
+            #expect(
+              !["note", "notes", "sticky", "stickies", "board", "boards"].contains(part.lowercased())
+                || Self.mentionsProgram(code) || Self.isVerb(code),
+              "\(path):\(number + 1) says \(part)")
+          }
+        }
+      }
+    }
+  }
+
+  /// Advice to a person names the programs; a pure function may *note* a conflict.
+  private static func mentionsProgram(_ code: String) -> Bool {
+    code.contains("stickiesd") || code.contains("stickies graph")
+  }
+
+  private static func isVerb(_ code: String) -> Bool { code.contains("note(") || code.contains("noteCount(") }
+
+  @Test func everyFileOfTheTourIsThere() throws {
+    let tour = try String(contentsOf: Self.root.appendingPathComponent("docs/tour.md"), encoding: .utf8)
+    let paths = tour.matches(of: #/`((?:Sources|Schema|scripts|Tests|docs)/[^`\s]+)`/#).map { String($0.output.1) }
+    #expect(paths.count >= 8)
+    for path in paths {
+      #expect(
+        FileManager.default.fileExists(atPath: Self.root.appendingPathComponent(path).path),
+        "docs/tour.md names \(path)")
+    }
+  }
+
+  @Test func noFileHoldsTwoIdeas() throws {
+    for (_, path, text) in try Self.sources("Sources") {
+      let lines = text.count { $0 == "\n" }
+      #expect(lines <= 450, "\(path) has \(lines) lines")
+    }
+  }
+}
