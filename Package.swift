@@ -59,6 +59,9 @@ let package = Package(
     .testTarget(name: "GraphModelTests", dependencies: ["GraphModel", "GraphTesting"]),
     .testTarget(name: "GraphWireTests", dependencies: ["GraphWire", "GraphTesting"]),
     .testTarget(name: "GraphStoreTests", dependencies: ["GraphStore", "GraphTesting"]),
+    .testTarget(
+      name: "EndToEndTests",
+      dependencies: ["GraphModel", "GraphWire", "GraphTesting", "StickiesKit", "stickiesd", "stickies"]),
   ],
   swiftLanguageModes: [.v6]
 )

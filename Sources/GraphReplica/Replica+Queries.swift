@@ -25,6 +25,7 @@ extension Replica {
     var subscribe = followed.subscribe
     // What was loaded on an earlier connection is current as of the token.
     if followed.isLoaded, let token { subscribe.since = token }
+    subscribing += 1
     send(.subscribe(subscribe), for: .subscribe(query), &actions)
   }
 
@@ -40,15 +41,30 @@ extension Replica {
   mutating func takeSubscribed(_ query: QueryID, _ number: UInt64, resumed: Bool, _ actions: inout [ReplicaAction]) {
     guard queries[query] != nil else {
       send(.unsubscribe(query: number), for: .other, &actions)
-      return
+      return endSubscribing(mayShow: true, &actions)
     }
-    numbers[number] = query
+    let isRepeated = numbers.updateValue(query, forKey: number) != nil
     queries[query]?.number = number
     if resumed {
       queries[query]?.isLoaded = true
       actions.append(.resumed(query, since: queries[query]?.subscribe.since?.revision ?? token?.revision ?? 0))
     } else {
       queries[query]?.incoming = FollowedQuery.Incoming()
+    }
+    // After a reset the server answers a second time.
+    if !isRepeated { endSubscribing(mayShow: !resumed, &actions) }
+  }
+
+  /// One subscription has been answered. What was held is shown when the last one is, unless that one resumes: then
+  /// the advance which ends its replay shows it.
+  mutating func endSubscribing(mayShow: Bool, _ actions: inout [ReplicaAction]) {
+    subscribing = max(0, subscribing - 1)
+    guard subscribing == 0, mayShow else { return }
+    if let held = heldAdvance {
+      heldAdvance = nil
+      advance(to: held.revision, held.fingerprint, &actions)
+    } else if numbers.count == 1, let last = staged.last {
+      advance(to: last.revision, last.fingerprint, &actions)
     }
   }
 
@@ -66,13 +82,18 @@ extension Replica {
     guard numbers[delta.query] != nil else { return }
     staged.append(delta)
     // With one query its delta is all of the revision; with several, an advance closes it.
-    if numbers.count == 1, queries[numbers[delta.query] ?? 0]?.incoming == nil {
+    if subscribing == 0, numbers.count == 1, queries[numbers[delta.query] ?? 0]?.incoming == nil {
       advance(to: delta.revision, delta.fingerprint, &actions)
     }
   }
 
   /// All that concerns this replica up to `revision` is here: show it.
   mutating func advance(to revision: Revision, _ fingerprint: UInt64, _ actions: inout [ReplicaAction]) {
+    guard subscribing == 0 else {
+      heldAdvance = (revision, fingerprint)
+      return
+    }
+    heldAdvance = nil
     for query in queries.keys.sorted() {
       guard let incoming = queries[query]?.incoming, let at = incoming.at, at.revision <= revision else { continue }
       queries[query]?.incoming = nil
@@ -81,7 +102,8 @@ extension Replica {
     }
     var updates = [CommitUpdate]()
     var rest = [Delta]()
-    for delta in staged {
+    // Queries that resumed one after the other brought their parts of a revision one after the other.
+    for delta in staged.sorted(by: { $0.revision < $1.revision }) {
       guard delta.revision <= revision, let query = numbers[delta.query] else {
         rest.append(delta)
         continue

@@ -24,6 +24,7 @@ extension Replica {
       asked[message.request] = nil
       queries[query] = nil
       actions.append(.refusedQuery(query, refusal))
+      endSubscribing(mayShow: true, &actions)
     case (.refused(let refusal), .question(let request)?):
       forget(message.request, request)
       actions.append(.refused(request, refusal))

@@ -31,6 +31,11 @@ public struct Replica: Sendable {
   var numbers = [UInt64: QueryID]()
   /// Deltas that wait for the advance which completes their revision.
   var staged = [Delta]()
+  /// Subscriptions that the server has not answered. Until it has, nothing is shown: a query that resumes may yet bring
+  /// its part of a revision that the others have had.
+  var subscribing = 0
+  /// An advance that came meanwhile.
+  var heldAdvance: (revision: Revision, fingerprint: UInt64)?
   var lastHeard: Int64 = 0
   var lastSent: Int64 = 0
   var now: Int64 = 0
@@ -141,6 +146,7 @@ public struct Replica: Sendable {
     lastRequest = 0
     asked = [:]
     staged = []
+    (subscribing, heldAdvance) = (0, nil)
     lastHeard = now
     send(
       .hello(Hello(model: model, replica: id, author: author, program: program, token: token)), for: .hello, &actions)
@@ -151,6 +157,7 @@ public struct Replica: Sendable {
     asked = [:]
     numbers = [:]
     staged = []
+    (subscribing, heldAdvance) = (0, nil)
     for query in queries.keys.sorted() {
       queries[query]?.number = nil
       queries[query]?.incoming = nil

@@ -1,0 +1,131 @@
+import Foundation
+import GraphClient
+import GraphModel
+import GraphReplica
+import GraphTesting
+import GraphWire
+import StickiesKit
+import Testing
+
+@Suite struct DaemonTests {
+  @Test func theSecondDaemonIsToldWhoHasTheDirectory() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let second = Process()
+    second.executableURL = Daemon.binary("stickiesd")
+    second.arguments = ["--data", daemon.data, "--listen", "tcp://127.0.0.1:0"]
+    let errors = Pipe()
+    second.standardError = errors
+    second.standardOutput = FileHandle.nullDevice
+    try second.run()
+    let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    second.waitUntilExit()
+    #expect(second.terminationStatus == 1)
+    #expect(text.contains("process \(daemon.process.processIdentifier)"))
+  }
+
+  @Test func aKilledDaemonGetsItsPortBackAtOnce() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let address = daemon.tcp
+    for _ in 0..<5 {
+      try daemon.run("add", "x", server: address)
+      daemon.kill()
+      try daemon.start(listen: [address])
+      #expect(daemon.tcp == address)
+    }
+    #expect(try daemon.run("list", "--json", server: address).json().arrayValue?.count == 5)
+  }
+
+  /// Writes through the library until the connection dies; returns the texts that were acknowledged.
+  @MainActor
+  private static func write(_ daemon: Daemon, round: Int) async throws -> [String] {
+    guard let client = try? await Stickies.connect(to: daemon.socket, author: "load@test", reconnects: false) else {
+      return []
+    }
+    var acknowledged = [String]()
+    let note = try #require(StickiesModel.model.entity(named: "Note"))
+    let (text, board) = (try #require(note.property(named: "text")), try #require(note.property(named: "board")))
+    do {
+      let boards = try await client.fetch(Board.self)
+      let target = try #require(boards.first).id
+      for number in 0..<100_000 {
+        let content = "\(round)-\(number)"
+        let edits = [Edit(text.number, .set(.string(content))), Edit(board.number, .set(.object(target)))]
+        _ = try await client.commit([Change(.insert, .temporary(1, entity: note.number), edits: edits)], policy: .error)
+        acknowledged.append(content)
+      }
+    } catch {}
+    await client.close()
+    return acknowledged
+  }
+
+  @Test func aHundredKillsLoseNoAcknowledgedCommitAndDoubleNone() async throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("board", "add", "B")
+    var acknowledged = [String]()
+    for round in 0..<100 {
+      let pid = daemon.process.processIdentifier
+      // The kill comes from outside, at no particular moment of the load.
+      let killer = Process()
+      killer.executableURL = URL(fileURLWithPath: "/bin/sh")
+      killer.arguments = ["-c", "sleep 0.0\(20 + (round * 7) % 60); kill -9 \(pid)"]
+      try killer.run()
+      acknowledged += try await Self.write(daemon, round: round)
+      killer.waitUntilExit()
+      daemon.kill()
+      try daemon.start()
+    }
+    #expect(acknowledged.count > 100)
+    let stored = try daemon.run("list", "--json").json().arrayValue?.compactMap { $0["text"]?.stringValue } ?? []
+    #expect(Set(stored).count == stored.count, "a commit is there twice")
+    #expect(Set(stored).isSuperset(of: acknowledged), "an acknowledged commit is gone")
+    #expect(daemon.stop() == 0)
+    let check = Process()
+    check.executableURL = Daemon.binary("stickiesd")
+    check.arguments = ["check", "--data", daemon.data]
+    check.standardOutput = FileHandle.nullDevice
+    try check.run()
+    check.waitUntilExit()
+    #expect(check.terminationStatus == 0)
+  }
+
+  @Test @MainActor func aProgramWithTypedObjectsFollowsTheGraph() async throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let ann = try await Stickies.connect(to: daemon.socket, author: "ann")
+    let bob = try await Stickies.connect(to: daemon.socket, author: "bob")
+    let board = try #require(ann.context.insert(Board.self))
+    board.name = "Plans"
+    let note = try #require(ann.context.insert(Note.self))
+    note.text = "Hello"
+    note.board = board
+    note.color = .teal
+    #expect(board.notes.count == 1)
+    #expect(note.id.isTemporary)
+    try await ann.save()
+    #expect(!note.id.isTemporary)
+    #expect(note.number == 1)
+    let query = try await bob.follow(try #require(bob.context.model.entity(named: "Note")))
+    let theirs = try #require(bob.context.result(of: query).first as? Note)
+    #expect(theirs.text == "Hello")
+    #expect(theirs.color == .teal)
+    let changed = AsyncStream<ObjectsDidChange>.makeStream()
+    let token = bob.context.observe { changed.continuation.yield($0) }
+    note.x = 12
+    try await ann.save()
+    var changes = changed.stream.makeAsyncIterator()
+    let change = try #require(await changes.next())
+    #expect(change.author == "ann")
+    #expect(theirs.x == 12)
+    ann.context.delete(note)
+    try await ann.save()
+    _ = await changes.next()
+    #expect(theirs.isDeleted)
+    #expect(bob.context.result(of: query).isEmpty)
+    token.cancel()
+    await ann.close()
+    await bob.close()
+  }
+}
