@@ -50,6 +50,10 @@ let package = Package(
     .executableTarget(
       name: "stickies",
       dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesKit", arguments]),
+    .target(
+      name: "GraphSimulation",
+      dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore"]),
+    .executableTarget(name: "graph-sim", dependencies: ["GraphModel", "GraphSimulation", arguments]),
     .executableTarget(name: "graph-generate", dependencies: ["GraphModel"]),
     .plugin(
       name: "GraphModelPlugin", capability: .buildTool(), dependencies: ["graph-generate"]),
@@ -59,6 +63,7 @@ let package = Package(
     .testTarget(name: "GraphModelTests", dependencies: ["GraphModel", "GraphTesting"]),
     .testTarget(name: "GraphWireTests", dependencies: ["GraphWire", "GraphTesting"]),
     .testTarget(name: "GraphStoreTests", dependencies: ["GraphStore", "GraphTesting"]),
+    .testTarget(name: "GraphSimulationTests", dependencies: ["GraphSimulation", "GraphTesting", "graph-sim"]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: ["GraphModel", "GraphWire", "GraphTesting", "StickiesKit", "stickiesd", "stickies"]),

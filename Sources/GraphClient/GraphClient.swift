@@ -47,12 +47,16 @@ public final class GraphClient {
   private var opening: CheckedContinuation<Void, any Error>?
   private var saves = [TransactionID: CheckedContinuation<Saved, any Error>]()
   private var replies = [RequestID: ReplyStream]()
-  private var watches = [QueryID: Watch]()
-  private var loading = [QueryID: CheckedContinuation<Void, any Error>]()
+  var watches = [QueryID: Watch]()
+  var loading = [QueryID: CheckedContinuation<Void, any Error>]()
   private var lastRequest: RequestID = 0
-  private var lastWatch: QueryID = 1 << 32
+  var lastWatch: QueryID = 1 << 32
   private var lastSequence: UInt64 = 1 << 32
   private var ticking: Task<Void, Never>?
+  private var reconnecting: Task<Void, Never>?
+  /// Waits for what becomes of a new connection.
+  private var settled: CheckedContinuation<Void, Never>?
+  private lazy var pause = options.firstPauseMilliseconds
 
   /// Connects and says hello. The first connection is not tried again: whoever asked is there to hear why.
   /// - Throws: `ConnectFailure`, or the server's `Refusal`.
@@ -76,13 +80,28 @@ public final class GraphClient {
   // MARK: - Connection
 
   private func open() async throws {
-    try await attach()
-    try await withCheckedThrowingContinuation { continuation in
+    startTicking()
+    do {
+      try await attach()
+    } catch {
+      fail(Refusal(.unavailable, "\(error)"))
+      throw error
+    }
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      // The peer may have gone while this was on its way here.
+      guard transport != nil else {
+        state = .closed
+        return continuation.resume(throwing: Refusal(.unavailable, "the server closed the connection"))
+      }
       opening = continuation
       handle(.connected)
     }
+  }
+
+  private func startTicking() {
+    tick()
     ticking = Task { [weak self] in
-      while !Task.isCancelled {
+      while !Task.isCancelled, self != nil {
         try? await Task.sleep(for: .seconds(1))
         self?.tick()
       }
@@ -92,8 +111,9 @@ public final class GraphClient {
   private func attach() async throws {
     connection += 1
     let number = connection
+    let fresh: Transport
     do {
-      transport = try await Transport.connect(to: address, timeoutMilliseconds: options.connectTimeoutMilliseconds) {
+      fresh = try await Transport.connect(to: address, timeoutMilliseconds: options.connectTimeoutMilliseconds) {
         [weak self] event in
         // One batch is under way at a time, so these tasks can't overtake each other.
         Task { @MainActor in self?.take(event, of: number) }
@@ -101,6 +121,12 @@ public final class GraphClient {
     } catch {
       throw ConnectFailure(address: address, cause: "\(error)")
     }
+    // Closed or superseded while it was being made.
+    guard number == connection, state != .closed else {
+      fresh.close()
+      throw ConnectFailure(address: address, cause: "the connection was given up")
+    }
+    transport = fresh
   }
 
   private func take(_ event: Transport.Event, of number: Int) {
@@ -123,32 +149,42 @@ public final class GraphClient {
     transport?.close()
     transport = nil
     handle(.disconnected)
+    settle()
     guard state != .closed else { return }
-    if let opening {
-      self.opening = nil
-      state = .closed
-      return opening.resume(throwing: refusal)
+    if opening != nil || !options.reconnects { return fail(refusal) }
+    state = .reconnecting(attempt: 1)
+    guard reconnecting == nil else { return }
+    reconnecting = Task { [weak self] in
+      await self?.reconnect()
+      self?.reconnecting = nil
     }
-    guard options.reconnects else { return fail(refusal) }
-    Task { await reconnect() }
   }
 
+  /// Tries until a server says welcome; only that makes the pauses short again.
   private func reconnect() async {
-    var pause = options.firstPauseMilliseconds
     var attempt = 0
-    while state != .closed {
+    while state != .closed, state != .connected {
       attempt += 1
       state = .reconnecting(attempt: attempt)
       try? await Task.sleep(for: .milliseconds(Int64.random(in: pause / 2...pause)))
       guard state != .closed else { return }
-      if (try? await attach()) != nil { return handle(.connected) }
       pause = min(2 * pause, options.lastPauseMilliseconds)
+      guard (try? await attach()) != nil else { continue }
+      handle(.connected)
+      // Until the welcome comes or the connection goes again.
+      await withCheckedContinuation { settled = $0 }
     }
+  }
+
+  private func settle() {
+    settled?.resume()
+    settled = nil
   }
 
   /// Ends for good: everyone who waits is told why.
   private func fail(_ refusal: Refusal) {
     state = .closed
+    settle()
     ticking?.cancel()
     opening?.resume(throwing: refusal)
     opening = nil
@@ -181,17 +217,19 @@ public final class GraphClient {
     perform()
   }
 
-  private func perform() {
+  func perform() {
     for action in context.takeActions() { perform(action) }
   }
 
   private func perform(_ action: ReplicaAction) {
     switch action {
-    case .send(let message): transport?.send(message)
+    case .send(let message): send(message)
     case .disconnect(let refusal): lost(refusal)
     case .welcomed(let welcome):
       self.welcome = welcome
       state = .connected
+      pause = options.firstPauseMilliseconds
+      settle()
       opening?.resume()
       opening = nil
     case .rejected(let refusal): fail(refusal)
@@ -214,8 +252,19 @@ public final class GraphClient {
       if case .log(_, last: false) = answer { return }
       replies[request] = nil
     case .refused(let request, let refusal): replies.removeValue(forKey: request)?.end(refusal)
-    case .presence: break
+    case .presence, .diverged: break
     }
+  }
+
+  private func send(_ message: ToServer) {
+    let frame = Frame.encode(message)
+    let limit = min(Int(clamping: welcome?.maximumFrameSize ?? .max), ProtocolLimits.maximumFrameSize)
+    guard frame.count - ProtocolLimits.headerSize <= max(limit, 1 << 16) else {
+      // The server would end the connection, and the next one, and the next.
+      let refusal = Refusal(.limit, "the request has \(frame.count) bytes; a frame has at most \(limit): split it")
+      return context.handle(.received(ToClient(message.request, .refused(refusal))))
+    }
+    transport?.send(frame)
   }
 
   /// One call for each watch and commit, with all that the commit did to the watch's queries.
@@ -277,6 +326,10 @@ public final class GraphClient {
     lastRequest += 1
     let number = lastRequest
     let stream = ReplyStream { [weak self] in self?.handle(.more(number)) }
+    guard state != .closed else {
+      stream.end(Refusal(.unavailable, "the client is closed"))
+      return stream
+    }
     replies[number] = stream
     handle(.ask(number, question))
     return stream
@@ -340,58 +393,6 @@ public final class GraphClient {
       throw Refusal(.unavailable, "the server gave no status")
     }
     return status
-  }
-
-  // MARK: - Live queries
-
-  /// Follows a query in the context; returns when its first result is there.
-  public func follow(_ entity: Entity, where predicate: GraphPredicate = .always) async throws -> QueryID {
-    let query = context.follow(entity: entity, predicate: predicate)
-    try await withCheckedThrowingContinuation { continuation in
-      loading[query] = continuation
-      perform()
-    }
-    return query
-  }
-
-  public func unfollow(_ query: QueryID) {
-    context.unfollow(query)
-    perform()
-  }
-
-  /// What a watch is told, in order.
-  public enum WatchEvent: Sendable {
-    case loaded(QueryID, [ObjectImage], at: Token)
-    case resumed(QueryID, since: Revision)
-    case changed(CommitUpdate)
-    case ended(Refusal)
-  }
-
-  private final class Watch {
-    let body: (WatchEvent) -> Void
-
-    init(body: @escaping (WatchEvent) -> Void) { self.body = body }
-  }
-
-  /// Follows queries with whole objects and without the context: `body` is called for each result and each commit.
-  /// - Parameter since: where an earlier watch stopped; then only what came after it is told.
-  /// - Returns: the queries' numbers, in the order of `queries`.
-  @discardableResult
-  public func watch(
-    _ queries: [(entity: Entity, predicate: GraphPredicate)], since: Token? = nil, body: @escaping (WatchEvent) -> Void
-  ) -> [QueryID] {
-    let watch = Watch(body: body)
-    var numbers = [QueryID]()
-    for (entity, predicate) in queries {
-      lastWatch += 1
-      watches[lastWatch] = watch
-      numbers.append(lastWatch)
-      let text = predicate == .always ? "" : predicate.text(in: context.model)
-      context.handle(
-        .subscribe(lastWatch, Subscribe(entity: entity.number, predicate: text, wholeObjects: true, since: since)))
-    }
-    perform()
-    return numbers
   }
 }
 

@@ -38,9 +38,7 @@ final class Transport: Sendable {
     return Transport(channel: channel)
   }
 
-  func send(_ message: ToServer) {
-    channel.writeAndFlush(ByteBuffer(bytes: Frame.encode(message)), promise: nil)
-  }
+  func send(_ frame: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: frame), promise: nil) }
 
   func close() { channel.close(promise: nil) }
 
@@ -62,6 +60,8 @@ private final class ClientHandler: ChannelDuplexHandler {
   private var batch = [ToClient]()
   private var isWithOwner = false
   private var wantsRead = false
+  /// The connection ended while a batch was with the owner, who is told when the last batch has been handed over.
+  private var hasEnded = false
 
   init(deliver: @escaping @Sendable (Transport.Event) -> Void) { self.deliver = deliver }
 
@@ -84,7 +84,11 @@ private final class ClientHandler: ChannelDuplexHandler {
   }
 
   private func handOver(context: ChannelHandlerContext) {
-    guard !batch.isEmpty, !isWithOwner else { return }
+    guard !isWithOwner else { return }
+    guard !batch.isEmpty else {
+      if hasEnded { deliver(.closed) }
+      return
+    }
     isWithOwner = true
     let messages = batch
     batch = []
@@ -96,7 +100,7 @@ private final class ClientHandler: ChannelDuplexHandler {
           let (handler, context) = bound.value
           handler.isWithOwner = false
           handler.handOver(context: context)
-          if handler.wantsRead, !handler.isWithOwner {
+          if handler.wantsRead, !handler.isWithOwner, !handler.hasEnded {
             handler.wantsRead = false
             context.read()
           }
@@ -109,7 +113,8 @@ private final class ClientHandler: ChannelDuplexHandler {
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    deliver(.closed)
+    hasEnded = true
+    handOver(context: context)
     context.fireChannelInactive()
   }
 

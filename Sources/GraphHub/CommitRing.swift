@@ -37,6 +37,11 @@ struct CommitRing {
     return entries[Int(revision - first)]
   }
 
+  mutating func clear() {
+    entries.removeAll()
+    size = 0
+  }
+
   /// The oldest revision that is here.
   var first: Revision? { entries.first?.record.revision }
 }

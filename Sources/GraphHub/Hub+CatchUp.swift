@@ -58,6 +58,8 @@ extension Hub {
   mutating func pump(_ id: SessionID, _ actions: inout [HubAction]) {
     guard sessions[id]?.backlog ?? .max <= limits.resumeBacklog else { return }
     var frames = [UInt8]()
+    // Where the session stands when there is no more room: a result that waits to be shown need not wait longer.
+    var reached: (revision: Revision, fingerprint: UInt64)?
     while let session = sessions[id], session.isLive, case .behind(let position) = session.progress,
       session.historyTicket == nil
     {
@@ -65,9 +67,12 @@ extension Hub {
         sessions[id]?.progress = .current
         // Whoever waits to show a first result learns here that it may.
         frames += advanceFrame(head.revision, head.fingerprint)
+        reached = nil
         break
       }
-      guard session.backlog + frames.count < limits.sessionBacklog / 2 else { break }
+      guard session.backlog + frames.count < limits.sessionBacklog / 2,
+        totalBacklog + frames.count < limits.totalBacklog || session.backlog + frames.count < limits.fairShare
+      else { break }
       let next = position + 1
       let deltas: [[UInt8]]
       let fingerprint: UInt64
@@ -83,11 +88,17 @@ extension Hub {
         break
       }
       sessions[id]?.progress = .behind(next)
+      if deltas.contains(where: { $0.isEmpty || $0.count > limits.maximumFrameSize }) {
+        if !frames.isEmpty { send(frame: frames, to: id, &actions) }
+        return reset(id, Self.tooLarge, &actions)
+      }
+      reached = (next, fingerprint)
       if !deltas.isEmpty {
         for delta in deltas { frames += delta }
         if session.readers.count > 1 { frames += advanceFrame(next, fingerprint) }
       }
     }
+    if let reached { frames += advanceFrame(reached.revision, reached.fingerprint) }
     if !frames.isEmpty { send(frame: frames, to: id, &actions) }
   }
 
@@ -102,6 +113,7 @@ extension Hub {
         if let frame = frame(of: changes, record, number) { frames.append(frame) }
       }
     }
+    // An empty one stands for a delta that no frame can hold.
     return frames
   }
 
@@ -132,10 +144,12 @@ extension Hub {
     guard let session = sessions[id] else { return }
     sessions[id]?.progress = .current
     sessions[id]?.replay = []
-    for (number, reader) in session.readers.sorted(by: { $0.key < $1.key }) {
-      guard case .live = reader.state else { continue }
-      send(ToClient(0, .reset(query: number, reason: reason)), to: id, &actions)
-      load(number, id, reader.request, resumed: false, &actions)
-    }
+    for number in session.readers.keys.sorted() { reset(number, of: id, reason, &actions) }
+  }
+
+  mutating func reset(_ number: UInt64, of id: SessionID, _ reason: String, _ actions: inout [HubAction]) {
+    guard let reader = sessions[id]?.readers[number], case .live = reader.state else { return }
+    send(ToClient(0, .reset(query: number, reason: reason)), to: id, &actions)
+    load(number, id, reader.request, resumed: false, &actions)
   }
 }

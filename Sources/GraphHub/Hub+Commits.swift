@@ -7,6 +7,10 @@ extension Hub {
   mutating func deliver(_ results: [(ticket: Ticket, result: WriteResult)], _ actions: inout [HubAction]) {
     let before = head.revision
     var batch = Batch()
+    if let first = results.lazy.compactMap(\.result.record).first, first.revision != before + 1 {
+      // Commits that the hub was never told of, because a batch failed half-way: everyone catches up from history.
+      skipUnknown(upTo: first.revision - 1)
+    }
     for (_, result) in results {
       guard let record = result.record else { continue }
       deliver(record, before: before, &batch, &actions)
@@ -18,9 +22,20 @@ extension Hub {
     }
     // One that has an empty socket, and lags only because a delta is large, is fed at once.
     for id in batch.lagging.sorted() { pump(id, &actions) }
+    for number in batch.tooLarge.sorted() {
+      for id in queries[number]?.readers.sorted() ?? [] { reset(number, of: id, Self.tooLarge, &actions) }
+    }
     for (ticket, result) in results { reply(ticket, result, &actions) }
     announceReached(&actions)
     finishShutdown(&actions)
+  }
+
+  private mutating func skipUnknown(upTo revision: Revision) {
+    for id in sessions.keys {
+      if case .current = sessions[id]?.progress { sessions[id]?.progress = .behind(head.revision) }
+    }
+    ring.clear()
+    head.revision = revision
   }
 
   /// The frames of a batch, by query.
@@ -28,6 +43,8 @@ extension Hub {
     var frames = [UInt64: [UInt8]]()
     var order = [UInt64]()
     var lagging = Set<SessionID>()
+    /// Queries with a delta that no frame can hold.
+    var tooLarge = Set<UInt64>()
 
     mutating func append(_ frame: [UInt8], for number: UInt64) {
       if frames[number] == nil { order.append(number) }
@@ -42,6 +59,12 @@ extension Hub {
     var touched = [SessionID: [[UInt8]]]()
     for (number, changes) in queries.effects(of: record) {
       guard let entry = queries[number], let frame = frame(of: changes, record, number) else { continue }
+      guard frame.count <= limits.maximumFrameSize else {
+        // No client could read it: they all read a fresh result instead.
+        batch.tooLarge.insert(number)
+        deltas[number] = []
+        continue
+      }
       deltas[number] = frame
       batch.append(frame, for: number)
       for id in entry.readers where sessions[id]?.readers.count ?? 0 > 1 {
@@ -62,6 +85,8 @@ extension Hub {
     ring.append(record, deltas: deltas, lastQuery: queries.lastNumber)
     head = Token(store: head.store, revision: record.revision, fingerprint: record.fingerprint)
   }
+
+  static let tooLarge = "one commit changed more than a frame can hold"
 
   /// The encoded delta; nil where nothing is to be told.
   func frame(of changes: [LiveQueryChange], _ record: CommitRecord, _ number: UInt64) -> [UInt8]? {
@@ -121,8 +146,8 @@ extension Hub {
     switch result.outcome {
     case .refused(let refusal): send(answer(refusal, request), to: id, &actions)
     case .committed(let committed):
-      let objects = storedObjects(of: result.record)
-      send(ToClient(request, .committed(committed, objects: objects)), to: id, &actions)
+      let (objects, isComplete) = storedObjects(of: result.record)
+      send(ToClient(request, .committed(committed, objects: objects, isComplete: isComplete)), to: id, &actions)
     }
     performWaiting(id, &actions)
     if isShuttingDown, sessions[id]?.commitsInFlight == 0 {
@@ -131,16 +156,17 @@ extension Hub {
   }
 
   /// The objects as the store has them now, so that the author needs no second question.
-  private func storedObjects(of record: CommitRecord?) -> [ObjectImage] {
+  private func storedObjects(of record: CommitRecord?) -> (objects: [ObjectImage], isComplete: Bool) {
+    guard let record else { return ([], false) }
     var objects = [ObjectImage]()
     var size = 0
-    for change in record?.changes ?? [] {
+    for change in record.changes {
       guard let image = change.after else { continue }
       size += 64 + image.values.reduce(0) { $0 + $1.stringSize }
-      if size > limits.replyBytes { break }
+      if size > limits.replyBytes { return (objects, false) }
       objects.append(image)
     }
-    return objects
+    return (objects, true)
   }
 
   mutating func fail(_ tickets: [Ticket], _ failure: StoreFailure, _ actions: inout [HubAction]) {

@@ -23,23 +23,36 @@ extension Hub {
     sessions[id]?.lastRequest = message.request
     switch message.body {
     case .hello: end(id, Refusal(.malformed, "hello is said once"), &actions)
-    case .commit(let transaction, _):
-      commit(.transaction(transaction, author: session.author), id, message.request, &actions)
-    case .undo(let transaction, let revision):
-      let request = WriteRequest.undo(transaction, author: session.author, revision: revision > 0 ? revision : nil)
-      commit(request, id, message.request, &actions)
-    case .ping: send(ToClient(message.request, .pong(head)), to: id, &actions)
+    case .ping: send(ToClient(message.request, .pong(position(of: session))), to: id, &actions)
     case .close: end(id, Refusal(.unavailable, "goodbye"), &actions)
     case .more(let request):
       if let ticket = session.reads[request] { actions.append(.continueRead(ticket)) }
     case .presence(let state): presence(state, id, message.request, &actions)
-    case .model, .fetch, .subscribe, .unsubscribe, .log, .status:
-      if session.commitsInFlight > 0 || !session.waiting.isEmpty {
-        sessions[id]?.waiting.append(message)
-        limitRequests(id, &actions)
-      } else {
-        perform(message, id, &actions)
+    case .commit, .undo, .model, .fetch, .subscribe, .unsubscribe, .log, .status:
+      guard session.waiting.count < limits.waitingRequests else {
+        let refusal = Refusal(.limit, "more than \(limits.waitingRequests) requests wait on this connection")
+        return send(answer(refusal, message.request), to: id, &actions)
       }
+      // In order: nothing overtakes what came before it.
+      sessions[id]?.waiting.append(message)
+      performWaiting(id, &actions)
+    }
+  }
+
+  /// Where a client may resume from: the head, if it has been told everything up to there.
+  private func position(of session: Session) -> Token {
+    let isLive = session.readers.values.allSatisfy { if case .live = $0.state { true } else { false } }
+    if case .current = session.progress, isLive, session.waiting.isEmpty { return head }
+    return Token(store: head.store, revision: 0, fingerprint: 0)
+  }
+
+  /// Whether a request may be performed now: a fetch sent after a save sees that save, and reads are few at a time.
+  private func mayPerform(_ message: ToServer, _ session: Session) -> Bool {
+    switch message.body {
+    case .commit, .undo: true
+    case .fetch, .subscribe, .log, .status:
+      session.commitsInFlight == 0 && session.reads.count < limits.concurrentReads
+    default: session.commitsInFlight == 0
     }
   }
 
@@ -60,6 +73,9 @@ extension Hub {
           "the client's model is \(hash), the server's is \(model.hash) (\(model.name) \(model.version)): "
             + "use a client of the server's model"), &actions)
     }
+    guard hello.replica != .zero else {
+      return end(id, Refusal(.malformed, "hello names no replica: sixteen random bytes"), &actions)
+    }
     guard hello.author.utf8.count <= ProtocolLimits.maximumAuthorSize, !hello.author.isEmpty else {
       return end(
         id,
@@ -79,11 +95,11 @@ extension Hub {
     send(ToClient(request, .welcome(welcome)), to: id, &actions)
   }
 
-  /// Requests that wait are bounded: past the limit the socket is not read until some are answered.
+  /// Commits that wait are bounded: past the limit the socket is not read until some are answered.
   private mutating func limitRequests(_ id: SessionID, _ actions: inout [HubAction]) {
-    guard let session = sessions[id], !session.isPaused,
-      session.waiting.count + session.commitsInFlight + session.reads.count >= limits.outstandingRequests
-    else { return }
+    guard let session = sessions[id], !session.isPaused, session.commitsInFlight >= limits.outstandingRequests else {
+      return
+    }
     sessions[id]?.isPaused = true
     actions.append(.pauseReading(id))
   }
@@ -109,9 +125,10 @@ extension Hub {
     limitRequests(id, &actions)
   }
 
-  /// Performs what had to wait for commits, in order.
+  /// Performs what waits, in order, as far as it may.
   mutating func performWaiting(_ id: SessionID, _ actions: inout [HubAction]) {
-    while let session = sessions[id], session.isLive, session.commitsInFlight == 0, let message = session.waiting.first
+    while let session = sessions[id], session.isLive, let message = session.waiting.first,
+      mayPerform(message, session)
     {
       sessions[id]?.waiting.removeFirst()
       perform(message, id, &actions)
@@ -122,6 +139,12 @@ extension Hub {
   private mutating func perform(_ message: ToServer, _ id: SessionID, _ actions: inout [HubAction]) {
     do {
       switch message.body {
+      case .commit(let transaction, _):
+        commit(.transaction(transaction, author: sessions[id]?.author ?? ""), id, message.request, &actions)
+      case .undo(let transaction, let revision):
+        let request = WriteRequest.undo(
+          transaction, author: sessions[id]?.author ?? "", revision: revision > 0 ? revision : nil)
+        commit(request, id, message.request, &actions)
       case .model:
         send(ToClient(message.request, .model(source: model.source, hash: model.hash)), to: id, &actions)
       case .fetch(let fetch):
@@ -133,12 +156,13 @@ extension Hub {
       case .status:
         let ticket = ticket()
         tickets[ticket] = .statistics(id, request: message.request)
+        sessions[id]?.reads[message.request] = ticket
         actions.append(.statistics(ticket))
       case .subscribe(let subscribe): try self.subscribe(subscribe, id, message.request, &actions)
       case .unsubscribe(let query):
         drop(query, id, &actions)
         send(ToClient(message.request, .unsubscribed(query: query)), to: id, &actions)
-      case .hello, .commit, .undo, .ping, .close, .more, .presence: break
+      case .hello, .ping, .close, .more, .presence: break
       }
     } catch let refusal as Refusal {
       send(answer(refusal, message.request), to: id, &actions)
@@ -182,9 +206,6 @@ extension Hub {
   private mutating func read(
     _ request: ReadRequest, _ id: SessionID, _ number: UInt64, _ actions: inout [HubAction]
   ) throws {
-    guard let session = sessions[id], session.reads.count < limits.concurrentReads else {
-      throw Refusal(.limit, "more than \(limits.concurrentReads) reads are under way on this connection")
-    }
     let ticket = ticket()
     tickets[ticket] = .read(id, request: number)
     sessions[id]?.reads[number] = ticket
@@ -205,14 +226,12 @@ extension Hub {
       )
     }
     let query = LiveQuery(entity: subscribe.entity, predicate: predicate, wholeObjects: subscribe.wholeObjects)
-    if subscribe.replaces != 0 { drop(subscribe.replaces, id, &actions) }
     guard let session = sessions[id] else { return }
-    if let known = queries.number(of: query), session.readers[known] != nil {
-      throw Refusal(.malformed, "this connection follows that query already, as number \(known)")
-    }
     guard session.readers.count < limits.queriesPerSession else {
       throw Refusal(.limit, "a connection follows at most \(limits.queriesPerSession) queries")
     }
+    // Only once the new one is sure to come.
+    if subscribe.replaces != 0 { drop(subscribe.replaces, id, &actions) }
     let number = queries.register(query, for: id)
     guard let since = subscribe.since else { return load(number, id, request, resumed: false, &actions) }
     // Does the store still remember the state that the client holds?
@@ -232,6 +251,7 @@ extension Hub {
       tickets[ticket] = .recognize(id, query: number)
       sessions[id]?.readers[number] = Session.Reader(
         state: .recognizing(ticket, since: since.revision), through: .max, request: request)
+      sessions[id]?.reads[request] = ticket
       actions.append(.recognize(ticket, since))
     }
   }
@@ -240,6 +260,8 @@ extension Hub {
     guard case .recognize(let id, let query)? = tickets.removeValue(forKey: ticket),
       let reader = sessions[id]?.readers[query], case .recognizing(ticket, let since) = reader.state
     else { return }
+    sessions[id]?.reads[reader.request] = nil
+    defer { performWaiting(id, &actions) }
     if isKnown {
       resume(query, id, reader.request, since: since, &actions)
     } else {
@@ -273,10 +295,15 @@ extension Hub {
 
   private mutating func drop(_ query: UInt64, _ id: SessionID, _ actions: inout [HubAction]) {
     guard let reader = sessions[id]?.readers.removeValue(forKey: query) else { return }
-    if case .loading(let ticket) = reader.state {
+    switch reader.state {
+    case .loading(let ticket):
       tickets[ticket] = nil
       sessions[id]?.reads[reader.request] = nil
       actions.append(.cancelRead(ticket))
+    case .recognizing(let ticket, _):
+      tickets[ticket] = nil
+      sessions[id]?.reads[reader.request] = nil
+    case .live: break
     }
     queries.unregister(query, for: id)
   }
@@ -305,6 +332,8 @@ extension Hub {
 
   mutating func answerStatus(_ ticket: Ticket, _ status: ServerStatus, _ actions: inout [HubAction]) {
     guard case .statistics(let id, let request)? = tickets.removeValue(forKey: ticket) else { return }
+    sessions[id]?.reads[request] = nil
+    defer { performWaiting(id, &actions) }
     var status = status
     status.server = server
     let others = sessions.filter { $0.key != id && $0.value.isLive }

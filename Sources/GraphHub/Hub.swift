@@ -134,7 +134,10 @@ public struct Hub: Sendable {
     sessions[id]?.reads = [:]
     sessions[id]?.replay = []
     sessions[id]?.waiting = []
-    if session.hasPresence { forwardPresence([], of: id, left: true, &actions) }
+    if session.hasPresence {
+      sessions[id]?.hasPresence = false
+      forwardPresence([], of: id, left: true, &actions)
+    }
   }
 
   private mutating func forget(_ id: SessionID, _ actions: inout [HubAction]) {
@@ -147,6 +150,7 @@ public struct Hub: Sendable {
     guard let session = sessions[id] else { return }
     let drained = min(bytes, session.backlog)
     sessions[id]?.backlog -= drained
+    sessions[id]?.lastHeard = now
     totalBacklog -= drained
     if case .behind = session.progress { pump(id, &actions) }
     resumeReading(id, &actions)
@@ -155,9 +159,10 @@ public struct Hub: Sendable {
   /// Reads on when the session takes its answers again and not too much of it waits.
   mutating func resumeReading(_ id: SessionID, _ actions: inout [HubAction]) {
     guard let session = sessions[id], session.isPaused, session.backlog <= limits.resumeBacklog,
-      session.waiting.count + session.commitsInFlight + session.reads.count < limits.outstandingRequests
+      session.commitsInFlight < limits.outstandingRequests
     else { return }
     sessions[id]?.isPaused = false
+    sessions[id]?.lastHeard = now
     actions.append(.resumeReading(id))
   }
 
@@ -170,8 +175,8 @@ public struct Hub: Sendable {
       switch session.phase {
       case .awaitingHello where silence > limits.helloMilliseconds:
         end(id, Refusal(.malformed, "no hello came within \(limits.helloMilliseconds) ms"), &actions)
-      // One that is not read from can't be heard.
-      case .open where silence > limits.silenceMilliseconds && !session.isPaused:
+      // Taking what was sent counts as a sign of life.
+      case .open where silence > limits.silenceMilliseconds:
         end(id, Refusal(.unavailable, "nothing was heard for \(limits.silenceMilliseconds) ms"), &actions)
       default: break
       }

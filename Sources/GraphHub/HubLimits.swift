@@ -14,14 +14,17 @@ public struct HubLimits: Sendable {
   public var ringCommits = 8_192
   /// How many object changes are read from history for one lagging session at a time; past it, a reset.
   public var historyChanges = 20_000
+  /// Commits that wait for the disk; past it the socket is not read.
   public var outstandingRequests = ProtocolLimits.maximumOutstandingRequests
-  /// Reads that stream to one session at once.
+  /// Requests that wait for commits or for reads before them; one more is refused.
+  public var waitingRequests = ProtocolLimits.maximumOutstandingRequests
+  /// Reads that stream to one session at once; others wait.
   public var concurrentReads = 16
   public var queriesPerSession = ProtocolLimits.maximumQueries
   /// A connection says hello within this time, and something at least every `silenceMilliseconds`.
   public var helloMilliseconds: Int64 = 10_000
   public var heartbeatMilliseconds: Int64 = 15_000
-  public var silenceMilliseconds: Int64 = 45_000
+  public var silenceMilliseconds: Int64 = 120_000
   public var maximumFrameSize = ProtocolLimits.maximumFrameSize
   /// Objects in a commit's reply take at most this many bytes; a client reads the rest by itself.
   public var replyBytes = 4 << 20

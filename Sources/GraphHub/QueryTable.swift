@@ -25,22 +25,21 @@ struct QueryTable {
 
   subscript(number: UInt64) -> Entry? { entries[number] }
 
-  func number(of query: LiveQuery) -> UInt64? { numbers[query] }
-
   /// Makes `session` a reader of the query.
   mutating func register(_ query: LiveQuery, for session: SessionID) -> UInt64 {
     registrations += 1
-    if let number = numbers[query] {
+    if let number = numbers[query], entries[number]?.readers.contains(session) == false {
       entries[number]?.readers.insert(session)
       return number
     }
+    // A session that follows one query twice has two of them: each of its numbers lives a life of its own.
     lastNumber += 1
     var entry = Entry(
       query: query, family: model.entity(query.entity)?.family ?? [],
       evaluator: PredicateEvaluator(query.predicate, model: model))
     entry.readers.insert(session)
     entries[lastNumber] = entry
-    numbers[query] = lastNumber
+    numbers[query] = numbers[query] ?? lastNumber
     index.insert(query, number: lastNumber)
     return lastNumber
   }
@@ -51,7 +50,7 @@ struct QueryTable {
     registrations -= 1
     guard entry.readers.isEmpty else { return }
     entries[number] = nil
-    numbers[entry.query] = nil
+    if numbers[entry.query] == number { numbers[entry.query] = nil }
     index.remove(entry.query, number: number)
   }
 

@@ -9,7 +9,8 @@ open class ManagedObject {
   open class var entityName: String { "" }
 
   public unowned let context: ObjectContext
-  let state: ObjectState
+  /// Another one when the object turns out to be one that the context held already.
+  var state: ObjectState
 
   public required init(state: ObjectStateToken, context: ObjectContext) {
     self.state = state.state

@@ -31,6 +31,8 @@ extension ObjectContext {
   }
 
   func set(_ value: Value, _ property: Property, of state: ObjectState) {
+    // Somebody has deleted it, or it was rolled back: there is nothing to edit.
+    guard !state.isDeleted else { return }
     if property.relationship?.isToMany == true {
       let wanted = Set(value.objectIDs)
       let present = Set(related(to: state, through: property))
@@ -43,7 +45,11 @@ extension ObjectContext {
       return
     }
     begin(state)
-    state.edits[property.number] = ObjectState.LocalValue(value: value)
+    var local = ObjectState.LocalValue(value: value)
+    if property.attribute?.kind == .text, !state.isInserted || !state.sent.isEmpty {
+      local.textBase = state.edits[property.number].map(\.textBase) ?? state.value(property).stringValue
+    }
+    state.edits[property.number] = local
   }
 
   private func begin(_ state: ObjectState) {
@@ -98,72 +104,30 @@ extension ObjectContext {
     }.map(\.id)
   }
 
+  /// Objects that were made here and not saved, in the order in which they were made.
+  public var insertedObjects: [ManagedObject] {
+    dirty.values.filter { $0.isInserted && $0.sent.isEmpty }.sorted { $0.id < $1.id }.map { face(of: $0) }
+  }
+
   public var hasChanges: Bool {
-    dirty.values.contains { $0.isInserted && $0.sent.isEmpty || $0.isDeleted || !$0.edits.isEmpty }
+    dirty.values.contains { $0.isInserted && $0.sent.isEmpty || isUnsavedDelete($0) || !$0.edits.isEmpty }
+  }
+
+  private func isUnsavedDelete(_ state: ObjectState) -> Bool {
+    state.isDeleted && !state.sent.contains { $0.isDelete }
   }
 
   /// Forgets everything that was not saved.
   public func rollback() {
     for (id, state) in dirty {
       state.edits = [:]
-      state.isDeleted = false
-      if state.isInserted, state.sent.isEmpty { forget(id) }
+      if isUnsavedDelete(state) { state.isDeleted = false }
+      guard state.isInserted, state.sent.isEmpty else { continue }
+      forget(id)
+      // Its face stays in somebody's hands, and stands for nothing any more.
+      state.isInserted = false
+      state.isDeleted = true
     }
     dirty = dirty.filter { !$0.value.sent.isEmpty }
-  }
-
-  // MARK: - Saving
-
-  /// Sends all changes as one transaction; nil when there are none.
-  public func save(policy: MergePolicy = .error, undo: UndoGroup? = nil) -> TransactionID? {
-    var changes = [Change]()
-    let id = nextTransactionID()
-    // Inserts in the order of their temporary ids, which is the order in which they were made.
-    for state in dirty.values.sorted(by: { $0.id < $1.id }) {
-      if state.isDeleted {
-        changes.append(Change(.delete, state.id, base: state.base))
-      } else if state.isInserted, state.sent.isEmpty {
-        changes.append(Change(.insert, state.id, edits: edits(of: state)))
-      } else if !state.edits.isEmpty {
-        changes += updates(of: state)
-      } else {
-        continue
-      }
-      state.sent.append((id, state.edits))
-      state.edits = [:]
-    }
-    guard !changes.isEmpty else { return nil }
-    handle(.save(Transaction(id: id, policy: policy, undo: undo, changes: changes)))
-    return id
-  }
-
-  private func edits(of state: ObjectState) -> [Edit] {
-    state.edits.sorted { $0.key < $1.key }.compactMap { number, local in
-      guard let property = model.property(number) else { return nil }
-      if property.relationship?.isToMany == true {
-        return Edit(number, .members(added: local.added.sorted(), removed: local.removed.sorted()))
-      }
-      return Edit(number, .set(local.value))
-    }
-  }
-
-  /// Texts travel as splices against what is stored now; everything else against the revision that the edit began at,
-  /// so that a conflict shows.
-  private func updates(of state: ObjectState) -> [Change] {
-    var plain = [Edit]()
-    var texts = [Edit]()
-    for edit in edits(of: state) {
-      if let property = model.property(edit.property), property.attribute?.kind == .text, state.sent.isEmpty,
-        case .set(.string(let new)) = edit.action, case .string(let old) = state.storedValue(property)
-      {
-        texts.append(Edit(edit.property, .splice([TextSplice.smallest(from: old, to: new)])))
-      } else {
-        plain.append(edit)
-      }
-    }
-    var changes = [Change]()
-    if !plain.isEmpty { changes.append(Change(.update, state.id, base: state.base, edits: plain)) }
-    if !texts.isEmpty { changes.append(Change(.update, state.id, base: state.stored?.revision ?? 0, edits: texts)) }
-    return changes
   }
 }

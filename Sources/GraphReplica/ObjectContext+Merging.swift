@@ -8,53 +8,13 @@ extension ObjectContext {
     case .saved(let id, .success(let saved)): confirm(id, saved)
     case .saved(let id, .failure): giveBack(id)
     case .loaded(let query, let images, _): load(images, into: query)
+    case .diverged:
+      // Any image of the store as it is now counts as newer.
+      for state in held { state.stored?.revision = -1 }
     case .changed(let update): apply(update)
     case .refusedQuery(let query, _): results[query] = nil
     default: break
     }
-  }
-
-  // MARK: - Saves
-
-  private func confirm(_ id: TransactionID, _ saved: Saved) {
-    for identity in saved.committed.identities {
-      guard let state = state(identity.temporary) else { continue }
-      forget(identity.temporary)
-      dirty[identity.temporary] = nil
-      state.id = identity.permanent
-      state.isInserted = false
-      // The echo may have come first, under its permanent id: then the two are one.
-      if let echo = self.state(identity.permanent), echo !== state {
-        state.stored = state.stored ?? echo.stored
-        for (query, result) in results where result[identity.permanent] != nil {
-          results[query]?[identity.permanent] = state
-        }
-      }
-      keep(state)
-      dirty[state.id] = state
-      for other in dirty.values { other.replace(identity.temporary, by: identity.permanent) }
-    }
-    for image in saved.objects { register(image) }
-    for state in Array(dirty.values) {
-      state.sent.removeAll { $0.transaction == id }
-      settle(state)
-    }
-  }
-
-  /// A refused transaction's edits are unsaved again, under what was edited since.
-  private func giveBack(_ id: TransactionID) {
-    for state in Array(dirty.values) {
-      for save in state.sent where save.transaction == id {
-        state.edits.merge(save.edits) { newer, _ in newer }
-      }
-      state.sent.removeAll { $0.transaction == id }
-      settle(state)
-    }
-  }
-
-  private func settle(_ state: ObjectState) {
-    guard state.sent.isEmpty, state.edits.isEmpty, !state.isInserted else { return }
-    if !state.isDeleted { dirty[state.id] = nil }
   }
 
   // MARK: - Results and deltas
@@ -100,6 +60,8 @@ extension ObjectContext {
       let isNew = state(image.id)?.stored == nil
       guard let state = register(image) else { return }
       results[query]?[image.id] = state
+      // Somebody brought it back.
+      if dirty[image.id] == nil { state.isDeleted = false }
       if isNew { change.inserted.append(image.id) } else { change.refreshed.append(image.id) }
     case .updated:
       guard let state = results[query]?[item.id] ?? state(item.id) else { return }
@@ -136,32 +98,7 @@ extension ObjectContext {
 
   /// The stored image moves on; an unsaved text is rebased over what others wrote, so that both stay.
   func merge(_ image: ObjectImage, into state: ObjectState) {
-    if state.sent.isEmpty, let old = state.stored {
-      for (number, local) in state.edits {
-        guard let property = model.property(number), property.attribute?.kind == .text,
-          let before = old[property].stringValue, let after = image[property].stringValue, before != after,
-          let mine = local.value.stringValue
-        else { continue }
-        let rebased = TextSplice.rebase(
-          [TextSplice.smallest(from: before, to: mine)], over: [TextSplice.smallest(from: before, to: after)])
-        if let merged = TextSplice.apply(rebased, to: after) { state.edits[number]?.value = .string(merged) }
-      }
-    }
     state.stored = image
-  }
-}
-
-extension ObjectState {
-  /// A temporary id became permanent: whatever is unsaved here and names it, names the object now.
-  func replace(_ temporary: ObjectID, by permanent: ObjectID) {
-    func replaced(_ local: LocalValue) -> LocalValue {
-      var local = local
-      if local.value.objectID == temporary { local.value = .object(permanent) }
-      if local.added.remove(temporary) != nil { local.added.insert(permanent) }
-      if local.removed.remove(temporary) != nil { local.removed.insert(permanent) }
-      return local
-    }
-    edits = edits.mapValues(replaced)
-    for index in sent.indices { sent[index].edits = sent[index].edits.mapValues(replaced) }
+    state.rebaseTexts()
   }
 }

@@ -21,9 +21,11 @@ public final class ObjectContext {
   var actions = [ReplicaAction]()
   private var lastTemporary: UInt64 = 0
   private var lastQuery: QueryID = 0
-  private var lastSequence: UInt64 = 0
+  var lastSequence: UInt64 = 0
+  /// Saves that are not answered; the first is under way.
+  var queuedSaves = [QueuedSave]()
   /// Called once for each commit that is merged, and for each result that is loaded.
-  private var observers = [(token: ObservationToken, body: (ObjectsDidChange) -> Void)]()
+  private var observers = [(identity: ObservationToken.Identity, body: (ObjectsDidChange) -> Void)]()
 
   private struct WeakState {
     weak var state: ObjectState?
@@ -61,6 +63,7 @@ public final class ObjectContext {
   @discardableResult
   func register(_ image: ObjectImage) -> ObjectState? {
     if let state = states[image.id]?.state {
+      if dirty[image.id] == nil { state.isDeleted = false }
       if state.stored?.revision ?? -1 < image.revision { merge(image, into: state) }
       return state
     }
@@ -92,11 +95,6 @@ public final class ObjectContext {
   func temporaryID(_ entity: Entity) -> ObjectID {
     lastTemporary += 1
     return .temporary(lastTemporary, entity: entity.number)
-  }
-
-  func nextTransactionID() -> TransactionID {
-    lastSequence += 1
-    return TransactionID(replica: replica.id, sequence: lastSequence)
   }
 
   // MARK: - Events and actions
@@ -151,7 +149,7 @@ public final class ObjectContext {
   /// Calls `body` after each merged commit, on the context's own actor, until the token goes.
   public func observe(_ body: @escaping (ObjectsDidChange) -> Void) -> ObservationToken {
     let token = ObservationToken()
-    observers.append((token, body))
+    observers.append((token.identity, body))
     token.context = self
     return token
   }
@@ -166,7 +164,7 @@ public final class ObjectContext {
     }
   }
 
-  func remove(_ token: ObservationToken) { observers.removeAll { $0.token.isSame(as: token) } }
+  func remove(_ identity: ObservationToken.Identity) { observers.removeAll { $0.identity === identity } }
 
   func post(_ change: ObjectsDidChange) {
     for observer in observers { observer.body(change) }
@@ -176,13 +174,13 @@ public final class ObjectContext {
 /// Keeps an observation alive: when the token goes, so does the observation.
 public final class ObservationToken {
   fileprivate(set) weak var context: ObjectContext?
-  private let identity = Identity()
+  let identity = Identity()
 
-  private final class Identity {}
+  final class Identity {}
 
-  func isSame(as other: ObservationToken) -> Bool { identity === other.identity }
+  public func cancel() { context?.remove(identity) }
 
-  public func cancel() { context?.remove(self) }
+  deinit { context?.remove(identity) }
 }
 
 /// What one merged commit, or one loaded result, did to the local graph.

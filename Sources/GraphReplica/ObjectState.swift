@@ -9,6 +9,34 @@ final class ObjectState {
     /// For a to-many: what was added and taken away, so that edits of others merge.
     var added = Set<ObjectID>()
     var removed = Set<ObjectID>()
+    /// For a text: what it said when the edit began. The edit means the difference between the two.
+    var textBase: String?
+
+    /// This edit and a newer one of the same property, as one.
+    func merged(with newer: LocalValue) -> LocalValue {
+      LocalValue(
+        value: newer.value, added: added.subtracting(newer.removed).union(newer.added),
+        removed: removed.subtracting(newer.added).union(newer.removed), textBase: textBase)
+    }
+
+    /// A text whose ground has moved: the same difference on what is stored now.
+    func rebased(onto stored: String) -> LocalValue {
+      guard let base = textBase, let mine = value.stringValue, !Bytes.equal(base, stored) else { return self }
+      let splices = TextSplice.rebase(
+        [TextSplice.smallest(from: base, to: mine)], over: [TextSplice.smallest(from: base, to: stored)])
+      var moved = self
+      moved.value = TextSplice.apply(splices, to: stored).map(Value.string) ?? value
+      moved.textBase = stored
+      return moved
+    }
+  }
+
+  /// Edits that were saved and not answered.
+  struct SentEdits {
+    let transaction: TransactionID
+    var edits: [PropertyNumber: LocalValue]
+    /// The save deletes the object.
+    let isDelete: Bool
   }
 
   var id: ObjectID
@@ -19,8 +47,8 @@ final class ObjectState {
   var edits = [PropertyNumber: LocalValue]()
   /// The revision that the edits were begun at.
   var base: Revision = 0
-  /// Edits that are on their way to the server, oldest first.
-  var sent = [(transaction: TransactionID, edits: [PropertyNumber: LocalValue])]()
+  /// Oldest first.
+  var sent = [SentEdits]()
   var isInserted = false
   var isDeleted = false
   weak var face: ManagedObject?
@@ -52,5 +80,27 @@ final class ObjectState {
       ids = ids.subtracting(local.removed).union(local.added)
     }
     return ids.sorted()
+  }
+
+  /// With nothing under way, unsaved texts follow what others write.
+  func rebaseTexts() {
+    guard sent.isEmpty, let stored else { return }
+    for (number, local) in edits where local.textBase != nil {
+      guard let property = entity.property(number), let text = stored[property].stringValue else { continue }
+      edits[number] = local.rebased(onto: text)
+    }
+  }
+
+  /// A temporary id became permanent: whatever is unsaved here and names it, names the object now.
+  func replace(_ temporary: ObjectID, by permanent: ObjectID) {
+    func replaced(_ local: LocalValue) -> LocalValue {
+      var local = local
+      if local.value.objectID == temporary { local.value = .object(permanent) }
+      if local.added.remove(temporary) != nil { local.added.insert(permanent) }
+      if local.removed.remove(temporary) != nil { local.removed.insert(permanent) }
+      return local
+    }
+    edits = edits.mapValues(replaced)
+    for index in sent.indices { sent[index].edits = sent[index].edits.mapValues(replaced) }
   }
 }

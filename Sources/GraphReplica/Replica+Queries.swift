@@ -9,7 +9,10 @@ struct FollowedQuery {
   /// A result on its way; nil when none is.
   var incoming: Incoming?
   /// The owner has seen a first result.
-  var isLoaded = false
+  var isLoaded: Bool { token != nil }
+  /// The state at which the owner holds the result: what a reconnect resumes from. Each query has its own, for one may be
+  /// loading anew while the others go on.
+  var token: Token?
 
   struct Incoming {
     var objects = [ObjectImage]()
@@ -24,7 +27,7 @@ extension Replica {
     guard let followed = queries[query] else { return }
     var subscribe = followed.subscribe
     // What was loaded on an earlier connection is current as of the token.
-    if followed.isLoaded, let token { subscribe.since = token }
+    if let token = followed.token { subscribe.since = token }
     subscribing += 1
     send(.subscribe(subscribe), for: .subscribe(query), &actions)
   }
@@ -46,10 +49,18 @@ extension Replica {
     let isRepeated = numbers.updateValue(query, forKey: number) != nil
     queries[query]?.number = number
     if resumed {
-      queries[query]?.isLoaded = true
-      actions.append(.resumed(query, since: queries[query]?.subscribe.since?.revision ?? token?.revision ?? 0))
+      let since = queries[query]?.subscribe.since
+      if queries[query]?.token == nil { queries[query]?.token = since }
+      // What was announced before speaks of a session that did not have this query.
+      heldAdvance = nil
+      actions.append(.resumed(query, since: queries[query]?.token?.revision ?? 0))
     } else {
+      let hadToken = queries[query]?.token != nil || queries[query]?.subscribe.since != nil
+      if hadToken, !isRepeated { actions.append(.diverged) }
+      queries[query]?.subscribe.since = nil
+      queries[query]?.token = nil
       queries[query]?.incoming = FollowedQuery.Incoming()
+      staged.removeAll { $0.query == number }
     }
     // After a reset the server answers a second time.
     if !isRepeated { endSubscribing(mayShow: !resumed, &actions) }
@@ -57,8 +68,8 @@ extension Replica {
 
   /// One subscription has been answered. What was held is shown when the last one is, unless that one resumes: then
   /// the advance which ends its replay shows it.
-  mutating func endSubscribing(mayShow: Bool, _ actions: inout [ReplicaAction]) {
-    subscribing = max(0, subscribing - 1)
+  mutating func endSubscribing(mayShow: Bool, wasAnswered: Bool = false, _ actions: inout [ReplicaAction]) {
+    if !wasAnswered { subscribing = max(0, subscribing - 1) }
     guard subscribing == 0, mayShow else { return }
     if let held = heldAdvance {
       heldAdvance = nil
@@ -97,7 +108,7 @@ extension Replica {
     for query in queries.keys.sorted() {
       guard let incoming = queries[query]?.incoming, let at = incoming.at, at.revision <= revision else { continue }
       queries[query]?.incoming = nil
-      queries[query]?.isLoaded = true
+      queries[query]?.token = at
       actions.append(.loaded(query, incoming.objects, at: at))
     }
     var updates = [CommitUpdate]()
@@ -116,8 +127,16 @@ extension Replica {
     }
     staged = rest
     for update in updates { actions.append(.changed(update)) }
-    if let token, revision >= token.revision {
-      self.token = Token(store: token.store, revision: revision, fingerprint: fingerprint)
+    move(to: Token(store: store, revision: revision, fingerprint: fingerprint))
+  }
+
+  /// Every result that is whole is as of this state now.
+  mutating func move(to token: Token) {
+    for query in queries.keys {
+      guard let followed = queries[query], followed.number != nil, followed.incoming == nil,
+        let old = followed.token, old.revision <= token.revision
+      else { continue }
+      queries[query]?.token = token
     }
   }
 }

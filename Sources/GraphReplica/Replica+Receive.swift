@@ -12,19 +12,25 @@ extension Replica {
     case (.welcome(let welcome), .hello?):
       asked[message.request] = nil
       self.welcome(welcome, &actions)
-    case (.committed(let committed, let objects), .save(let id)?):
+    case (.committed(let committed, let objects, let isComplete), .save(let id)?):
       asked[message.request] = nil
       pending.removeAll { $0.id == id }
-      actions.append(.saved(id, .success(Saved(committed: committed, objects: objects))))
+      actions.append(.saved(id, .success(Saved(committed: committed, objects: objects, isComplete: isComplete))))
     case (.refused(let refusal), .save(let id)?):
       asked[message.request] = nil
       pending.removeAll { $0.id == id }
       actions.append(.saved(id, .failure(refusal)))
     case (.refused(let refusal), .subscribe(let query)?):
       asked[message.request] = nil
+      let number = queries[query]?.number
       queries[query] = nil
+      if let number {
+        // It was accepted, and its first result failed.
+        numbers[number] = nil
+        staged.removeAll { $0.query == number }
+      }
       actions.append(.refusedQuery(query, refusal))
-      endSubscribing(mayShow: true, &actions)
+      endSubscribing(mayShow: true, wasAnswered: number != nil, &actions)
     case (.refused(let refusal), .question(let request)?):
       forget(message.request, request)
       actions.append(.refused(request, refusal))
@@ -46,12 +52,15 @@ extension Replica {
       actions.append(.answer(request, .model(source: source, hash: hash)))
     case (.pong(let head), .ping?):
       asked[message.request] = nil
-      // Nothing that this replica follows changed up to there, or its delta would have come before.
-      if staged.isEmpty, queries.values.allSatisfy({ $0.isLoaded }) { token = head }
+      // The server names a revision only when it has told everything up to there.
+      if subscribing == 0, staged.isEmpty, head.revision > 0 { move(to: head) }
     case (.delta(let delta), _): take(delta, &actions)
     case (.advance(let revision, let fingerprint), _): advance(to: revision, fingerprint, &actions)
     case (.reset(let number, _), _):
-      if let query = numbers[number] { queries[query]?.incoming = nil }
+      guard let query = numbers[number] else { return }
+      queries[query]?.incoming = nil
+      queries[query]?.token = nil
+      staged.removeAll { $0.query == number }
     case (.presence(let session, let author, let state, let left), _):
       actions.append(.presence(session: session, author: author, state: state, left: left))
     default: break

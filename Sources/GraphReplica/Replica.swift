@@ -19,8 +19,8 @@ public struct Replica: Sendable {
   let model: ModelHash?
 
   var phase = Phase.disconnected
-  /// The newest state that the server told of: what a reconnect resumes from.
-  public internal(set) var token: Token?
+  /// The store that the server keeps.
+  var store = UniqueID.zero
   var lastRequest: UInt64 = 0
   /// What the owner saved and the server has not answered, oldest first.
   var pending = [PendingSave]()
@@ -72,6 +72,9 @@ public struct Replica: Sendable {
     self.program = program
     self.model = model
   }
+
+  /// A server that accepts a connection and says nothing is given this long.
+  static let welcomeMilliseconds: Int64 = 10_000
 
   /// Transactions that the server has not answered.
   public var pendingTransactions: [TransactionID] { pending.map(\.id) }
@@ -142,14 +145,16 @@ public struct Replica: Sendable {
   // MARK: - Connection
 
   private mutating func sayHello(_ actions: inout [ReplicaAction]) {
-    phase = .awaitingWelcome
     lastRequest = 0
-    asked = [:]
-    staged = []
-    (subscribing, heldAdvance) = (0, nil)
+    disconnect(&actions)
+    phase = .awaitingWelcome
     lastHeard = now
     send(
-      .hello(Hello(model: model, replica: id, author: author, program: program, token: token)), for: .hello, &actions)
+      .hello(
+        Hello(
+          model: model, replica: id, author: author, program: program,
+          token: queries.values.compactMap(\.token).max { $0.revision < $1.revision })),
+      for: .hello, &actions)
   }
 
   private mutating func disconnect(_ actions: inout [ReplicaAction]) {
@@ -171,8 +176,8 @@ public struct Replica: Sendable {
 
   mutating func welcome(_ welcome: Welcome, _ actions: inout [ReplicaAction]) {
     phase = .live
-    if welcome.heartbeatMilliseconds > 0 { heartbeat = Int64(clamping: welcome.heartbeatMilliseconds) }
-    if token == nil { token = Token(store: welcome.head.store, revision: 0, fingerprint: 0) }
+    heartbeat = Int64(clamping: min(max(welcome.heartbeatMilliseconds, 100), 600_000))
+    store = welcome.head.store
     actions.append(.welcomed(welcome))
     // The same id: a transaction whose answer was lost lands once.
     for save in pending { send(save, &actions) }
@@ -186,8 +191,9 @@ public struct Replica: Sendable {
     switch phase {
     case .disconnected: break
     case .awaitingWelcome, .live:
-      if now - lastHeard > 3 * heartbeat {
-        actions.append(.disconnect(Refusal(.unavailable, "the server has not been heard for \(3 * heartbeat) ms")))
+      let patience = phase == .awaitingWelcome ? Self.welcomeMilliseconds : 3 * heartbeat
+      if now - lastHeard > patience {
+        actions.append(.disconnect(Refusal(.unavailable, "the server has not been heard for \(patience) ms")))
       } else if case .live = phase, now - lastSent >= heartbeat {
         send(.ping, for: .ping, &actions)
       }

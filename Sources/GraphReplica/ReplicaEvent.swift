@@ -46,6 +46,9 @@ public enum ReplicaAction: Sendable {
   case loaded(QueryID, [ObjectImage], at: Token)
   /// The query's old result stands for a while: it resumed at this revision.
   case resumed(QueryID, since: Revision)
+  /// The store does not know the past that this replica knows: it was restored from a backup, or is another one. What
+  /// is held is worth nothing until it is loaded again.
+  case diverged
   /// A commit, with everything that it does to this replica's queries.
   case changed(CommitUpdate)
   case refusedQuery(QueryID, Refusal)
@@ -59,6 +62,8 @@ public struct Saved: Hashable, Sendable {
   public var committed: Committed
   /// The objects of the commit as stored, as far as they fit into the reply.
   public var objects: [ObjectImage]
+  /// Whether those are all that the commit changed.
+  public var isComplete: Bool
 }
 
 public enum Answer: Hashable, Sendable {

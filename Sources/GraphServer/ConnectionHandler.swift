@@ -27,7 +27,11 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   func channelActive(context: ChannelHandlerContext) {
     self.context = context
-    session = runner.open(self)
+    guard let session = runner.open(self) else {
+      // More connections than are allowed: nothing is said, or they would cost what the limit is to save.
+      return context.close(promise: nil)
+    }
+    self.session = session
     runner.flush()
     context.fireChannelActive()
   }
@@ -91,7 +95,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     let bytes = pendingBytes
     pendingBytes = 0
     let promise = context.eventLoop.makePromise(of: Void.self)
-    promise.futureResult.whenComplete { [runner] _ in runner.handle(.drained(session, bytes: bytes)) }
+    // A write that failed is followed by the end of the connection, which drains everything.
+    promise.futureResult.whenSuccess { [runner] in runner.handle(.drained(session, bytes: bytes)) }
     context.writeAndFlush(wrapOutboundOut(last), promise: promise)
   }
 

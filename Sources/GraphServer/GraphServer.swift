@@ -54,7 +54,7 @@ public struct GraphServer: Service {
       loop: loop,
       hub: Hub(model: store.model, head: try store.head, server: configuration.name, limits: configuration.limits),
       store: store, writer: writer, readers: readers, spoolDirectory: store.directory, limits: configuration.limits,
-      log: log)
+      maximumConnections: configuration.maximumConnections, log: log)
     relay.runner.set(runner)
     writer.start()
     readers.start()

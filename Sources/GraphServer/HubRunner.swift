@@ -17,6 +17,7 @@ final class HubRunner: @unchecked Sendable {
   private let readers: ReaderPool
   private let spoolDirectory: String
   private let limits: HubLimits
+  private let maximumConnections: Int
   private let log: Logger
   private var connections = [SessionID: ConnectionHandler]()
   private var dirty = [SessionID]()
@@ -26,7 +27,7 @@ final class HubRunner: @unchecked Sendable {
 
   init(
     loop: any EventLoop, hub: Hub, store: any GraphStoring, writer: WriterThread, readers: ReaderPool,
-    spoolDirectory: String, limits: HubLimits, log: Logger
+    spoolDirectory: String, limits: HubLimits, maximumConnections: Int, log: Logger
   ) {
     self.loop = loop
     self.hub = hub
@@ -35,6 +36,7 @@ final class HubRunner: @unchecked Sendable {
     self.readers = readers
     self.spoolDirectory = spoolDirectory
     self.limits = limits
+    self.maximumConnections = maximumConnections
     self.log = log
     finished = loop.makePromise()
   }
@@ -56,7 +58,12 @@ final class HubRunner: @unchecked Sendable {
 
   // MARK: - Connections
 
-  func open(_ connection: ConnectionHandler) -> SessionID {
+  /// Nil when there are as many connections as are allowed.
+  func open(_ connection: ConnectionHandler) -> SessionID? {
+    guard connections.count < maximumConnections else {
+      log.warning("a connection was refused", metadata: ["maximum": "\(maximumConnections)"])
+      return nil
+    }
     lastSession += 1
     connections[lastSession] = connection
     perform(.opened(lastSession))

@@ -46,27 +46,25 @@ final class ReadStream: Sendable {
 
   struct Cancelled: Error {}
 
-  /// The reader has a frame.
+  /// The reader has a frame. Outputs leave under the lock, or two threads could swap them; they only hop to a loop.
   func put(_ frame: [UInt8]) throws {
-    let goes = try state.withLock { state -> Bool in
+    try state.withLock { state in
       if state.isCancelled { throw Cancelled() }
       if state.credit > 0 {
         state.credit -= 1
-        return true
+        return output(.frame(frame))
       }
       if state.file == nil, state.memoryBytes + frame.count <= Self.memoryLimit {
         state.memory.append(frame)
         state.memoryBytes += frame.count
-        return false
+        return
       }
       let file = try state.file ?? SpoolFile(directory: directory)
       state.file = file
       try file.write(frame, at: state.writeOffset)
       state.writeOffset += frame.count
       state.filed.append(frame.count)
-      return false
     }
-    if goes { output(.frame(frame)) }
   }
 
   /// The reader is done.
@@ -90,24 +88,23 @@ final class ReadStream: Sendable {
   }
 
   private func deliverNext(grant: Int) {
-    let outputs = state.withLock { state -> [Output] in
-      guard !state.isCancelled, !state.isFinished else { return [] }
+    state.withLock { state in
+      guard !state.isCancelled, !state.isFinished else { return }
       state.credit = min(state.credit + grant, Self.window)
-      var outputs = [Output]()
       while state.credit > 0 {
         if !state.memory.isEmpty {
           let frame = state.memory.removeFirst()
           state.memoryBytes -= frame.count
-          outputs.append(.frame(frame))
+          output(.frame(frame))
         } else if let file = state.file, state.nextFiled < state.filed.count {
           let length = state.filed[state.nextFiled]
           guard let frame = file.read(length, at: state.readOffset) else {
             state.isFinished = true
-            return [.finished(.failure(Refusal(.unavailable, "the spooled result can't be read")))]
+            return output(.finished(.failure(Refusal(.unavailable, "the spooled result can't be read"))))
           }
           state.nextFiled += 1
           state.readOffset += length
-          outputs.append(.frame(frame))
+          output(.frame(frame))
         } else {
           break
         }
@@ -116,11 +113,9 @@ final class ReadStream: Sendable {
       let isEmpty = state.memory.isEmpty && state.nextFiled == state.filed.count
       if isEmpty, let result = state.result {
         state.isFinished = true
-        outputs.append(.finished(result))
+        output(.finished(result))
       }
-      return outputs
     }
-    for output in outputs { self.output(output) }
   }
 }
 

@@ -42,7 +42,15 @@ struct StoreReads: Sendable {
     var chunk = [CommitEntry]()
     var size = 0
     for commit in commits.reversed() {
-      chunk.append(CommitEntry(commit))
+      var entry = CommitEntry(commit)
+      if commit.approximateSize > ProtocolLimits.maximumFrameSize / 2 {
+        // Too large for a frame with its objects: their ids remain.
+        for index in entry.changes.indices {
+          entry.changes[index].object = nil
+          entry.changes[index].edits = []
+        }
+      }
+      chunk.append(entry)
       size += commit.approximateSize
       if size >= ProtocolLimits.chunkSize {
         try stream.put(Frame.encode(ToClient(number, .log(chunk, last: false))))

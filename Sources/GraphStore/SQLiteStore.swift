@@ -25,6 +25,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   private let layout: StoreLayout
   private let log: Logger
   private let random: () -> UInt64
+  private let plantedBug: PlantedBug?
   private var writer: StoreWriter?
   private let isClosed = Mutex(false)
 
@@ -38,10 +39,20 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     /// that many slow, a larger one makes every commit of a lone client slower.
     public var checkpointPages = 4_000
     public var maximumReaders = 5
-    /// Test only: what a store opened without durability would do; the simulation must catch it.
-    public var synchronous = "FULL"
+    /// A bug to plant; the simulation must catch each.
+    public var plantedBug: PlantedBug?
 
     public init() {}
+  }
+
+  /// Test only: what would go wrong if the store were written otherwise.
+  public enum PlantedBug: String, Sendable, CaseIterable {
+    /// The writer is opened with synchronous=OFF.
+    case notSynchronous
+    /// Results are handed out before COMMIT.
+    case replyBeforeCommit
+    /// A transaction's id is not looked up.
+    case forgottenTransactionID
   }
 
   // MARK: - Opening
@@ -53,6 +64,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     self.directory = directory
     self.log = log ?? Logger(label: "store") { _ in SwiftLogNoOpLogHandler() }
     random = options.random
+    plantedBug = options.plantedBug
     layout = StoreLayout(model: model)
     path = directory + "/" + StoreFiles.name
     try StoreFiles.prepare(directory: directory)
@@ -101,6 +113,10 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       for suffix in ["", "-journal"] { unlink(draft + suffix) }
       throw error
     }
+    // A log without its database is of another one; SQLite would take it for this one's.
+    for suffix in ["-wal", "-shm"] {
+      if access(path + suffix, F_OK) == 0 { rename(path + suffix, path + suffix + ".orphan") }
+    }
     guard rename(draft, path) == 0 else { throw StoreFiles.failure("\(path) can't be made", errno) }
     try StoreFiles.synchronize(directory: directory)
   }
@@ -110,6 +126,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     configuration.maximumReaderCount = options.maximumReaders
     configuration.busyMode = .timeout(5)
     configuration.foreignKeysEnabled = true
+    configuration.allowsUnsafeTransactions = options.plantedBug == .replyBeforeCommit
     configuration.persistentReadOnlyConnections = true
     configuration.prepareDatabase { database in
       try database.execute(sql: "PRAGMA cache_size = -8192")
@@ -118,11 +135,12 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     let pool = try DatabasePool(path: path, configuration: configuration)
     // After `prepareDatabase` the pool has set NORMAL: set and read back what durability hangs on here.
     try pool.writeWithoutTransaction { database in
-      try database.execute(sql: "PRAGMA synchronous = \(options.synchronous)")
+      let level = options.plantedBug == .notSynchronous ? "OFF" : "FULL"
+      try database.execute(sql: "PRAGMA synchronous = \(level)")
       try database.execute(sql: "PRAGMA wal_autocheckpoint = \(options.checkpointPages)")
       let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode")
       let synchronous = try Int.fetchOne(database, sql: "PRAGMA synchronous")
-      guard mode == "wal", synchronous == 2 || options.synchronous != "FULL" else {
+      guard mode == "wal", synchronous == 2 || options.plantedBug == .notSynchronous else {
         throw StoreFailure(
           .notDurable, "the store \(path) can't be opened durably",
           cause: "journal_mode \(mode ?? "?"), synchronous \(synchronous ?? -1)",
@@ -167,7 +185,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
         return try perform(batch, now: now, writer)
       } catch let failure as BackstopFailure {
         log.error("a constraint of the database fired", metadata: ["constraint": "\(failure.message)"])
-        return try batch.map { try performAlone($0, now: now, writer) }
+        return batch.map { performAlone($0, now: now, writer) }
       }
     }
   }
@@ -175,6 +193,9 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   /// One SQLite transaction, a savepoint for each request, one wait for the disk.
   private func perform(_ batch: [WriteRequest], now: Timestamp, _ writer: StoreWriter) throws -> [WriteResult] {
     let connection = writer.connection
+    if plantedBug == .replyBeforeCommit, sqlite3_get_autocommit(connection.database.sqliteConnection) == 0 {
+      try connection.run("COMMIT")
+    }
     try connection.run("BEGIN IMMEDIATE")
     do {
       var results = [WriteResult]()
@@ -182,10 +203,11 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       for request in batch {
         // A savepoint gives a request's half-done writes back; a lone one has the transaction itself for that.
         if batch.count > 1 { try connection.run("SAVEPOINT request") }
-        results.append(try writer.perform(request, now: now))
+        results.append(
+          try writer.perform(request, now: now, forgetful: plantedBug == .forgottenTransactionID))
         if batch.count > 1 { try connection.run("RELEASE request") }
       }
-      try connection.run("COMMIT")
+      if plantedBug != .replyBeforeCommit { try connection.run("COMMIT") }
       return results
     } catch {
       try abandon(writer)
@@ -194,13 +216,17 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   }
 
   /// A request of a batch that a constraint of SQL refused: the rules let something through that they should not have.
-  private func performAlone(_ request: WriteRequest, now: Timestamp, _ writer: StoreWriter) throws -> WriteResult {
+  /// Each has its own answer: those before a failure are on disk.
+  private func performAlone(_ request: WriteRequest, now: Timestamp, _ writer: StoreWriter) -> WriteResult {
+    let refusal: Refusal
     do {
       return try perform([request], now: now, writer)[0]
     } catch let failure as BackstopFailure {
-      return WriteResult(
-        outcome: .refused(Refusal(.invalid, "the store refused the transaction (\(failure.message))")), record: nil)
+      refusal = Refusal(.invalid, "the store refused the transaction (\(failure.message))")
+    } catch {
+      refusal = Refusal(.unavailable, "\(error)")
     }
+    return WriteResult(outcome: .refused(refusal), record: nil)
   }
 
   /// After any failure the connection's own view is the only truth: roll back, and read again where the store stands.
@@ -288,9 +314,14 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     sql += " ORDER BY " + (order + ["t._id"]).joined(separator: ", ")
     // What SQL can't decide is decided here, so SQL must not count.
     if builder.isExact, request.limit != nil || request.offset > 0 {
-      sql += " LIMIT \(request.limit ?? -1) OFFSET \(request.offset)"
+      sql += " LIMIT ? OFFSET ?"
+      builder.append(.integer(Int64(request.limit ?? -1)))
+      builder.append(.integer(Int64(request.offset)))
     }
-    let row = try objects.connection.statement(sql)
+    // Not cached: there is no end to the shapes that predicates have.
+    let query = try objects.connection.database.makeStatement(sql: sql)
+    defer { withExtendedLifetime(query) {} }
+    let row = Row(statement: query.sqliteStatement)
     for (index, value) in builder.arguments.enumerated() { row.bind(Int32(index + 1), value) }
     defer { sqlite3_reset(row.statement) }
     let evaluator = builder.isExact ? nil : PredicateEvaluator(request.predicate, model: layout.model)
@@ -303,10 +334,10 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
           skipped += 1
           continue
         }
-        if let limit = request.limit, taken >= limit { break }
-        taken += 1
       }
       try body(image)
+      taken += 1
+      if let limit = request.limit, taken >= limit { break }
     }
     if let failure = objects.failure { throw failure }
   }

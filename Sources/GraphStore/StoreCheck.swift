@@ -215,8 +215,7 @@ private struct Checker {
         problems.append(("history", "revision \(expected) is missing"))
       }
       expected = commit.revision - 1
-      for change in try history.takeBack(commit, in: &present) {
-        guard let recorded = commit.changes.first(where: { $0.id == change.id }) else { continue }
+      for (recorded, change) in zip(commit.changes, try history.takeBack(commit, in: &present)) {
         let image = change.after ?? change.before
         if image.map({ Checksum.of($0.binary) }) != recorded.sum {
           problems.append(

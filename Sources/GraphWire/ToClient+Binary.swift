@@ -12,10 +12,11 @@ extension ToClient: BinaryForm {
         $0.field(2, hash.bytes)
       }
     case .chunk(let chunk): writer.field(5, chunk)
-    case .committed(let committed, let objects):
+    case .committed(let committed, let objects, let isComplete):
       writer.message(6) {
         $0.field(1, committed)
         for object in objects { $0.field(2, object) }
+        $0.field(3, isComplete)
       }
     case .subscribed(let query, let resumed):
       writer.message(7) {
@@ -75,14 +76,15 @@ extension ToClient: BinaryForm {
         body = .model(source: source, hash: hash)
       case 5: body = .chunk(try field.form())
       case 6:
-        var (committed, objects): (Committed?, [ObjectImage]) = (nil, [])
+        var (committed, objects, isComplete): (Committed?, [ObjectImage], Bool) = (nil, [], false)
         var inner = try field.reader()
         while let (number, field) = try inner.next() {
           if number == 1 { committed = try field.form() }
           if number == 2 { objects.append(try field.form()) }
+          if number == 3 { isComplete = try field.bool() }
         }
         guard let committed else { throw MalformedMessage("a commit's reply is empty") }
-        body = .committed(committed, objects: objects)
+        body = .committed(committed, objects: objects, isComplete: isComplete)
       case 7:
         var (query, resumed): (UInt64, Bool) = (0, false)
         var inner = try field.reader()

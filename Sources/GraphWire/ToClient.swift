@@ -7,7 +7,8 @@ public struct ToClient: Hashable, Sendable {
     case refused(Refusal)
     case model(source: String, hash: ModelHash)
     case chunk(Chunk)
-    case committed(Committed, objects: [ObjectImage])
+    /// `isComplete`: the objects are all that the commit changed and that are still there.
+    case committed(Committed, objects: [ObjectImage], isComplete: Bool)
     case subscribed(query: UInt64, resumed: Bool)
     case unsubscribed(query: UInt64)
     case delta(Delta)

@@ -225,9 +225,9 @@ extension Hello: BinaryForm {
       switch number {
       case 1: protocolVersion = try field.uint32()
       case 2:
-        guard let hash = ModelHash(bytes: try field.array()) else {
-          throw MalformedMessage("a model's hash has not 16 bytes")
-        }
+        let bytes = try field.array()
+        if bytes.isEmpty { continue }
+        guard let hash = ModelHash(bytes: bytes) else { throw MalformedMessage("a model's hash has not 16 bytes") }
         model = hash
       case 3: replica = try field.uniqueID()
       case 4: author = try field.string()

@@ -65,7 +65,9 @@ import Testing
     let daemon = try Daemon()
     let result = try daemon.run("list")
     #expect(result.status == 69)
-    #expect(result.errors == "stickies: no stickiesd answers at \(daemon.socket); start one with: stickiesd --listen \(daemon.socket)\n")
+    #expect(
+      result.errors
+        == "stickies: no stickiesd answers at \(daemon.socket); start one with: stickiesd --listen \(daemon.socket)\n")
   }
 
   @Test func aPredicateErrorPointsAtItsColumn() throws {

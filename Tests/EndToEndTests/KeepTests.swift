@@ -7,13 +7,15 @@ import Testing
   /// Notes of our own making in Keep's form.
   private static let samples: [String: String] = [
     "list.json": #"""
-      {"color":"RED","isTrashed":false,"isPinned":true,"isArchived":true,"title":"Groceries",
-       "listContent":[{"text":"Bread","isChecked":true},{"text":"Jam","isChecked":false}],
-       "labels":[{"name":"home"}],"userEditedTimestampUsec":1600000001000000,"createdTimestampUsec":1600000000000000}
-      """#,
-    "plain.json": #"{"color":"DEFAULT","isTrashed":false,"textContent":"Only text","title":"","createdTimestampUsec":1600000000000001}"#,
+    {"color":"RED","isTrashed":false,"isPinned":true,"isArchived":true,"title":"Groceries",
+     "listContent":[{"text":"Bread","isChecked":true},{"text":"Jam","isChecked":false}],
+     "labels":[{"name":"home"}],"userEditedTimestampUsec":1600000001000000,"createdTimestampUsec":1600000000000000}
+    """#,
+    "plain.json":
+      #"{"color":"DEFAULT","isTrashed":false,"textContent":"Only text","title":"","createdTimestampUsec":1600000000000001}"#,
     "trash.json": #"{"isTrashed":true,"textContent":"gone","createdTimestampUsec":1600000000000002}"#,
-    "photo.json": #"{"isTrashed":false,"textContent":"With a photo","attachments":[{"filePath":"p.png"}],"createdTimestampUsec":1600000000000003}"#,
+    "photo.json":
+      #"{"isTrashed":false,"textContent":"With a photo","attachments":[{"filePath":"p.png"}],"createdTimestampUsec":1600000000000003}"#,
     "broken.json": "{\"title\":",
     "other.json": "{\"a\":1}",
   ]
@@ -48,7 +50,9 @@ import Testing
   }
 
   /// The real export, where it is at hand: beside the checkout, in a folder that is never part of it.
-  private static let real = URL(fileURLWithPath: Fixtures.root).deletingLastPathComponent().appendingPathComponent("shared/keep").path
+  private static let real = URL(fileURLWithPath: Fixtures.root).deletingLastPathComponent().appendingPathComponent(
+    "shared/keep"
+  ).path
 
   @Test(.enabled(if: FileManager.default.fileExists(atPath: KeepTests.real)))
   func aRealExportComesInWhole() throws {

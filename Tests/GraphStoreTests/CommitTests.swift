@@ -183,8 +183,10 @@ import Testing
     let note = try store.insert("Note", ["board": .object(board)])
     let base = try store.store.head.revision
     store.author = "bob"
+    store.replica = UniqueID(high: 2, low: 2)
     try store.must([store.update(note, "Note.x", .double(5), base: base)])
     store.author = "ann"
+    store.replica = UniqueID(high: 1, low: 2)
     try store.must([store.update(note, "Note.y", .double(7), base: base)])
     let refusal = try store.refusal([store.update(note, "Note.x", .double(9), base: base)])
     #expect(refusal?.code == .conflict)
@@ -305,5 +307,115 @@ struct StoreCheckRun {
     try store.store.close()
     findings = try StoreCheck.run(directory: store.directory.path, model: store.model)
     try store.reopen()
+  }
+}
+
+/// Found by reviewing, each with the input that broke it.
+@Suite struct MendedTests {
+  @Test func aSpliceFarOutsideIsRefusedNotATrap() throws {
+    let store = try TestStore(try Fixtures.stickies())
+    let board = try store.insert("Board", ["name": .string("B")])
+    let note = try store.insert("Note", ["board": .object(board), "text": .string("abc")])
+    let base = try store.store.head.revision
+    let text = try store.property("Note.text").number
+    func splice(_ splice: TextSplice) -> Change {
+      Change(.update, note, base: base, edits: [Edit(text, .splice([splice]))])
+    }
+    store.replica = UniqueID(high: 2, low: 2)
+    try store.must([splice(TextSplice(offset: 0, length: 0, insertion: "x"))])
+    store.replica = UniqueID(high: 3, low: 3)
+    #expect(try store.refusal([splice(TextSplice(offset: 1 << 31, length: 1, insertion: ""))]) != nil)
+    #expect(throws: MalformedMessage.self) {
+      try TextSplice(binary: TextSplice(offset: .max, length: 1, insertion: "").binary)
+    }
+  }
+
+  @Test func aSpliceAfterASetIsRecordedAsWhatHappened() throws {
+    let store = try TestStore(try Fixtures.stickies())
+    let board = try store.insert("Board", ["name": .string("B")])
+    let note = try store.insert("Note", ["board": .object(board), "text": .string("hi")])
+    let text = try store.property("Note.text").number
+    let edits = [
+      Edit(text, .set(.string("hello world"))),
+      Edit(text, .splice([TextSplice(offset: 11, length: 0, insertion: "!")])),
+    ]
+    try store.must([Change(.update, note, base: .max, edits: edits)])
+    #expect(try store.value(note, "Note.text") == .string("hello world!"))
+    _ = try store.undo()
+    #expect(try store.value(note, "Note.text") == .string("hi"))
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
+  @Test func anIdUnderAnotherEntityIsNoObject() throws {
+    let store = try TestStore(try Fixtures.stickies())
+    let board = try store.insert("Board", ["name": .string("B")])
+    _ = try store.insert("Tag", ["name": .string("t")])
+    let note = try store.insert("Note", ["board": .object(board)])
+    let disguised = ObjectID(key: board.key, entity: try store.entity("Tag").number)
+    let edit = Edit(try store.property("Note.tags").number, .members(added: [disguised], removed: []))
+    #expect(
+      try store.refusal([Change(.update, note, base: .max, edits: [edit])])?.violations.first?.rule == "destination")
+    let others = Edit(try store.property("Tag.notes").number, .members(added: [], removed: [board]))
+    let tag = try store.all("Tag")[0].id
+    _ = try store.commit([Change(.update, tag, base: .max, edits: [others])])
+    #expect(try store.value(board, "Board.name") == .string("B"))
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
+  @Test func anEditFromBeforeADeleteLosesThoughTheObjectCameBack() throws {
+    let store = try TestStore(try Fixtures.stickies())
+    let board = try store.insert("Board", ["name": .string("B")])
+    let base = try store.store.head.revision
+    store.replica = UniqueID(high: 2, low: 2)
+    try store.must([Change(.delete, board)])
+    _ = try store.undo()
+    store.replica = UniqueID(high: 3, low: 3)
+    let refusal = try store.refusal([store.update(board, "Board.name", .string("C"), base: base)])
+    #expect(refusal?.conflicts.first?.kind == .deleted)
+  }
+
+  @Test func undoOfABoardLeavesWhatOthersPutOnIt() throws {
+    let store = try TestStore(try Fixtures.stickies())
+    let board = try store.insert("Board", ["name": .string("B")])
+    store.author = "bob"
+    let note = try store.insert("Note", ["board": .object(board)])
+    store.author = "ann"
+    guard case .refused(let refusal) = try store.undo().outcome else { return #expect(Bool(false)) }
+    #expect(refusal.code == .conflict)
+    #expect(try store.image(note) != nil)
+  }
+
+  @Test func aReplicaDoesNotConflictWithItself() throws {
+    let store = try TestStore(try Fixtures.stickies())
+    let board = try store.insert("Board", ["name": .string("B")])
+    let note = try store.insert("Note", ["board": .object(board)])
+    let base = try store.store.head.revision
+    try store.must([store.update(note, "Note.x", .double(1), base: base)])
+    try store.must([store.update(note, "Note.x", .double(2), base: base)])
+    #expect(try store.value(note, "Note.x") == .double(2))
+  }
+
+  @Test func predicatesOfEveryLegalSizeAreAnswered() throws {
+    let store = try TestStore(try Fixtures.stickies())
+    let board = try store.insert("Board", ["name": .string("B")])
+    for _ in 0..<3 { _ = try store.insert("Note", ["board": .object(board)]) }
+    let wide = (0..<5_000).map { "number == \($0)" }.joined(separator: " OR ")
+    #expect(try store.all("Note", wide).count == 3)
+    let deep = String(repeating: "NOT (", count: 60) + "number == 2" + String(repeating: ")", count: 60)
+    #expect(try store.all("Note", deep).count == 1)
+    #expect(
+      try store.all("Note", "number IN {" + (0..<15_000).map(String.init).joined(separator: ",") + "}").count == 3)
+  }
+
+  @Test func manyStaleEditsOfOneCommitTakeLinearTime() throws {
+    let store = try TestStore(try Fixtures.stickies())
+    let board = try store.insert("Board", ["name": .string("B")])
+    let notes = try store.must((0..<5_000).map { _ in try store.insertion("Note", ["board": .object(board)]) })
+    let base = try store.store.head.revision
+    store.replica = UniqueID(high: 2, low: 2)
+    try store.must(notes.map { try store.update($0, "Note.x", .double(1)) })
+    store.replica = UniqueID(high: 3, low: 3)
+    try store.must(notes.map { try store.update($0, "Note.y", .double(1), base: base) })
+    #expect(try store.all("Note", "x == 1 AND y == 1").count == 5_000)
   }
 }

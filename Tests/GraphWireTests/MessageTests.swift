@@ -63,7 +63,7 @@ import Testing
         .committed(
           Committed(
             revision: 1, fingerprint: 2, identities: [.init(temporary: .temporary(1, entity: 2), permanent: id)],
-            conflicts: [conflict]), objects: [image])),
+            conflicts: [conflict]), objects: [image], isComplete: true)),
       ToClient(6, .subscribed(query: 3, resumed: true)), ToClient(7, .unsubscribed(query: 3)),
       ToClient(
         0,

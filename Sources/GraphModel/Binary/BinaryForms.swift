@@ -94,7 +94,8 @@ extension Value: BinaryForm {
           if number == 1 { ids.append(try field.form()) }
         }
         self = .objects(Set(ids).sorted())
-      default: break
+      // Null is the absence of all of them: a kind of a later version must not pass for it.
+      default: throw MalformedMessage("a value has a kind that this version does not know")
       }
     }
   }
@@ -139,11 +140,21 @@ extension TextSplice: BinaryForm {
       default: break
       }
     }
+    // Sums of two stay far from the end of an Int.
+    guard offset <= Self.maximumOffset, length <= Self.maximumOffset else {
+      throw MalformedMessage("a splice lies outside any text")
+    }
   }
+
+  /// No text is longer.
+  public static let maximumOffset = 1 << 32
 }
 
 /// `message Edit { uint32 property = 1; oneof action { Value set = 2; Splices splice = 3; Members members = 4; } }`
 extension Edit: BinaryForm {
+  /// Splices of one edit; rebasing takes time for each pair of two edits.
+  public static let maximumSplices = 1_000
+
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, UInt64(property))
     switch action {
@@ -158,7 +169,7 @@ extension Edit: BinaryForm {
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
-    self.init(0, .set(.null))
+    var (property, action): (PropertyNumber, Action?) = (0, nil)
     while let (number, field) = try reader.next() {
       switch number {
       case 1: property = try field.uint32()
@@ -168,6 +179,9 @@ extension Edit: BinaryForm {
         var list = try field.reader()
         while let (number, field) = try list.next() {
           if number == 1 { splices.append(try field.form()) }
+        }
+        guard splices.count <= Self.maximumSplices else {
+          throw MalformedMessage("an edit has more than \(Self.maximumSplices) splices")
         }
         action = .splice(splices)
       case 4:
@@ -181,6 +195,9 @@ extension Edit: BinaryForm {
       default: break
       }
     }
+    // An action of a later version must not pass for one of this version that clears the property.
+    guard let action else { throw MalformedMessage("an edit has no action that this version knows") }
+    self.init(property, action)
   }
 }
 

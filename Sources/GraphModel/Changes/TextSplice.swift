@@ -58,7 +58,7 @@ public struct TextSplice: Hashable, Sendable {
   /// `splices` meant. Nothing that `earlier` inserted is deleted; at equal places the earlier insertion comes first.
   public static func rebase(_ splices: [TextSplice], over earlier: [TextSplice]) -> [TextSplice] {
     var result = [TextSplice]()
-    for splice in splices {
+    for splice in splices where splice.offset >= 0 && splice.length >= 0 && splice.offset <= maximumOffset {
       let place = map(splice.offset, over: earlier)
       var pieces = survivors(of: splice.offset..<splice.end, over: earlier)
       var first = TextSplice(offset: place, length: 0, insertion: splice.insertion)

@@ -42,6 +42,15 @@ public final class Model: Sendable {
 
   public func entity(named name: String) -> Entity? { entities.first { $0.name == name } }
 
+  /// The entity that declares a uniqueness constraint of `entity`: all its family share it.
+  public func owner(of constraint: [PropertyNumber], in entity: Entity) -> Entity {
+    var owner = entity
+    while let parent = owner.parent.flatMap({ self.entity($0) }), parent.uniquenessConstraints.contains(constraint) {
+      owner = parent
+    }
+    return owner
+  }
+
   public func property(_ number: PropertyNumber) -> Property? {
     number >= 1 && number <= propertiesByNumber.count ? propertiesByNumber[Int(number) - 1] : nil
   }
@@ -77,7 +86,9 @@ public struct Entity: Sendable {
   public var relationships: [Property] { properties.filter { $0.relationship != nil } }
 
   /// The properties that an object's image holds, in the order of their slots.
-  public var storedProperties: [Property] { properties.filter { $0.slot != nil } }
+  public var storedProperties: [Property] {
+    properties.filter { $0.slot != nil }.sorted { $0.slot ?? 0 < $1.slot ?? 0 }
+  }
 
   public func isKind(of other: Entity) -> Bool { other.family.contains(number) }
 }
@@ -94,7 +105,8 @@ public struct Property: Sendable {
   public let documentation: String
   /// The entity that declares it.
   public let owner: EntityNumber
-  /// Its place in the images of its entity and of every subentity; nil for what is never stored on this side.
+  /// Its place in the images of its entity and of every subentity, by name within the entity that declares it; nil for
+  /// what is never stored on this side.
   public let slot: Int?
   public let isOptional: Bool
   public let kind: Kind

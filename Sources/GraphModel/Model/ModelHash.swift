@@ -1,5 +1,5 @@
-/// What two programs must agree on to exchange objects: names, types, optionality, relationships, uniqueness and the
-/// cases of enumerations. Documentation, defaults and validation may differ.
+/// What two programs must agree on to exchange objects: names, types, optionality, relationships, uniqueness, full
+/// text and the cases of enumerations. Documentation, defaults and validation may differ.
 public struct ModelHash: Hashable, Sendable, CustomStringConvertible {
   public let bytes: [UInt8]
 
@@ -22,7 +22,8 @@ public struct ModelHash: Hashable, Sendable, CustomStringConvertible {
         case .attribute(let attribute):
           add(
             "attribute", property.name, attribute.kind.rawValue, property.isOptional ? "optional" : "required",
-            attribute.enumeration ?? "", attribute.assignment?.rawValue ?? "")
+            attribute.enumeration ?? "", attribute.assignment?.rawValue ?? "",
+            attribute.isFullText ? "fullText" : "")
         case .relationship(let relationship):
           add(
             "relationship", property.name, "\(relationship.destination)", "\(relationship.inverse)",

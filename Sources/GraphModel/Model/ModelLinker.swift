@@ -7,10 +7,10 @@ struct ModelLinker {
 
   /// What every object has under these names in JSON and in predicates.
   static let reservedNames: Set<String> = ["id", "entity", "revision", "changed", "deleted", "object"]
-  /// What the typed classes inherit.
+  /// The words of the predicate language.
   static let reservedWords: Set<String> = [
     "and", "or", "not", "in", "like", "any", "all", "none", "between", "contains", "beginswith", "endswith", "true",
-    "false", "null", "nil", "matches", "search", "truepredicate", "falsepredicate",
+    "false", "null", "nil", "yes", "no", "some", "matches", "search", "truepredicate", "falsepredicate",
   ]
 
   init(draft: ModelDraft) { self.draft = draft }
@@ -27,6 +27,9 @@ struct ModelLinker {
       if enumerations.updateValue(enumeration, forKey: enumeration.name) != nil {
         report(enumeration.path + ".name", "another enumeration is called \"\(enumeration.name)\"")
       }
+      if enumeration.cases.count > Self.maximumCount {
+        report(enumeration.path, "has more than \(Self.maximumCount) cases")
+      }
       if enumeration.cases.isEmpty { report(enumeration.path + ".cases", "an enumeration has at least one case") }
     }
     for entity in draft.entities {
@@ -37,8 +40,17 @@ struct ModelLinker {
         byName[entity.name] = entity
       }
     }
-    for entity in draft.entities { checkParent(of: entity) }
+    guard draft.entities.count <= Self.maximumCount else {
+      return report("entities", "a model has at most \(Self.maximumCount) entities")
+    }
+    for entity in draft.entities {
+      if entity.name.lowercased().hasPrefix("sqlite_") {
+        report(entity.path + ".name", "names that begin with sqlite_ are taken by the database")
+      }
+      checkParent(of: entity)
+    }
     guard mistakes.isEmpty else { return }
+    checkFamilies()
     for entity in draft.entities {
       checkNames(of: entity)
       for attribute in entity.attributes { checkAttribute(attribute) }
@@ -58,7 +70,26 @@ struct ModelLinker {
       guard seen.insert(parent).inserted else {
         return report(entity.path + ".parent", "\"\(entity.name)\" inherits from itself")
       }
+      guard seen.count <= Self.maximumDepth else {
+        return report(entity.path + ".parent", "more than \(Self.maximumDepth) entities inherit from each other")
+      }
       current = next
+    }
+  }
+
+  /// At most so many entities, cases, and properties in one family (a table's columns); ancestors of one entity.
+  static let maximumCount = 1_000
+  static let maximumDepth = 32
+
+  /// All that share a root share a table.
+  private mutating func checkFamilies() {
+    var columns = [String: Int]()
+    for entity in draft.entities {
+      let root = lineage(of: entity)[0].name
+      columns[root, default: 0] += entity.attributes.count + entity.relationships.count
+      if columns[root, default: 0] > Self.maximumCount {
+        return report(entity.path, "\(root) and its heirs have more than \(Self.maximumCount) properties together")
+      }
     }
   }
 
@@ -79,7 +110,7 @@ struct ModelLinker {
           report(path + ".name", "\"\(name)\" is taken by \(other) (case does not count)")
         }
         if ancestor.name == entity.name,
-          Self.reservedNames.contains(name) || Self.reservedWords.contains(name.lowercased())
+          Self.reservedNames.contains(name.lowercased()) || Self.reservedWords.contains(name.lowercased())
         {
           report(path + ".name", "\"\(name)\" is a word of the predicate language or of every object")
         }
@@ -107,10 +138,17 @@ struct ModelLinker {
         report("\(attribute.path).\(member)", "is no \(kind.rawValue)")
       }
     }
-    if let low = attribute.json["minimum"].flatMap({ value($0, of: attribute) }),
-      let high = attribute.json["maximum"].flatMap({ value($0, of: attribute) }),
-      Value.order(low, high) == .descending
+    func bound(_ name: String) -> Value? {
+      attribute.json[name].flatMap { $0 == .null ? nil : value($0, of: attribute) }
+    }
+    if let start = bound("default"),
+      [("minimum", Order.ascending), ("maximum", .descending)].contains(where: { limit in
+        bound(limit.0).map { Value.order(start, $0) == limit.1 } ?? false
+      })
     {
+      report(attribute.path + ".default", "lies outside minimum and maximum")
+    }
+    if let low = bound("minimum"), let high = bound("maximum"), Value.order(low, high) == .descending {
       report(attribute.path + ".maximum", "is less than the minimum")
     }
     let hasLength = attribute.minimumLength != nil || attribute.maximumLength != nil
@@ -127,7 +165,10 @@ struct ModelLinker {
     if let expected, expected != kind {
       report(attribute.path + ".assigned", "goes with the type \(expected.rawValue)")
     }
-    if attribute.assignment != nil, attribute.json["default"] != nil {
+    if attribute.assignment == .sequence, bound("minimum") != nil || bound("maximum") != nil {
+      report(attribute.path + ".assigned", "a sequence counts from 1: it takes no minimum and no maximum")
+    }
+    if attribute.assignment != nil, let start = attribute.json["default"], start != .null {
       report(attribute.path + ".default", "the server assigns this attribute")
     }
   }
@@ -167,6 +208,8 @@ struct ModelLinker {
       }
     }
     if Set(names).count != names.count { report(path, "names a property twice") }
+    let earlier = line.flatMap(\.unique).filter { $0 == names }.count
+    if earlier > 1 { report(path, "the same constraint stands here or in an ancestor twice") }
   }
 
   private func value(_ json: JSON, of attribute: ModelDraft.Attribute) -> Value? {
@@ -213,13 +256,22 @@ struct ModelLinker {
     of entity: ModelDraft.Entity, _ entityNumbers: [String: EntityNumber], _ propertyNumbers: [String: PropertyNumber],
     slot: inout Int
   ) -> [Property] {
+    // Slots follow the names, not the file: models with equal hashes have equal images.
+    let stored =
+      entity.attributes.map(\.name)
+      + entity.relationships.filter { storage(of: $0, in: entity) != .inverse }.map(\.name)
+    var slots = [String: Int]()
+    for name in stored.sorted(by: { Bytes.order($0, $1) == .ascending }) {
+      slots[name] = slot
+      slot += 1
+    }
     var properties = [Property]()
     func add(_ name: String, _ documentation: String, isOptional: Bool, isStored: Bool, _ kind: Property.Kind) {
       properties.append(
         Property(
           number: propertyNumbers["\(entity.name).\(name)"] ?? 0, name: name, documentation: documentation,
-          owner: entityNumbers[entity.name] ?? 0, slot: isStored ? slot : nil, isOptional: isOptional, kind: kind))
-      if isStored { slot += 1 }
+          owner: entityNumbers[entity.name] ?? 0, slot: isStored ? slots[name] : nil, isOptional: isOptional, kind: kind
+        ))
     }
     for draft in entity.attributes {
       let constant = { (name: String) in draft.json[name].flatMap { value($0, of: draft) } ?? .null }

@@ -87,6 +87,8 @@ private struct ModelReader {
     draft.name = top.name("name") ?? ""
     draft.version = top.integer("version", required: true) ?? 0
     if draft.version < 1, top.has("version") { mistakes.append(.init(path: "version", reason: "counts from 1")) }
+    // Editors find the schema by it.
+    top.use("$schema")
     draft.documentation = top.string("documentation") ?? ""
     for (item, path) in top.array("enumerations") { draft.enumerations.append(enumeration(item, path)) }
     for (item, path) in top.array("entities", required: true) { draft.entities.append(entity(item, path)) }
@@ -172,8 +174,7 @@ private struct Fields {
     if json.members == nil { self.mistakes.append(.init(path: path, reason: "must be an object")) }
   }
 
-  /// A letter, then letters, digits or underscores; at most 64 bytes. The words of the predicate language and
-  /// what every object has are taken.
+  /// A letter, then letters, digits or underscores; at most 64 bytes.
   static func isName(_ text: String) -> Bool {
     guard let first = text.utf8.first, text.utf8.count <= 64 else { return false }
     func isLetter(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) }

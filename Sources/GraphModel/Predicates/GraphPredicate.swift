@@ -1,5 +1,5 @@
 /// Which objects: a condition on an entity's properties, resolved against a model. The text form is parsed by
-/// `GraphPredicate(parsing:entity:model:)`; docs/predicates.md describes it.
+/// `GraphPredicate(parsing:entity:model:)`; docs/protocol.md describes it.
 ///
 /// Nil equals only nil; no order comparison with nil holds. Strings compare by their bytes unless `[c]` or `[d]` is
 /// asked for.
@@ -13,6 +13,8 @@ public indirect enum GraphPredicate: Hashable, Sendable {
 
   /// Predicates may lie this deep in each other: well below SQLite's own limit for expressions.
   public static let maximumDepth = 200
+  /// A pattern of LIKE has at most this many bytes.
+  public static let maximumPatternSize = 1_000
   /// The most comparisons, list elements included.
   public static let maximumSize = 20_000
 

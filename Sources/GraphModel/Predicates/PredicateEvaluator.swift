@@ -199,17 +199,28 @@ public struct PredicateEvaluator: Sendable {
   /// Whole and floating-point numbers compare by value.
   private static func equal(_ left: Value, _ right: Value) -> Bool {
     switch (left, right) {
-    case (.integer(let a), .double(let b)): Double(a) == b
-    case (.double(let a), .integer(let b)): a == Double(b)
+    case (.integer(let a), .double(let b)): Int64(exactly: b) == a
+    case (.double(let a), .integer(let b)): Int64(exactly: a) == b
     default: left == right
     }
   }
 
   private static func contains(_ text: String, _ part: String) -> Bool {
     let (text, part) = (Array(text.utf8), Array(part.utf8))
-    guard let first = part.first, part.count <= text.count else { return part.isEmpty }
-    for start in 0...(text.count - part.count) where text[start] == first {
-      if text[start..<(start + part.count)].elementsEqual(part) { return true }
+    guard !part.isEmpty, part.count <= text.count else { return part.isEmpty }
+    // Knuth, Morris and Pratt: no text makes it slow.
+    var fallback = [Int](repeating: 0, count: part.count)
+    var length = 0
+    for index in part.indices.dropFirst() {
+      while length > 0, part[index] != part[length] { length = fallback[length - 1] }
+      if part[index] == part[length] { length += 1 }
+      fallback[index] = length
+    }
+    var matched = 0
+    for byte in text {
+      while matched > 0, byte != part[matched] { matched = fallback[matched - 1] }
+      if byte == part[matched] { matched += 1 }
+      if matched == part.count { return true }
     }
     return false
   }

@@ -19,7 +19,8 @@ struct PredicateLexer {
   private static let symbols = ["==", "!=", "<>", "<=", ">=", "&&", "||", "=", "<", ">", "!", "(", ")", "{", "}", ","]
 
   static func tokens(_ text: String) throws(PredicateSyntaxError) -> [Place] {
-    let characters = Array(text)
+    // Scalars, not characters: a combining mark must not melt into a quotation mark.
+    let characters = Array(text.unicodeScalars)
     var tokens = [Place]()
     var index = 0
     func fail(_ reason: String, _ at: Int) -> PredicateSyntaxError {
@@ -28,11 +29,11 @@ struct PredicateLexer {
     while index < characters.count {
       let start = index
       let character = characters[index]
-      if character.isWhitespace {
+      if character.properties.isWhitespace {
         index += 1
-      } else if character.isLetter || character == "_" || character == "@" {
+      } else if character.properties.isAlphabetic || character == "_" || character == "@" {
         while index < characters.count, isWordCharacter(characters[index]) { index += 1 }
-        tokens.append(Place(token: .word(String(characters[start..<index])), column: start + 1))
+        tokens.append(Place(token: .word(string(characters[start..<index])), column: start + 1))
         // Options stand right behind the operator: CONTAINS[cd].
         if index < characters.count, characters[index] == "[" {
           let optionsStart = index
@@ -40,16 +41,17 @@ struct PredicateLexer {
           guard index < characters.count else { throw fail("'[' is never closed", optionsStart) }
           index += 1
           tokens.append(
-            Place(token: .symbol(String(characters[optionsStart..<index])), column: optionsStart + 1))
+            Place(token: .symbol(string(characters[optionsStart..<index])), column: optionsStart + 1))
         }
-      } else if character.isNumber || character == "-" || character == "." {
+      } else if isDigit(character) || character == "-" || character == "." {
         index += 1
-        while index < characters.count, characters[index].isNumber || ".eE+-".contains(characters[index]) {
+        while index < characters.count, isDigit(characters[index]) || ".eE+-".unicodeScalars.contains(characters[index])
+        {
           let previous = characters[index - 1]
-          if "+-".contains(characters[index]), previous != "e", previous != "E" { break }
+          if "+-".unicodeScalars.contains(characters[index]), previous != "e", previous != "E" { break }
           index += 1
         }
-        let literal = String(characters[start..<index])
+        let literal = string(characters[start..<index])
         if let whole = Int64(literal) {
           tokens.append(Place(token: .integer(whole), column: start + 1))
         } else if let number = Double(literal), number.isFinite {
@@ -58,7 +60,7 @@ struct PredicateLexer {
           throw fail("'\(literal)' is no number", start)
         }
       } else if character == "\"" || character == "'" {
-        var content = ""
+        var content = String.UnicodeScalarView()
         index += 1
         while index < characters.count, characters[index] != character {
           if characters[index] == "\\" {
@@ -76,13 +78,13 @@ struct PredicateLexer {
         }
         guard index < characters.count else { throw fail("this string has no end", start) }
         index += 1
-        tokens.append(Place(token: .string(content), column: start + 1))
-      } else if let symbol = symbols.first(where: { characters[index...].starts(with: $0) }) {
-        index += symbol.count
+        tokens.append(Place(token: .string(String(content)), column: start + 1))
+      } else if let symbol = symbols.first(where: { characters[index...].starts(with: $0.unicodeScalars) }) {
+        index += symbol.unicodeScalars.count
         tokens.append(Place(token: .symbol(symbol), column: start + 1))
         // ==[cd]
         if index < characters.count, characters[index] == "[", let close = characters[index...].firstIndex(of: "]") {
-          tokens.append(Place(token: .symbol(String(characters[index...close])), column: index + 1))
+          tokens.append(Place(token: .symbol(string(characters[index...close])), column: index + 1))
           index = close + 1
         }
       } else {
@@ -93,7 +95,13 @@ struct PredicateLexer {
     return tokens
   }
 
-  private static func isWordCharacter(_ character: Character) -> Bool {
-    character.isLetter || character.isNumber || character == "_" || character == "." || character == "@"
+  private static func string(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
+    String(String.UnicodeScalarView(scalars))
+  }
+
+  private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { (0x30...0x39).contains(scalar.value) }
+
+  private static func isWordCharacter(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.isAlphabetic || isDigit(scalar) || scalar == "_" || scalar == "." || scalar == "@"
   }
 }

@@ -254,11 +254,18 @@ private struct PredicateParser {
     }
     if case .word = current, !isLiteralWord {
       let start = position
+      if comparator == .search { throw fail("the words to search for are expected here, as a \"string\"") }
       let (path, other) = try self.path()
       if other.isMany { throw fail("this path leads to many values", at: start) }
       return .path(path)
     }
-    return .value(try value(type, comparator))
+    let start = position
+    let value = try value(type, comparator)
+    if comparator == .search, value.isNull { throw fail("the words to search for are expected here", at: start) }
+    if comparator == .like, value.stringValue?.utf8.count ?? 0 > GraphPredicate.maximumPatternSize {
+      throw fail("a pattern has at most \(GraphPredicate.maximumPatternSize) bytes", at: start)
+    }
+    return .value(value)
   }
 
   private mutating func list(_ type: PathType) throws(PredicateSyntaxError) -> [Value] {

@@ -1,6 +1,6 @@
 /// A predicate that can't be read, with the place where it stops making sense.
 public struct PredicateSyntaxError: Error, Hashable, CustomStringConvertible {
-  /// In characters, from 1.
+  /// In Unicode scalars, from 1.
   public let column: Int
   public let reason: String
   public let text: String

@@ -29,11 +29,16 @@ public protocol GraphReader {
 public struct PastChange: Sendable {
   public var revision: Revision
   public var author: String
+  /// Who made it: a replica's own transactions come in order, so it never conflicts with itself.
+  public var replica: UniqueID
+  public var kind: ObjectChange.Kind
   public var edits: [Edit]
 
-  public init(revision: Revision, author: String, edits: [Edit]) {
+  public init(revision: Revision, author: String, replica: UniqueID, kind: ObjectChange.Kind, edits: [Edit]) {
     self.revision = revision
     self.author = author
+    self.replica = replica
+    self.kind = kind
     self.edits = edits
   }
 }

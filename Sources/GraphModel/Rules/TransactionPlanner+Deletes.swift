@@ -43,7 +43,8 @@ extension TransactionPlanner {
   /// A delete of an object that someone has changed since: the merge policy decides which side wins.
   private mutating func keeps(_ draft: Draft, against change: Change) throws -> Bool {
     guard let before = draft.before, before.revision > change.base, change.base > 0 else { return false }
-    guard let last = try reader.history(of: before.id, after: change.base).last else { return false }
+    let past = try reader.history(of: before.id, after: change.base)
+    guard let last = past.last(where: { $0.replica != transaction.id.replica }) else { return false }
     let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
     conflicts.append(
       Conflict(kind: .changed, id: before.id, author: last.author, revision: last.revision, mineWon: mineWins))
@@ -65,6 +66,7 @@ extension TransactionPlanner {
     }
     for other in others where drafts[other]?.isDeleted != true {
       guard try touch(other) else { continue }
+      if inverseRelationship.minimumCount != nil { countsToCheck[other, default: []].insert(inverse.number) }
       if inverseRelationship.isToMany {
         let ids = drafts[other]?.after[inverse].objectIDs.filter { $0 != id } ?? []
         drafts[other]?.after[inverse] = .objects(ids)

@@ -18,8 +18,10 @@ extension TransactionPlanner {
         throw Refusal(.malformed, "a splice of \(draft.entity.name).\(property.name) does not fit the text")
       }
       drafts[id]?.after[property] = .string(new)
-      // A second splice of one transaction speaks of another text: then the difference is computed anew.
-      drafts[id]?.splices[property.number] = draft.splices[property.number] == nil && !isInsert ? splices : nil
+      // Recorded as they are only when they speak of the text before the transaction; else the difference is computed.
+      let isFirst =
+        !isInsert && draft.before?[property].stringValue != nil && draft.before?[property] == draft.after[property]
+      drafts[id]?.splices[property.number] = isFirst ? splices : nil
     case (.relationship(let relationship), .set(let value)) where !relationship.isToMany:
       try setReference(value, property, relationship, of: id)
     case (.relationship(let relationship), .set(.objects(let ids))):
@@ -160,10 +162,14 @@ extension TransactionPlanner {
     switch relationship.storage {
     case .inverse: break
     case .reference:
-      guard try touch(id), drafts[id]?.after[property].objectID == other else { return }
+      guard try touch(id), drafts[id]?.entity.property(property.number) != nil,
+        drafts[id]?.after[property].objectID == other
+      else { return }
       drafts[id]?.after[property] = .null
     case .members:
-      guard try touch(id), let ids = drafts[id]?.after[property].objectIDs else { return }
+      guard try touch(id), drafts[id]?.entity.property(property.number) != nil,
+        let ids = drafts[id]?.after[property].objectIDs
+      else { return }
       drafts[id]?.after[property] = .objects(ids.filter { $0 != other })
     }
   }

@@ -25,7 +25,8 @@ extension TransactionPlanner {
       for property in entity.properties {
         guard let slot = property.slot else { continue }
         if let attribute = property.attribute {
-          values[slot] = attribute.defaultValue
+          // What comes back is as it was, nulls included.
+          if change.kind == .insert { values[slot] = attribute.checked(attribute.defaultValue) ?? .null }
         } else if property.relationship?.storage == .members {
           values[slot] = .objects([])
         }
@@ -43,8 +44,11 @@ extension TransactionPlanner {
     guard transaction.policy != .error, change.kind == .insert else { return nil }
     for key in try keys(of: change, entity) {
       if let id = insertedKeys[key] { return id }
-      let owner = key.constraint.first.flatMap { model.property($0) }.flatMap { model.entity($0.owner) } ?? entity
-      if let id = try reader.object(of: owner, matching: key.constraint, values: key.values) { return id }
+      guard let owner = model.entity(key.owner),
+        let id = try reader.object(of: owner, matching: key.constraint, values: key.values)
+      else { continue }
+      // One of another kind has the key: nothing that the insert could become.
+      if id.entity == entity.number { return id }
     }
     return nil
   }
@@ -54,14 +58,17 @@ extension TransactionPlanner {
     var keys = [UniqueKey]()
     for constraint in entity.uniquenessConstraints {
       let values = constraint.map { number -> Value in
-        for edit in change.edits where edit.property == number {
+        for edit in change.edits.reversed() where edit.property == number {
           guard case .set(let value) = edit.action else { continue }
           if case .object(let id) = value { return permanent(id).map(Value.object) ?? .null }
           return entity.property(number)?.attribute?.checked(value) ?? .null
         }
         return entity.property(number)?.attribute?.defaultValue ?? .null
       }
-      if !values.contains(.null) { keys.append(UniqueKey(constraint: constraint, values: values)) }
+      if !values.contains(.null) {
+        keys.append(
+          UniqueKey(owner: model.owner(of: constraint, in: entity).number, constraint: constraint, values: values))
+      }
     }
     return keys
   }
@@ -73,7 +80,7 @@ extension TransactionPlanner {
 
   /// The insert met an object with its key: what it says is an edit of that object, or is dropped.
   mutating func mergeIntoExisting(_ change: Change) throws {
-    guard let id = identities[change.id], try touch(id) else { return }
+    guard let known = identities[change.id], try touch(known), let id = drafts[known]?.after.id else { return }
     guard transaction.policy == .objectTrump || transaction.policy == .overwrite else { return }
     for edit in change.edits {
       guard model.property(edit.property)?.attribute?.assignment == nil else { continue }

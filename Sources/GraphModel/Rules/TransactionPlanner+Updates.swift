@@ -1,18 +1,26 @@
 /// Merging: what the transaction says against what others have committed since its base revision.
 extension TransactionPlanner {
   mutating func applyUpdate(_ change: Change) throws {
-    guard let id = permanent(change.id) else {
+    guard let named = permanent(change.id) else {
       throw Refusal(.malformed, "an update names a temporary id that this transaction does not insert")
     }
-    guard try touch(id), let stored = drafts[id]?.before ?? drafts[id]?.after else {
-      return try reportMissing(id)
+    guard try touch(named), let stored = drafts[named]?.before ?? drafts[named]?.after else {
+      return try reportMissing(named)
     }
+    // With its concrete entity, whatever the client believed.
+    let id = stored.id
     // At or below the base there is nothing to compare.
     guard let before = drafts[id]?.before, before.revision > change.base else {
       for edit in change.edits { try apply(edit, to: id, isInsert: false) }
       return
     }
-    let past = try reader.history(of: id, after: change.base)
+    let past = try reader.history(of: id, after: change.base).filter { $0.replica != transaction.id.replica }
+    // What was deleted meanwhile and came back is not what the edit was made on.
+    if change.base > 0, let revival = past.first(where: { $0.kind == .inserted }) {
+      conflicts.append(
+        Conflict(kind: .deleted, id: id, author: revival.author, revision: revival.revision, mineWon: false))
+      return
+    }
     let edits = merge(change.edits, of: stored, past: past)
     for edit in edits { try apply(edit, to: id, isInsert: false) }
   }

@@ -79,8 +79,9 @@ extension TransactionPlanner {
     for id in order {
       guard let draft = drafts[id], !draft.isDeleted else { continue }
       for constraint in draft.entity.uniquenessConstraints {
-        keys[UniqueKey(constraint: constraint, values: values(of: constraint, draft.after, draft.entity)), default: []]
-          .append(id)
+        let owner = model.owner(of: constraint, in: draft.entity).number
+        let values = values(of: constraint, draft.after, draft.entity)
+        keys[UniqueKey(owner: owner, constraint: constraint, values: values), default: []].append(id)
       }
     }
     return keys
@@ -95,9 +96,9 @@ extension TransactionPlanner {
       let values = values(of: constraint, draft.after, draft.entity)
       guard !values.contains(.null) else { continue }
       if let before = draft.before, self.values(of: constraint, before, draft.entity) == values { continue }
-      guard let owner = model.entity(constraintOwner(constraint)) else { continue }
-      let here = keys[UniqueKey(constraint: constraint, values: values)] ?? []
-      var others = here.filter { $0 != draft.after.id }.prefix(1).map { $0 }
+      let owner = model.owner(of: constraint, in: draft.entity)
+      let here = keys[UniqueKey(owner: owner.number, constraint: constraint, values: values)] ?? []
+      var others = [here.first { $0 != draft.after.id }].compactMap { $0 }
       if let stored = try reader.object(of: owner, matching: constraint, values: values), drafts[stored] == nil {
         others.append(stored)
       }
@@ -108,10 +109,5 @@ extension TransactionPlanner {
         draft.after.id, model.property(constraint[0]), "unique", values[0],
         "there is already a \(owner.name) with this \(names)")
     }
-  }
-
-  /// The entity that declares the constraint's first property: all its family share the constraint.
-  private func constraintOwner(_ constraint: [PropertyNumber]) -> EntityNumber {
-    constraint.first.flatMap { model.property($0)?.owner } ?? 0
   }
 }

@@ -25,6 +25,8 @@ public struct TransactionPlanner<Reader: GraphReader> {
 
   /// The values that a uniqueness constraint allows once.
   struct UniqueKey: Hashable {
+    /// The entity that declares the constraint.
+    let owner: EntityNumber
     let constraint: [PropertyNumber]
     let values: [Value]
   }
@@ -177,7 +179,15 @@ public struct TransactionPlanner<Reader: GraphReader> {
       } else {
         .invalid
       }
-    throw Refusal(code, first.message + more, violations: violations)
+    // The client knows an object that it wanted to insert by its temporary id only.
+    let temporary = Dictionary(identities.map { ($0.value, $0.key) }, uniquingKeysWith: { min($0, $1) })
+    let named = violations.map { violation in
+      var violation = violation
+      violation.id = temporary[violation.id] ?? violation.id
+      return violation
+    }
+    throw Refusal(
+      code, first.message + more, conflicts: conflicts.filter { $0.kind == .unique }, violations: named)
   }
 
   private func sentence(for conflicts: [Conflict]) -> String {

@@ -50,7 +50,8 @@ extension DecimalValue: LosslessStringConvertible, CustomStringConvertible {
     let halves = mantissa.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     let whole = halves[0]
     let fraction = halves.count == 2 ? halves[1] : ""
-    guard !(whole.isEmpty && fraction.isEmpty), abs(power) <= Self.maximumExponent else { return nil }
+    guard !(whole.isEmpty && fraction.isEmpty), (-Self.maximumExponent...Self.maximumExponent).contains(power)
+    else { return nil }
     var digits = [UInt8]()
     for byte in (whole + fraction).utf8 {
       guard byte >= 0x30, byte <= 0x39, digits.count < 10_000 else { return nil }

@@ -49,7 +49,7 @@ extension JSON {
     case .integer(let value): bytes.append(contentsOf: String(value).utf8)
     case .double(let value):
       // A whole double prints as an integer would: JSON knows only numbers.
-      if let whole = Int64(exactly: value), abs(whole) < 1 << 53 {
+      if let whole = Int64(exactly: value), whole.magnitude < 1 << 53 {
         bytes.append(contentsOf: String(whole).utf8)
       } else {
         bytes.append(contentsOf: (value.isFinite ? "\(value)" : "null").utf8)

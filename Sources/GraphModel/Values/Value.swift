@@ -85,8 +85,8 @@ extension Value {
     switch (left, right) {
     case (.integer(let a), .integer(let b)), (.date(let a), .date(let b)): Order(a, b)
     case (.double(let a), .double(let b)): Order(a, b)
-    case (.integer(let a), .double(let b)): Order(Double(a), b)
-    case (.double(let a), .integer(let b)): Order(a, Double(b))
+    case (.integer(let a), .double(let b)): order(a, b)
+    case (.double(let a), .integer(let b)): order(b, a).reversed
     case (.string(let a), .string(let b)): Bytes.order(a, b)
     case (.bool(let a), .bool(let b)): Order(a ? 1 : 0, b ? 1 : 0)
     case (.decimal(let a), .decimal(let b)): Order(a, b)
@@ -96,6 +96,13 @@ extension Value {
     case (.object(let a), .object(let b)): Order(a, b)
     default: Order(left.rank, right.rank)
     }
+  }
+
+  /// By value, exactly: above 2^53 a whole number has no double of its own.
+  private static func order(_ whole: Int64, _ number: Double) -> Order {
+    let floor = number.rounded(.down)
+    guard let other = Int64(exactly: floor) else { return number > 0 ? .ascending : .descending }
+    return whole == other ? (number > floor ? .ascending : .same) : Order(whole, other)
   }
 
   private var rank: Int {

@@ -4,6 +4,40 @@ import GraphModel
 /// Reads commits back, on one connection and inside one transaction.
 struct HistoryReader {
   let objects: ObjectReader
+  private let recent = RecentCommits()
+
+  init(objects: ObjectReader) { self.objects = objects }
+
+  /// The last commits that were looked into for single objects: a commit of many objects is decoded once, not once for
+  /// each of them.
+  private final class RecentCommits {
+    struct Entry {
+      let author: String
+      let replica: UniqueID
+      let changes: [ObjectID: HistoryChange]
+    }
+
+    private var entries = [Revision: Entry]()
+    private var size = 0
+
+    subscript(revision: Revision) -> Entry? { entries[revision] }
+
+    func keep(_ commit: Commit) -> Entry {
+      // By revision for ever: commits don't change. Some tens of thousands of changes at most.
+      if size > 50_000 { (entries, size) = ([:], 0) }
+      let entry = Entry(
+        author: commit.author, replica: commit.transaction.replica,
+        changes: Dictionary(commit.changes.map { ($0.id, $0) }, uniquingKeysWith: { $1 }))
+      entries[commit.revision] = entry
+      size += commit.changes.count
+      return entry
+    }
+
+    func forget() { (entries, size) = ([:], 0) }
+  }
+
+  /// After a rollback revisions are given anew.
+  func forgetRecent() { recent.forget() }
 
   private var connection: Connection { objects.connection }
   private var model: Model { objects.model }
@@ -57,15 +91,20 @@ struct HistoryReader {
       undo: undo.isEmpty ? nil : try UndoGroup(binary: undo), changes: try HistoryChange.decode(row.blob(8)))
   }
 
+  /// So many changes newer than the wanted commits are taken back at most.
+  static let maximumSkippedChanges = 5_000_000
+
   /// The commits after `after` up to `through`, with whole images: the present of every object that they and later
   /// commits touched, taken back commit by commit.
   func records(after: Revision, through: Revision?, maximumChanges: Int) throws -> [CommitRecord] {
     var present = [ObjectID: ObjectImage?]()
     var records = [CommitRecord]()
-    var count = 0
+    var (count, skipped) = (0, 0)
     try forEachCommitNewestFirst(after: after) { commit in
-      count += commit.changes.count + 1
-      guard count <= maximumChanges else {
+      // What is newer than asked for must be taken back all the same; it counts against a wider bound.
+      let isWanted = through.map { commit.revision <= $0 } ?? true
+      if isWanted { count += commit.changes.count + 1 } else { skipped += commit.changes.count + 1 }
+      guard count <= maximumChanges, skipped <= Self.maximumSkippedChanges else {
         throw Refusal(.limit, "more than \(maximumChanges) changes lie between revision \(after) and now")
       }
       let changes = try takeBack(commit, in: &present)
@@ -114,11 +153,27 @@ struct HistoryReader {
   func past(of id: ObjectID, newest: Revision, after base: Revision) throws -> [PastChange] {
     var past = [PastChange]()
     var revision = newest
-    while revision > base, let commit = try commit(revision), let change = commit.changes.first(where: { $0.id == id })
-    {
-      past.append(PastChange(revision: revision, author: commit.author, edits: change.edits.map(\.edit)))
+    while revision > base, let entry = try entry(revision), let change = entry.changes[id] {
+      past.append(
+        PastChange(
+          revision: revision, author: entry.author, replica: entry.replica, kind: change.kind,
+          edits: change.edits.map(\.edit)))
       revision = change.previous
     }
     return past.reversed()
+  }
+
+  private func entry(_ revision: Revision) throws -> RecentCommits.Entry? {
+    if let known = recent[revision] { return known }
+    return try commit(revision).map { recent.keep($0) }
+  }
+
+  /// Who made a commit.
+  func author(of revision: Revision) throws -> String? {
+    let row = try connection.statement(
+      "SELECT a.name FROM _commit JOIN _author AS a ON a.number = author WHERE revision = ?")
+    row.bind(1, revision)
+    defer { sqlite3_reset(row.statement) }
+    return try connection.step(row) ? row.text(0) : nil
   }
 }

@@ -117,7 +117,9 @@ struct EntityTable: Sendable {
       statements.append(
         "CREATE INDEX \(quoted("\(name).\(column.name)")) ON \(quoted(name)) (\(quoted(column.name)))")
     }
-    for constraint in Self.constraints(of: root, model) { statements.append(uniqueIndex(constraint, model)) }
+    for (owner, constraint) in Self.constraints(of: root, model) {
+      statements.append(uniqueIndex(constraint, of: owner))
+    }
     for edge in edges {
       statements.append(
         "CREATE TABLE \(quoted(edge.name)) (member INTEGER NOT NULL REFERENCES \(quoted(edge.members)) (_row), "
@@ -132,20 +134,28 @@ struct EntityTable: Sendable {
     return statements
   }
 
-  /// The family's constraints, each once.
-  private static func constraints(of root: Entity, _ model: Model) -> [[PropertyNumber]] {
-    var seen = Set<[PropertyNumber]>()
-    return root.family.compactMap { model.entity($0) }.flatMap(\.uniquenessConstraints).filter {
-      seen.insert($0).inserted
+  /// The family's constraints, each once, with the entity that declares it.
+  private static func constraints(of root: Entity, _ model: Model) -> [(owner: Entity, constraint: [PropertyNumber])] {
+    var found = [(owner: Entity, constraint: [PropertyNumber])]()
+    for entity in root.family.compactMap({ model.entity($0) }) {
+      for constraint in entity.uniquenessConstraints
+      where model.owner(of: constraint, in: entity).number == entity.number {
+        found.append((entity, constraint))
+      }
     }
+    return found
   }
 
   /// Rows with a null in the key have no key: they stay out of the index.
-  private func uniqueIndex(_ constraint: [PropertyNumber], _ model: Model) -> String {
+  private func uniqueIndex(_ constraint: [PropertyNumber], of owner: Entity) -> String {
     let keys = constraint.compactMap { column(of: $0) }
-    let index = quoted("\(name).unique.\(keys.map(\.name).joined(separator: "."))")
+    let index = quoted("\(owner.name).unique.\(keys.map(\.name).joined(separator: "."))")
     let optional = keys.filter { $0.property.isOptional || $0.property.owner != root.number }
-    let condition = optional.map { "\(quoted($0.name)) IS NOT NULL" }.joined(separator: " AND ")
+    var conditions = optional.map { "\(quoted($0.name)) IS NOT NULL" }
+    if owner.number != root.number {
+      conditions.append("_entity IN (\(owner.family.map(String.init).joined(separator: ", ")))")
+    }
+    let condition = conditions.joined(separator: " AND ")
     return "CREATE UNIQUE INDEX \(index) ON \(quoted(name)) (\(keys.map { quoted($0.name) }.joined(separator: ", ")))"
       + (condition.isEmpty ? "" : " WHERE \(condition)")
   }

@@ -42,7 +42,8 @@ final class ObjectReader: ImageSource {
   /// The row of an object, and its id with its concrete entity; nil when it is not there.
   func find(_ id: ObjectID) throws -> (row: Int64, id: ObjectID)? {
     guard let table = layout.table(of: id.entity) else { return nil }
-    if let row = rows[id], let known = ids[table.root.number]?[row] { return (row, known) }
+    // Equality of ids leaves the entity out; a row of another table is another object.
+    if let row = rows[id], let known = ids[table.root.number]?[row], known == id { return (row, known) }
     let found = try connection.statement("SELECT _row, _entity FROM \(quoted(table.name)) WHERE _id = ?")
     found.bind(1, id.key)
     guard try connection.step(found) else { return nil }

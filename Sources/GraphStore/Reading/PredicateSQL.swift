@@ -15,6 +15,19 @@ struct PredicateSQL {
 
   private var model: Model { layout.model }
 
+  /// For what follows the condition.
+  mutating func append(_ value: Value) { arguments.append(value) }
+
+  /// SQLite's parser has a stack of its own; what lies deeper is left to the evaluator.
+  private static let maximumDepth = 8
+
+  /// Joins as a balanced tree: a chain of a thousand would be a thousand deep.
+  private static func join(_ parts: ArraySlice<String>, _ word: String) -> String {
+    if parts.count <= 16 { return "(" + parts.joined(separator: word) + ")" }
+    let middle = parts.startIndex + parts.count / 2
+    return "(" + join(parts[..<middle], word) + word + join(parts[middle...], word) + ")"
+  }
+
   /// The condition on a row of `table` called `t`.
   mutating func condition(_ predicate: GraphPredicate, on alias: String = "t", in table: EntityTable) -> String {
     translate(predicate, alias, table)
@@ -25,33 +38,43 @@ struct PredicateSQL {
   }
 
   /// Nil when nothing useful can be said; arguments taken on the way are given back.
-  private mutating func translate(_ predicate: GraphPredicate, _ alias: String, _ table: EntityTable) -> String? {
+  private mutating func translate(
+    _ predicate: GraphPredicate, _ alias: String, _ table: EntityTable, depth: Int = 0
+  ) -> String? {
     let mark = arguments.count
+    if depth > Self.maximumDepth {
+      isExact = false
+      return nil
+    }
     switch predicate {
     case .always: return "1"
     case .never: return "0"
     case .and(let parts):
       var sql = [String]()
       for part in parts {
-        if let translated = translate(part, alias, table) { sql.append(translated) } else { isExact = false }
+        if let translated = translate(part, alias, table, depth: depth + 1) {
+          sql.append(translated)
+        } else {
+          isExact = false
+        }
       }
-      return sql.isEmpty ? nil : "(" + sql.joined(separator: " AND ") + ")"
+      return sql.isEmpty ? nil : Self.join(sql[...], " AND ")
     case .or(let parts):
       var sql = [String]()
       for part in parts {
-        guard let translated = translate(part, alias, table) else {
+        guard let translated = translate(part, alias, table, depth: depth + 1) else {
           arguments.removeSubrange(mark...)
           isExact = false
           return nil
         }
         sql.append(translated)
       }
-      return "(" + sql.joined(separator: " OR ") + ")"
+      return Self.join(sql[...], " OR ")
     case .not(let inner):
       // The complement of a superset is no superset.
       let wasExact = isExact
       isExact = true
-      guard let translated = translate(inner, alias, table), isExact else {
+      guard let translated = translate(inner, alias, table, depth: depth + 1), isExact else {
         arguments.removeSubrange(mark...)
         isExact = false
         return nil
@@ -68,12 +91,17 @@ struct PredicateSQL {
     switch comparison.quantifier {
     case .one:
       return exists(comparison, comparison.path.hops[...], alias, table, missing: Self.holdsForNull(comparison))
-    case .any: return exists(comparison, comparison.path.hops[...], alias, table, missing: false)
+    case .any:
+      return exists(comparison, comparison.path.hops[...], alias, table, missing: Self.holdsForNull(comparison))
     case .none:
       let mark = arguments.count
       let wasExact = isExact
       isExact = true
-      guard let any = exists(comparison, comparison.path.hops[...], alias, table, missing: false), isExact else {
+      guard
+        let any = exists(
+          comparison, comparison.path.hops[...], alias, table, missing: Self.holdsForNull(comparison)),
+        isExact
+      else {
         arguments.removeSubrange(mark...)
         isExact = false
         return nil
@@ -99,6 +127,7 @@ struct PredicateSQL {
     missing: Bool
   ) -> String? {
     guard let hop = hops.first else { return leaf(comparison, alias, table) }
+    guard hops.count <= Self.maximumDepth / 2 else { return nil }
     guard let property = model.property(hop), let relationship = property.relationship,
       let next = layout.table(of: relationship.destination)
     else { return nil }

@@ -47,8 +47,11 @@ final class StoreWriter {
   // MARK: - One request
 
   /// Commits one request inside the transaction that is open. Nothing has been written when it is refused.
-  func perform(_ request: WriteRequest, now: Timestamp) throws -> WriteResult {
-    if let outcome = try earlierOutcome(of: request.id) { return WriteResult(outcome: outcome, record: nil) }
+  /// - Parameter forgetful: test only; a transaction that was committed before is not recognized.
+  func perform(_ request: WriteRequest, now: Timestamp, forgetful: Bool = false) throws -> WriteResult {
+    if !forgetful, let outcome = try earlierOutcome(of: request.id) {
+      return WriteResult(outcome: outcome, record: nil)
+    }
     let time = max(now, lastTime)
     do {
       let (transaction, author, undoes, skipped) = try resolve(request)
@@ -78,6 +81,9 @@ final class StoreWriter {
     }
   }
 
+  /// A commit's changes have at most this many bytes: SQLite's own limit for one value is not far above.
+  static let maximumCommitSize = 512 << 20
+
   private func write(
     _ plan: TransactionPlan, _ transaction: Transaction, author: String, undoes: Revision?, time: Timestamp,
     conflicts: [Conflict]
@@ -86,6 +92,10 @@ final class StoreWriter {
     var counters = sequences
     for (property, number) in plan.sequences { counters[property] = number }
     let changes = HistoryChange.encode(plan.changes, model: layout.model)
+    guard changes.count <= Self.maximumCommitSize else {
+      throw Refusal(
+        .limit, "the commit has \(changes.count) bytes; at most \(Self.maximumCommitSize) are taken: split it")
+    }
     let outcome = Committed(
       revision: next, fingerprint: 0, identities: plan.identities, conflicts: plan.conflicts + conflicts)
     try RowWriter(objects: objects).write(plan.changes)
@@ -205,6 +215,7 @@ final class StoreWriter {
   /// After a rollback: what was kept of the transaction is no longer so.
   func reload() throws {
     objects.forgetAll()
+    history.forgetRecent()
     authors.removeAll()
     replicas.removeAll()
     let row = try connection.statement(
@@ -267,7 +278,8 @@ private struct PlanReader: GraphReader {
     row.bind(1, id.key)
     defer { sqlite3_reset(row.statement) }
     guard try writer.connection.step(row) else { return nil }
-    return try writer.history.commit(row.integer(0)).map { ($0.revision, $0.author) }
+    let revision = row.integer(0)
+    return try writer.history.author(of: revision).map { (revision, $0) }
   }
 
   func history(of id: ObjectID, after revision: Revision) throws -> [PastChange] {
@@ -282,8 +294,11 @@ private struct PlanReader: GraphReader {
       guard let column = table.column(of: number) else { return nil }
       conditions.append("\(quoted(column.name)) = ?")
     }
+    let restriction =
+      entity.number == entity.root
+      ? "" : " AND _entity IN (\(entity.family.map(String.init).joined(separator: ", ")))"
     let row = try writer.connection.statement(
-      "SELECT _id, _entity FROM \(quoted(table.name)) WHERE " + conditions.joined(separator: " AND "))
+      "SELECT _id, _entity FROM \(quoted(table.name)) WHERE " + conditions.joined(separator: " AND ") + restriction)
     for (index, value) in values.enumerated() {
       if case .object(let id) = value {
         guard let found = try writer.objects.find(id) else { return nil }

@@ -44,6 +44,12 @@ struct UndoPlanner {
       guard commit.author == author else {
         throw Refusal(.notAllowed, "revision \(wanted) was made by \(commit.author); one undoes one's own commits")
       }
+      let undone = try objects.connection.statement(
+        "SELECT 1 FROM _commit AS u WHERE u.undoes = ? AND NOT EXISTS (SELECT 1 FROM _commit AS v WHERE v.undoes = u.revision)"
+      )
+      undone.bind(1, wanted)
+      defer { sqlite3_reset(undone.statement) }
+      if try objects.connection.step(undone) { throw Refusal(.conflict, "revision \(wanted) is undone already") }
       return commit
     }
     let row = try objects.connection.statement(
@@ -65,11 +71,30 @@ struct UndoPlanner {
   ) throws {
     guard let image = try objects.readImage(of: change.id) else { return }
     let later = try history.past(of: image.id, newest: image.revision, after: commit.revision)
-    if let other = later.last(where: { $0.author != commit.author }) {
+    let edited = later.last { $0.author != commit.author }
+    if let other = try edited ?? othersBelow(image, commit) {
       skipped.append(Conflict(kind: .changed, id: image.id, author: other.author, revision: other.revision))
     } else {
       changes.append(Change(.delete, image.id))
     }
+  }
+
+  /// What somebody else has put where a delete would take it along.
+  private func othersBelow(_ image: ObjectImage, _ commit: HistoryReader.Commit) throws -> PastChange? {
+    let own = Set(commit.changes.map(\.id))
+    for property in objects.model.entity(image.id.entity)?.relationships ?? [] {
+      guard let relationship = property.relationship, relationship.deleteRule == .cascade else { continue }
+      var related = image[property].objectIDs
+      if relationship.storage == .inverse, let inverse = objects.model.property(relationship.inverse) {
+        related = try objects.readReferrers(to: image.id, through: inverse)
+      }
+      for id in related where !own.contains(id) {
+        guard let other = try objects.readImage(of: id) else { continue }
+        let past = try history.past(of: id, newest: other.revision, after: commit.revision)
+        if let foreign = past.last(where: { $0.author != commit.author }) { return foreign }
+      }
+    }
+    return nil
   }
 
   private func undoUpdate(
@@ -88,7 +113,9 @@ struct UndoPlanner {
       }
       let since = later.flatMap { past in past.edits.filter { $0.property == edit.property }.map { (past, $0) } }
       switch edit.action {
-      case .members: edits.append(edit.reversed)
+      case .members(let added, let removed):
+        let back = try removed.filter { try isThere(.object($0), revived) }
+        edits.append(Edit(edit.property, .members(added: back, removed: added)))
       case .set(let old, let new):
         if image[property] == new {
           if try isThere(old, revived) { edits.append(edit.reversed) }
@@ -100,11 +127,23 @@ struct UndoPlanner {
         }
       case .splice:
         guard case .splice(var splices) = edit.reversed.action else { continue }
+        var isWhole = false
         for (_, other) in since {
-          guard case .splice(let earlier) = other.action else { continue }
+          guard case .splice(let earlier) = other.action else {
+            isWhole = true
+            break
+          }
           splices = TextSplice.rebase(splices, over: earlier)
         }
-        edits.append(Edit(edit.property, .splice(splices)))
+        if isWhole, let last = since.last?.0 {
+          // The text was replaced as a whole since: no place in it means anything any more.
+          skipped.append(
+            Conflict(
+              kind: .changed, id: image.id, property: property.number, theirs: image[property], author: last.author,
+              revision: last.revision))
+        } else {
+          edits.append(Edit(edit.property, .splice(splices)))
+        }
       }
     }
     if !edits.isEmpty { changes.append(Change(.update, image.id, base: .max, edits: edits)) }

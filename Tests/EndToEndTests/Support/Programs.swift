@@ -92,7 +92,9 @@ final class Daemon: @unchecked Sendable {  // `process` is replaced by one test 
 
   /// Runs `stickies` to its end.
   @discardableResult
-  func run(_ arguments: String..., author: String = "ann@test", input: String? = nil, server: String? = nil) throws -> Result {
+  func run(_ arguments: String..., author: String = "ann@test", input: String? = nil, server: String? = nil) throws
+    -> Result
+  {
     try Self.run(arguments, server: server ?? socket.description, author: author, input: input)
   }
 

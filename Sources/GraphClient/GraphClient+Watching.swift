@@ -1,0 +1,58 @@
+import GraphModel
+import GraphReplica
+import GraphWire
+
+extension GraphClient {
+  // MARK: - Live queries
+
+  /// Follows a query in the context; returns when its first result is there.
+  public func follow(_ entity: Entity, where predicate: GraphPredicate = .always) async throws -> QueryID {
+    guard state != .closed else { throw Refusal(.unavailable, "the client is closed") }
+    let query = context.follow(entity: entity, predicate: predicate)
+    try await withCheckedThrowingContinuation { continuation in
+      loading[query] = continuation
+      perform()
+    }
+    return query
+  }
+
+  public func unfollow(_ query: QueryID) {
+    context.unfollow(query)
+    perform()
+  }
+
+  /// What a watch is told, in order.
+  public enum WatchEvent: Sendable {
+    case loaded(QueryID, [ObjectImage], at: Token)
+    case resumed(QueryID, since: Revision)
+    case changed(CommitUpdate)
+    case ended(Refusal)
+  }
+
+  final class Watch {
+    let body: (WatchEvent) -> Void
+
+    init(body: @escaping (WatchEvent) -> Void) { self.body = body }
+  }
+
+  /// Follows queries with whole objects and without the context: `body` is called for each result and each commit.
+  /// - Parameter since: where an earlier watch stopped; then only what came after it is told.
+  /// - Returns: the queries' numbers, in the order of `queries`.
+  @discardableResult
+  public func watch(
+    _ queries: [(entity: Entity, predicate: GraphPredicate)], since: Token? = nil, body: @escaping (WatchEvent) -> Void
+  ) -> [QueryID] {
+    let watch = Watch(body: body)
+    var numbers = [QueryID]()
+    for (entity, predicate) in queries {
+      lastWatch += 1
+      watches[lastWatch] = watch
+      numbers.append(lastWatch)
+      let text = predicate == .always ? "" : predicate.text(in: context.model)
+      context.handle(
+        .subscribe(lastWatch, Subscribe(entity: entity.number, predicate: text, wholeObjects: true, since: since)))
+    }
+    perform()
+    return numbers
+  }
+}

@@ -1,0 +1,192 @@
+import GraphModel
+
+/// Saving. A context has one transaction under way at a time: the next is made when the one before is answered, so that
+/// it can name the objects which that one inserted, and say its texts as splices of what is stored by then.
+struct QueuedSave {
+  let id: TransactionID
+  let policy: MergePolicy
+  let undo: UndoGroup?
+  /// The objects that it changes, as they were dirty then.
+  let states: [(state: ObjectState, kind: Change.Kind, base: Revision)]
+}
+
+extension ObjectContext {
+  /// Saves all changes as one transaction; nil when there are none. It goes out now, or when the one before it has been
+  /// answered.
+  public func save(policy: MergePolicy = .error, undo: UndoGroup? = nil) -> TransactionID? {
+    var states = [(state: ObjectState, kind: Change.Kind, base: Revision)]()
+    let id = TransactionID(replica: replica.id, sequence: lastSequence + 1)
+    // Inserts in the order of their temporary ids, which is the order in which they were made.
+    for state in dirty.values.sorted(by: { $0.id < $1.id }) {
+      let kind: Change.Kind
+      if state.isDeleted {
+        if state.sent.contains(where: \.isDelete) { continue }
+        kind = .delete
+      } else if state.isInserted, state.sent.isEmpty {
+        kind = .insert
+      } else if !state.edits.isEmpty {
+        kind = .update
+      } else {
+        continue
+      }
+      states.append((state, kind, state.base))
+      state.sent.append(.init(transaction: id, edits: state.edits, isDelete: kind == .delete))
+      state.edits = [:]
+      state.base = state.stored?.revision ?? 0
+    }
+    guard !states.isEmpty else { return nil }
+    lastSequence += 1
+    queuedSaves.append(QueuedSave(id: id, policy: policy, undo: undo, states: states))
+    if queuedSaves.count == 1 { sendNextSave() }
+    return id
+  }
+
+  func sendNextSave() {
+    guard let save = queuedSaves.first else { return }
+    var changes = [Change]()
+    for (state, kind, base) in save.states {
+      guard let sent = state.sent.first(where: { $0.transaction == save.id }) else { continue }
+      // An insert that was refused: what changes it is the insert now.
+      switch kind == .update && state.isInserted ? .insert : kind {
+      case .insert, .revive: changes.append(Change(.insert, state.id, edits: edits(sent.edits)))
+      case .update: changes += updates(of: state, sent.edits, base: base)
+      case .delete: changes.append(Change(.delete, state.id, base: base))
+      }
+    }
+    handle(.save(Transaction(id: save.id, policy: save.policy, undo: save.undo, changes: changes)))
+  }
+
+  private func edits(_ locals: [PropertyNumber: ObjectState.LocalValue]) -> [Edit] {
+    locals.sorted { $0.key < $1.key }.compactMap { number, local in
+      guard let property = model.property(number) else { return nil }
+      if property.relationship?.isToMany == true {
+        return Edit(number, .members(added: local.added.sorted(), removed: local.removed.sorted()))
+      }
+      return Edit(number, .set(local.value))
+    }
+  }
+
+  /// Texts travel as splices of what is stored now; everything else against the revision that the edit began at, so that
+  /// a conflict shows.
+  private func updates(
+    of state: ObjectState, _ locals: [PropertyNumber: ObjectState.LocalValue], base: Revision
+  ) -> [Change] {
+    var plain = locals
+    var texts = [Edit]()
+    for (number, local) in locals.sorted(by: { $0.key < $1.key }) where local.textBase != nil {
+      guard let property = model.property(number), let stored = state.storedValue(property).stringValue,
+        let mine = local.rebased(onto: stored).value.stringValue
+      else { continue }
+      plain[number] = nil
+      texts.append(Edit(number, .splice([TextSplice.smallest(from: stored, to: mine)])))
+    }
+    var changes = [Change]()
+    if !plain.isEmpty { changes.append(Change(.update, state.id, base: base, edits: edits(plain))) }
+    if !texts.isEmpty { changes.append(Change(.update, state.id, base: state.stored?.revision ?? 0, edits: texts)) }
+    return changes
+  }
+
+  // MARK: - Answers
+
+  func confirm(_ id: TransactionID, _ saved: Saved) {
+    let save = takeQueuedSave(id)
+    for identity in saved.committed.identities {
+      guard let state = state(identity.temporary), state.sent.contains(where: { $0.transaction == id }) else {
+        continue
+      }
+      identify(state, identity)
+    }
+    for image in saved.objects { register(image) }
+    for (state, _, _) in save?.states ?? [] {
+      // After `identify` the state that counts may be another one.
+      let state = self.state(state.id) ?? state
+      guard let index = state.sent.firstIndex(where: { $0.transaction == id }) else { continue }
+      let sent = state.sent.remove(at: index)
+      let conflicts = saved.committed.conflicts.filter { $0.id == state.id && !$0.mineWon }
+      if sent.isDelete {
+        // Under some policies a change of somebody else outweighs a delete.
+        let isGone = !conflicts.contains { $0.kind == .changed }
+        state.isDeleted = isGone
+        if isGone { state.stored = nil }
+      } else if !saved.isComplete, conflicts.isEmpty, state.stored?.revision ?? 0 < saved.committed.revision,
+        !results.values.contains(where: { $0[state.id] != nil })
+      {
+        // The reply did not hold the object and no query will bring it: what was sent is what is stored, as far as this
+        // context knows.
+        fold(sent.edits, into: state)
+      }
+      state.rebaseTexts()
+      settle(state)
+    }
+    sendNextSave()
+  }
+
+  /// A temporary id has become an object. Its echo may have come first, or it met an object that was there: then the two
+  /// are one, and both faces stand for it.
+  private func identify(_ state: ObjectState, _ identity: Committed.Identity) {
+    forget(identity.temporary)
+    dirty[identity.temporary] = nil
+    state.isInserted = false
+    if let known = self.state(identity.permanent), known !== state {
+      known.edits.merge(state.edits) { _, mine in mine }
+      known.sent += state.sent
+      if let face = state.face {
+        face.state = known
+        known.face = known.face ?? face
+      }
+      state.id = identity.permanent
+      dirty[known.id] = known
+    } else {
+      state.id = identity.permanent
+      keep(state)
+      dirty[state.id] = state
+    }
+    for other in dirty.values { other.replace(identity.temporary, by: identity.permanent) }
+  }
+
+  private func fold(_ edits: [PropertyNumber: ObjectState.LocalValue], into state: ObjectState) {
+    var image =
+      state.stored
+      ?? ObjectImage(
+        id: state.id, revision: 0,
+        values: state.entity.storedProperties.map { $0.attribute?.defaultValue ?? .null })
+    for (number, local) in edits {
+      guard let property = state.entity.property(number) else { continue }
+      if property.relationship?.isToMany == true {
+        let ids = Set(image[property].objectIDs).subtracting(local.removed).union(local.added)
+        image[property] = .objects(ids.sorted())
+      } else {
+        image[property] = local.value
+      }
+    }
+    state.stored = image
+  }
+
+  /// A refused transaction's edits are unsaved again, under what was edited since.
+  func giveBack(_ id: TransactionID) {
+    for (state, _, _) in takeQueuedSave(id)?.states ?? [] {
+      let state = self.state(state.id) ?? state
+      guard let index = state.sent.firstIndex(where: { $0.transaction == id }) else { continue }
+      let sent = state.sent.remove(at: index)
+      // A later save of the same object stands on this one: it takes the edits along.
+      if let next = state.sent.indices.first {
+        state.sent[next].edits = sent.edits.merging(state.sent[next].edits) { $0.merged(with: $1) }
+      } else {
+        state.edits = sent.edits.merging(state.edits) { $0.merged(with: $1) }
+      }
+      state.rebaseTexts()
+      settle(state)
+    }
+    sendNextSave()
+  }
+
+  private func takeQueuedSave(_ id: TransactionID) -> QueuedSave? {
+    guard let index = queuedSaves.firstIndex(where: { $0.id == id }) else { return nil }
+    return queuedSaves.remove(at: index)
+  }
+
+  private func settle(_ state: ObjectState) {
+    guard state.sent.isEmpty, state.edits.isEmpty, !state.isInserted else { return }
+    if !state.isDeleted || state.stored == nil { dirty[state.id] = nil }
+  }
+}

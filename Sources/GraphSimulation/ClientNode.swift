@@ -1,0 +1,197 @@
+import GraphModel
+import GraphReplica
+import GraphWire
+
+/// A client of a simulation: the production context and replica, and a link that the seed delays, cuts and drops.
+final class ClientNode {
+  let number: Int
+  private(set) var context: ObjectContext
+  private let model: Model
+  private var replicas: UInt64 = 0
+  /// The session while there is a connection.
+  var session: UInt64?
+  /// The server has said goodbye.
+  var closing = false
+  /// Bytes on their way, each way; the hub counts those down as its backlog.
+  var up = [[UInt8]]()
+  var down = [[UInt8]]()
+  private var decoder = FrameDecoder()
+  var queries = [(id: QueryID, entity: Entity, predicate: GraphPredicate)]()
+
+  /// What this client was told, over all its lives.
+  var acknowledged = [(id: TransactionID, revision: Revision)]()
+  var refused = [TransactionID]()
+  private(set) var lastRevision: Revision = 0
+  /// What it was told since the trace was last written.
+  var told = [String]()
+  /// The first thing that must never happen.
+  var failure: String?
+
+  init(number: Int, model: Model) {
+    self.number = number
+    self.model = model
+    context = ObjectContext(
+      model: model,
+      replica: Replica(id: UniqueID(high: UInt64(number) + 1, low: 0), author: "client \(number)", model: model.hash))
+  }
+
+  /// The process dies and is started again: what was unsaved is gone, and so is the replica.
+  func restart(_ random: inout SeededRandom) {
+    replicas += 1
+    context = ObjectContext(
+      model: model,
+      replica: Replica(
+        id: UniqueID(high: UInt64(number) + 1, low: replicas), author: "client \(number)", model: model.hash))
+    queries = []
+    lastRevision = 0
+    // Everyone sees the whole graph through one query or several, and parts of it through others.
+    follow("Folder", "")
+    if random.chance(70) { follow("Item", "") }
+    for _ in 0..<random.below(4) { follow(&random) }
+  }
+
+  /// The first client makes what everyone works on.
+  func populate(_ random: inout SeededRandom) {
+    for name in 0..<3 { model.entity(named: "Folder").flatMap { context.insert($0) }?["name"] = .string("f\(name)") }
+    let folders = context.insertedObjects
+    for _ in 0..<12 {
+      guard let item = model.entity(named: "Item").flatMap({ context.insert($0) }) else { return }
+      item["folder"] = (random.pick(folders)?.id).map(Value.object) ?? .null
+      item["kind"] = .string(random.pick(["red", "green", "blue"]) ?? "red")
+      item["size"] = .integer(Int64(random.below(10)))
+    }
+    _ = save(&random, "populate")
+    perform()
+  }
+
+  func follow(_ random: inout SeededRandom) {
+    guard let (name, text) = random.pick(SimulationModel.queries) else { return }
+    follow(name, text)
+  }
+
+  private func follow(_ name: String, _ text: String) {
+    guard let entity = model.entity(named: name) else { return }
+    let predicate =
+      text.isEmpty ? .always : (try? GraphPredicate(parsing: text, entity: entity, model: model)) ?? .always
+    guard !queries.contains(where: { $0.entity.number == entity.number && $0.predicate == predicate }) else { return }
+    queries.append((context.follow(entity: entity, predicate: predicate), entity, predicate))
+    perform()
+  }
+
+  func unfollow(_ random: inout SeededRandom) {
+    guard queries.count > 1 else { return }
+    context.unfollow(queries.remove(at: random.below(queries.count)).id)
+    perform()
+  }
+
+  // MARK: - The link
+
+  func connect(as session: UInt64) {
+    self.session = session
+    closing = false
+    (up, down) = ([], [])
+    decoder = FrameDecoder()
+    context.handle(.connected)
+    perform()
+  }
+
+  func disconnect() {
+    guard session != nil else { return }
+    session = nil
+    (up, down) = ([], [])
+    context.handle(.disconnected)
+    perform()
+  }
+
+  /// Takes bytes that came down; they may end in the middle of a frame.
+  func receive(_ bytes: [UInt8]) {
+    decoder.append(bytes)
+    do {
+      while let message = try decoder.next() { context.handle(.received(try ToClient(binary: message))) }
+    } catch {
+      failure = failure ?? "client \(number) can't read what the server says: \(error)"
+    }
+    perform()
+  }
+
+  func perform() {
+    for action in context.takeActions() {
+      switch action {
+      case .send(let message): if session != nil { up.append(Frame.encode(message)) }
+      case .saved(let id, .success(let saved)):
+        acknowledged.append((id, saved.committed.revision))
+        told.append("transaction \(id.sequence) is revision \(saved.committed.revision)")
+      case .saved(let id, .failure(let refusal)):
+        // A server that fails may or may not have committed; everything else is a promise.
+        if refusal.code != .unavailable { refused.append(id) }
+        told.append("transaction \(id.sequence) was refused: \(refusal.message)")
+      case .changed(let update):
+        if update.revision < lastRevision {
+          failure = failure ?? "client \(number) was shown revision \(update.revision) after \(lastRevision)"
+        }
+        lastRevision = update.revision
+      case .rejected(let refusal): failure = failure ?? "client \(number) was rejected: \(refusal.message)"
+      case .refusedQuery(let query, let refusal):
+        failure = failure ?? "client \(number)'s query \(query) was refused: \(refusal.message)"
+      default: break
+      }
+    }
+  }
+
+  // MARK: - What its user does
+
+  func act(_ random: inout SeededRandom) -> String {
+    defer { perform() }
+    switch random.below(12) {
+    case 0:
+      guard let folder = model.entity(named: "Folder").flatMap({ context.insert($0) }) else { return "" }
+      folder["name"] = .string("f\(random.below(12))")
+      return save(&random, "insert folder")
+    case 1...4:
+      guard let folder = random.pick(objects("Folder")) ?? nil else { return "no folder" }
+      guard let item = model.entity(named: "Item").flatMap({ context.insert($0) }) else { return "" }
+      item["folder"] = .object(folder.id)
+      item["kind"] = .string(random.pick(["red", "green", "blue"]) ?? "red")
+      item["size"] = .integer(Int64(random.below(10)))
+      item["text"] = .string(random.pick(["a", "b c", "", "a b"]) ?? "")
+      return save(&random, "insert item")
+    case 5...7:
+      guard let item = random.pick(objects("Item")) else { return "no item" }
+      if random.chance(50) { item["size"] = .integer(Int64(random.below(100)) - 2) }
+      if random.chance(40) { item["kind"] = .string(random.pick(["red", "green", "blue"]) ?? "red") }
+      if random.chance(40), case .string(let text) = item["text"] {
+        item["text"] = .string(random.chance(70) ? text + "\(number)" : String(text.dropFirst()))
+      }
+      if random.chance(20), let folder = random.pick(objects("Folder")) { item["folder"] = .object(folder.id) }
+      return random.chance(70) ? save(&random, "update item") : "edit without saving"
+    case 8:
+      guard let label = model.entity(named: "Label").flatMap({ context.insert($0) }) else { return "" }
+      label["name"] = .string("l\(random.below(20))")
+      if let item = random.pick(objects("Item")), let labels = item.entity.property(named: "labels") {
+        item.add(label, to: labels.number)
+      }
+      return save(&random, "label", policy: .objectTrump)
+    case 9:
+      guard let object = random.pick(objects(random.chance(85) ? "Item" : "Folder")) else { return "nothing to delete" }
+      context.delete(object)
+      return save(&random, "delete")
+    case 10:
+      context.rollback()
+      return "rollback"
+    default:
+      if random.chance(50) { follow(&random) } else { unfollow(&random) }
+      return "follow"
+    }
+  }
+
+  private func save(_ random: inout SeededRandom, _ what: String, policy: MergePolicy? = nil) -> String {
+    let policy = policy ?? random.pick(MergePolicy.allCases) ?? .error
+    guard let id = context.save(policy: policy) else { return what + " (nothing)" }
+    return "\(what), transaction \(id.sequence), \(policy)"
+  }
+
+  private func objects(_ name: String) -> [ManagedObject] {
+    queries.filter { $0.entity.name == name }.flatMap { context.result(of: $0.id) }
+      .filter { !$0.isDeleted }.sorted { $0.id < $1.id }
+  }
+}

@@ -1,0 +1,117 @@
+import GraphHub
+import GraphModel
+import GraphStore
+import GraphWire
+
+/// The daemon of a simulation: the production hub on a real store, with threads and sockets replaced by queues whose
+/// next step the seed chooses.
+struct ServerNode {
+  var hub: Hub
+  let store: SQLiteStore
+  /// Commits that the writer's thread has not taken.
+  var commits = [(Ticket, WriteRequest)]()
+  /// Other work for other threads.
+  var jobs = [Job]()
+  /// What threads have told the event loop and it has not heard.
+  var inbox = [HubEvent]()
+  var streams = [Ticket: Stream]()
+  /// Sessions that the hub does not read from.
+  var paused = Set<SessionID>()
+
+  enum Job {
+    case read(Ticket, ReadRequest, SessionID, UInt64)
+    case history(Ticket, Revision, Revision)
+    case recognize(Ticket, Token)
+    case statistics(Ticket)
+  }
+
+  /// The frames of a read, as `ReadStream` has them.
+  struct Stream {
+    let session: SessionID
+    var frames: [[UInt8]]
+    var credit: Int
+    let result: Result<Token, Refusal>
+  }
+
+  /// Small enough that every limit is met.
+  static let limits: HubLimits = {
+    var limits = HubLimits()
+    limits.sessionBacklog = 6_000
+    limits.resumeBacklog = 1_500
+    limits.totalBacklog = 12_000
+    limits.fairShare = 500
+    limits.ringCommits = 12
+    limits.historyChanges = 60
+    limits.outstandingRequests = 8
+    limits.concurrentReads = 8
+    return limits
+  }()
+
+  init(store: SQLiteStore, bug: PlantedBug?) throws {
+    self.store = store
+    hub = Hub(model: store.model, head: try store.head, limits: Self.limits)
+    hub.forgetsRemovals = bug == .lostRemoval
+  }
+
+  /// The writer takes some of what waits as one batch.
+  mutating func write(count: Int, now: Timestamp) {
+    let batch = Array(commits.prefix(count))
+    commits.removeFirst(batch.count)
+    do {
+      let results = try store.commit(batch.map(\.1), now: now)
+      inbox.append(.committed(zip(batch, results).map { (ticket: $0.0, result: $1) }))
+    } catch {
+      let failure = error as? StoreFailure ?? StoreFailure(.inputOutput, "\(error)", advice: "")
+      inbox.append(.commitFailed(batch.map(\.0), failure))
+    }
+  }
+
+  mutating func run(_ job: Job) {
+    switch job {
+    case .read(let ticket, let request, let session, let number):
+      streams[ticket] = read(request, session, number)
+      release(ticket)
+    case .history(let ticket, let after, let through):
+      do {
+        let records = try store.commits(after: after, through: through, maximumChanges: Self.limits.historyChanges)
+        inbox.append(.history(ticket, .success(records)))
+      } catch {
+        inbox.append(.history(ticket, .failure(error as? Refusal ?? Refusal(.unavailable, "\(error)"))))
+      }
+    case .recognize(let ticket, let token):
+      inbox.append(.recognized(ticket, (try? store.recognizes(token)) ?? false))
+    case .statistics(let ticket): inbox.append(.statistics(ticket, ServerStatus()))
+    }
+  }
+
+  private func read(_ request: ReadRequest, _ session: SessionID, _ number: UInt64) -> Stream {
+    var frames = [[UInt8]]()
+    do {
+      guard case .objects(let fetch) = request else { throw Refusal(.malformed, "no log here") }
+      var encoder = ChunkEncoder(request: number)
+      let token = try store.fetch(fetch) { if let frame = encoder.append($0) { frames.append(frame) } }
+      frames.append(encoder.finish(at: token))
+      return Stream(session: session, frames: frames, credit: 2, result: .success(token))
+    } catch {
+      let refusal = error as? Refusal ?? Refusal(.unavailable, "\(error)")
+      return Stream(session: session, frames: [], credit: 2, result: .failure(refusal))
+    }
+  }
+
+  /// Frames that may go now; filled into `outgoing` by the simulation.
+  var outgoing = [(SessionID, [UInt8])]()
+
+  mutating func release(_ ticket: Ticket) {
+    guard var stream = streams[ticket] else { return }
+    while stream.credit > 0, !stream.frames.isEmpty {
+      outgoing.append((stream.session, stream.frames.removeFirst()))
+      stream.credit -= 1
+    }
+    if stream.frames.isEmpty {
+      streams[ticket] = nil
+      inbox.append(.readFinished(ticket, stream.result))
+    } else {
+      streams[ticket] = stream
+    }
+  }
+}

@@ -1,0 +1,218 @@
+import Foundation
+import GRDBSQLite
+import Synchronization
+
+/// The layer itself: an `sqlite3_vfs` that forwards to the default one. Each open file has a number of ours behind
+/// SQLite's own structure; what is known of it stands in a table.
+enum CrashLayer {
+  /// What lies before the wrapped file in the memory that SQLite gives.
+  private struct Header {
+    var base: sqlite3_file
+    var number: Int64
+  }
+
+  private struct OpenFile {
+    let path: String
+    let folder: String
+    let generation: Int
+  }
+
+  private static let files = Mutex<(last: Int64, open: [Int64: OpenFile])>((0, [:]))
+  // Written once in `install`, before SQLite knows the layer, and only read afterwards.
+  private nonisolated(unsafe) static var inner: UnsafeMutablePointer<sqlite3_vfs>?
+  private nonisolated(unsafe) static var methods: UnsafeMutablePointer<sqlite3_io_methods>?
+
+  static func install() {
+    guard let original = sqlite3_vfs_find(nil) else { return }
+    inner = original
+    let table = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+    table.initialize(to: ioMethods())
+    methods = table
+    let layer = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+    layer.initialize(to: original.pointee)
+    layer.pointee.pNext = nil
+    layer.pointee.zName = UnsafePointer(strdup("crashable"))
+    layer.pointee.szOsFile = Int32(MemoryLayout<Header>.stride) + original.pointee.szOsFile
+    layer.pointee.xOpen = { _, name, file, flags, outFlags in CrashLayer.open(name, file, flags, outFlags) }
+    layer.pointee.xDelete = { _, name, sync in
+      if let name, CrashLayer.isDead(String(cString: name)) { return SQLITE_OK }
+      return CrashLayer.inner.map { $0.pointee.xDelete($0, name, sync) } ?? SQLITE_ERROR
+    }
+    sqlite3_vfs_register(layer, 1)
+  }
+
+  /// A connection of before the crash closes: what it would tidy away belongs to the next one.
+  private static func isDead(_ path: String) -> Bool {
+    guard let folder = CrashableFiles.folder(of: path) else { return false }
+    return files.withLock { files in
+      files.open.values.contains { $0.folder == folder.path && $0.generation != folder.generation }
+    }
+  }
+
+  private static func wrapped(_ file: UnsafeMutablePointer<sqlite3_file>?) -> UnsafeMutablePointer<sqlite3_file>? {
+    file.map {
+      UnsafeMutableRawPointer($0).advanced(by: MemoryLayout<Header>.stride).assumingMemoryBound(to: sqlite3_file.self)
+    }
+  }
+
+  private static func number(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Int64 {
+    file.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: Header.self).pointee.number } ?? 0
+  }
+
+  private static func open(
+    _ name: UnsafePointer<CChar>?, _ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32,
+    _ outFlags: UnsafeMutablePointer<Int32>?
+  ) -> Int32 {
+    guard let inner, let file, let wrapped = wrapped(file) else { return SQLITE_ERROR }
+    file.pointee.pMethods = nil
+    wrapped.pointee.pMethods = nil
+    let code = inner.pointee.xOpen(inner, name, wrapped, flags, outFlags)
+    guard code == SQLITE_OK, wrapped.pointee.pMethods != nil else { return code }
+    let number = files.withLock { files -> Int64 in
+      files.last += 1
+      if let name {
+        let path = String(cString: name)
+        if let folder = CrashableFiles.folder(of: path) {
+          files.open[files.last] = OpenFile(path: path, folder: folder.path, generation: folder.generation)
+        }
+      }
+      return files.last
+    }
+    UnsafeMutableRawPointer(file).assumingMemoryBound(to: Header.self).pointee.number = number
+    file.pointee.pMethods = UnsafePointer(methods)
+    return code
+  }
+
+  /// What happens to a write or a sync: forwarded, failed, or dropped because the machine is off.
+  private static func verdict(_ file: UnsafeMutablePointer<sqlite3_file>?) -> (file: OpenFile?, code: Int32) {
+    let number = number(file)
+    guard let open = files.withLock({ $0.open[number] }) else { return (nil, SQLITE_OK) }
+    let code = CrashableFiles.folders.withLock { folders -> Int32 in
+      guard let folder = folders[open.folder] else { return SQLITE_OK }
+      if folder.generation != open.generation { return SQLITE_IOERR }
+      switch folder.fault {
+      case nil: return SQLITE_OK
+      case .full: return SQLITE_FULL
+      case .inputOutput: return SQLITE_IOERR
+      case .readOnly: return SQLITE_READONLY
+      }
+    }
+    return (open, code)
+  }
+
+  private static func size(_ wrapped: UnsafeMutablePointer<sqlite3_file>) -> Int64 {
+    var size: sqlite3_int64 = 0
+    _ = wrapped.pointee.pMethods.pointee.xFileSize(wrapped, &size)
+    return size
+  }
+
+  private static func write(
+    _ file: UnsafeMutablePointer<sqlite3_file>?, _ bytes: UnsafeRawPointer?, _ count: Int32, _ offset: sqlite3_int64
+  ) -> Int32 {
+    guard let wrapped = wrapped(file), let io = wrapped.pointee.pMethods else { return SQLITE_ERROR }
+    let (open, code) = verdict(file)
+    guard code == SQLITE_OK else { return code }
+    if let open {
+      let size = size(wrapped)
+      let length = max(0, min(Int64(count), size - offset))
+      let old = [UInt8](unsafeUninitializedCapacity: Int(length)) { buffer, initialized in
+        if length > 0 { _ = io.pointee.xRead(wrapped, buffer.baseAddress, Int32(length), offset) }
+        initialized = Int(length)
+      }
+      CrashableFiles.folders.withLock {
+        $0[open.folder]?.unsynced[open.path, default: []].append(.init(offset: offset, old: old, size: size))
+      }
+    }
+    return io.pointee.xWrite(wrapped, bytes, count, offset)
+  }
+
+  private static func truncate(_ file: UnsafeMutablePointer<sqlite3_file>?, _ length: sqlite3_int64) -> Int32 {
+    guard let wrapped = wrapped(file), let io = wrapped.pointee.pMethods else { return SQLITE_ERROR }
+    let (open, code) = verdict(file)
+    guard code == SQLITE_OK else { return code }
+    if let open {
+      let size = size(wrapped)
+      let cut = max(0, size - length)
+      let old = [UInt8](unsafeUninitializedCapacity: Int(cut)) { buffer, initialized in
+        if cut > 0 { _ = io.pointee.xRead(wrapped, buffer.baseAddress, Int32(cut), length) }
+        initialized = Int(cut)
+      }
+      CrashableFiles.folders.withLock {
+        $0[open.folder]?.unsynced[open.path, default: []].append(.init(offset: length, old: old, size: size))
+      }
+    }
+    return io.pointee.xTruncate(wrapped, length)
+  }
+
+  private static func sync(_ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32) -> Int32 {
+    guard let wrapped = wrapped(file) else { return SQLITE_ERROR }
+    let (open, code) = verdict(file)
+    guard code == SQLITE_OK else { return code }
+    guard let open else { return wrapped.pointee.pMethods.pointee.xSync(wrapped, flags) }
+    // What is watched need not reach the real disk: the layer is the disk.
+    CrashableFiles.folders.withLock {
+      $0[open.folder]?.unsynced[open.path] = nil
+      $0[open.folder]?.syncs += 1
+    }
+    return SQLITE_OK
+  }
+
+  private static func close(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Int32 {
+    let number = number(file)
+    guard let wrapped = wrapped(file), wrapped.pointee.pMethods != nil else { return SQLITE_OK }
+    let code = wrapped.pointee.pMethods.pointee.xClose(wrapped)
+    files.withLock { _ = $0.open.removeValue(forKey: number) }
+    return code
+  }
+
+  private static func ioMethods() -> sqlite3_io_methods {
+    var io = sqlite3_io_methods()
+    io.iVersion = 3
+    io.xClose = { CrashLayer.close($0) }
+    io.xRead = { file, bytes, count, offset in
+      CrashLayer.wrapped(file).map { $0.pointee.pMethods.pointee.xRead($0, bytes, count, offset) } ?? SQLITE_ERROR
+    }
+    io.xWrite = { CrashLayer.write($0, $1, $2, $3) }
+    io.xTruncate = { CrashLayer.truncate($0, $1) }
+    io.xSync = { CrashLayer.sync($0, $1) }
+    io.xFileSize = { file, size in
+      CrashLayer.wrapped(file).map { $0.pointee.pMethods.pointee.xFileSize($0, size) } ?? SQLITE_ERROR
+    }
+    io.xLock = { file, level in
+      CrashLayer.wrapped(file).map { $0.pointee.pMethods.pointee.xLock($0, level) } ?? SQLITE_ERROR
+    }
+    io.xUnlock = { file, level in
+      CrashLayer.wrapped(file).map { $0.pointee.pMethods.pointee.xUnlock($0, level) } ?? SQLITE_ERROR
+    }
+    io.xCheckReservedLock = { file, result in
+      CrashLayer.wrapped(file).map { $0.pointee.pMethods.pointee.xCheckReservedLock($0, result) } ?? SQLITE_ERROR
+    }
+    io.xFileControl = { file, operation, argument in
+      CrashLayer.wrapped(file).map { $0.pointee.pMethods.pointee.xFileControl($0, operation, argument) } ?? SQLITE_ERROR
+    }
+    io.xSectorSize = { CrashLayer.wrapped($0).map { $0.pointee.pMethods.pointee.xSectorSize($0) } ?? 4_096 }
+    io.xDeviceCharacteristics = {
+      CrashLayer.wrapped($0).map { $0.pointee.pMethods.pointee.xDeviceCharacteristics($0) } ?? 0
+    }
+    io.xShmMap = { file, page, size, extend, address in
+      CrashLayer.wrapped(file).map { $0.pointee.pMethods.pointee.xShmMap($0, page, size, extend, address) }
+        ?? SQLITE_ERROR
+    }
+    io.xShmLock = { file, offset, count, flags in
+      CrashLayer.wrapped(file).map { $0.pointee.pMethods.pointee.xShmLock($0, offset, count, flags) } ?? SQLITE_ERROR
+    }
+    io.xShmBarrier = { file in
+      if let wrapped = CrashLayer.wrapped(file) { wrapped.pointee.pMethods.pointee.xShmBarrier(wrapped) }
+    }
+    io.xShmUnmap = { file, delete in
+      CrashLayer.wrapped(file).map { $0.pointee.pMethods.pointee.xShmUnmap($0, delete) } ?? SQLITE_ERROR
+    }
+    // No memory mapping: every read and write comes through here.
+    io.xFetch = { _, _, _, address in
+      address?.pointee = nil
+      return SQLITE_OK
+    }
+    io.xUnfetch = { _, _, _ in SQLITE_OK }
+    return io
+  }
+}

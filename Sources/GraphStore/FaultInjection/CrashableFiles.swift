@@ -1,0 +1,88 @@
+import Foundation
+import GRDBSQLite
+import Synchronization
+
+/// Files that can lose what was not synchronized: a layer over SQLite's own file system, for tests and simulations.
+///
+/// It sees every write, truncation and sync that SQLite makes below the watched folders, and remembers what each write
+/// replaced until the file is synchronized. `crash` turns the files back to what was durable, as a power cut would.
+/// Nothing outside the watched folders is looked at, and no product installs it.
+public enum CrashableFiles {
+  /// What can be made to fail below a watched folder.
+  public enum Fault: Sendable {
+    case full
+    case inputOutput
+    case readOnly
+  }
+
+  struct Folder {
+    var unsynced = [String: [UndoEntry]]()
+    /// Connections of before the crash can write nothing any more.
+    var generation = 0
+    var fault: Fault?
+    var syncs = 0
+  }
+
+  /// What a write or a truncation replaced.
+  struct UndoEntry {
+    let offset: Int64
+    /// Shorter than the write where the file ended.
+    let old: [UInt8]
+    /// The file's size before.
+    let size: Int64
+  }
+
+  static let folders = Mutex<[String: Folder]>([:])
+  private static let installed = Mutex(false)
+
+  /// Watches everything below `path`; the layer becomes SQLite's default with the first call.
+  public static func watch(_ path: String) {
+    installed.withLock { isInstalled in
+      if !isInstalled { CrashLayer.install() }
+      isInstalled = true
+    }
+    folders.withLock { $0[path] = $0[path] ?? Folder() }
+  }
+
+  public static func unwatch(_ path: String) { folders.withLock { $0[path] = nil } }
+
+  /// The power goes: connections that are open can write no more. Close them, then call `recover`.
+  public static func crash(_ path: String) {
+    folders.withLock { $0[path]?.generation += 1 }
+  }
+
+  /// After the dead connections are closed: the files as the disk has them.
+  public static func recover(_ path: String) {
+    let lost = folders.withLock { folders in
+      defer { folders[path]?.unsynced = [:] }
+      return folders[path]?.unsynced ?? [:]
+    }
+    for (file, entries) in lost.sorted(by: { $0.key < $1.key }) {
+      let descriptor = open(file, O_RDWR | O_CLOEXEC)
+      guard descriptor >= 0 else { continue }
+      for entry in entries.reversed() {
+        if !entry.old.isEmpty { _ = pwrite(descriptor, entry.old, entry.old.count, off_t(entry.offset)) }
+        ftruncate(descriptor, off_t(entry.size))
+      }
+      close(descriptor)
+    }
+    // The log's index is memory: it goes with the machine.
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] where name.hasSuffix("-shm") {
+      unlink(path + "/" + name)
+    }
+  }
+
+  /// Makes writes below the folder fail; nil mends it.
+  public static func fail(_ path: String, with fault: Fault?) { folders.withLock { $0[path]?.fault = fault } }
+
+  /// How often SQLite has synchronized a file below the folder.
+  public static func syncs(_ path: String) -> Int { folders.withLock { $0[path]?.syncs ?? 0 } }
+
+  /// The watched folder that holds the file, and its generation.
+  static func folder(of file: String) -> (path: String, generation: Int)? {
+    folders.withLock { folders in
+      for (path, folder) in folders where file.hasPrefix(path + "/") { return (path, folder.generation) }
+      return nil
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import Foundation
+import GraphSimulation
+
+/// `graph-sim`: runs simulations from seeds, and replays one with its trace.
+@main
+struct GraphSim: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "graph-sim", abstract: "Runs a server and its clients in one thread, from a seed, with crashes.")
+
+  @Option(help: "The first seed.")
+  var seed: UInt64 = 1
+  @Option(help: "How many seeds, one after the other.")
+  var seeds: UInt64 = 1
+  @Option(help: "Steps of each run.")
+  var steps = 1_000
+  @Option(help: "How many clients.")
+  var clients = 3
+  @Option(help: "Plant a bug: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", ")).")
+  var bug: PlantedBug?
+  @Flag(help: "Print every step.")
+  var trace = false
+
+  func validate() throws {
+    if steps < 1 || clients < 1 || clients > 64 { throw ValidationError("steps from 1, clients from 1 to 64") }
+  }
+
+  func run() throws {
+    for seed in self.seed..<(self.seed + seeds) {
+      let directory = FileManager.default.temporaryDirectory.appendingPathComponent("graph-sim-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: directory) }
+      do {
+        let simulation = try Simulation(
+          seed: seed, directory: directory.path, clients: clients, bug: bug, trace: trace ? { print($0) } : nil)
+        try simulation.run(steps: steps)
+      } catch let failure as Simulation.Failure {
+        print(failure)
+        throw ExitCode(1)
+      }
+    }
+    print("\(seeds) seeds from \(seed), \(steps) steps each: every promise held")
+  }
+}
+
+extension PlantedBug: ExpressibleByArgument {}

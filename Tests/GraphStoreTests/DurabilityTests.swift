@@ -1,0 +1,73 @@
+import GraphModel
+import GraphStore
+import GraphTesting
+import Testing
+
+/// What reaches the disk, seen through a layer under SQLite that counts syncs and can lose what was not synchronized.
+@Suite struct DurabilityTests {
+  private func requests(_ store: TestStore, _ count: Int, from start: Int) throws -> [WriteRequest] {
+    try (0..<count).map { number in
+      .transaction(
+        Transaction(
+          id: store.nextID(), changes: [try store.insertion("Board", ["name": .string("b\(start + number)")])]),
+        author: "ann")
+    }
+  }
+
+  @Test func aCommitIsSynchronizedAndABatchOnlyOnce() throws {
+    let directory = try TemporaryDirectory()
+    CrashableFiles.watch(directory.path)
+    defer { CrashableFiles.unwatch(directory.path) }
+    let store = try TestStore(try Fixtures.stickies(), directory: directory)
+    _ = try store.insert("Board", ["name": .string("first")])
+    var before = CrashableFiles.syncs(directory.path)
+    for number in 0..<10 { _ = try store.store.commit(try requests(store, 1, from: number), now: 1) }
+    #expect(CrashableFiles.syncs(directory.path) - before == 10)
+    before = CrashableFiles.syncs(directory.path)
+    _ = try store.store.commit(try requests(store, 100, from: 100), now: 1)
+    #expect(CrashableFiles.syncs(directory.path) - before == 1)
+  }
+
+  @Test func whatWasAcknowledgedSurvivesAPowerCut() throws {
+    let directory = try TemporaryDirectory()
+    CrashableFiles.watch(directory.path)
+    defer { CrashableFiles.unwatch(directory.path) }
+    let model = try Fixtures.stickies()
+    func commitOne(_ round: UInt64) throws -> Token {
+      let store = try TestStore(model, directory: directory)
+      store.replica = UniqueID(high: 9, low: round)
+      _ = try store.insert("Board", ["name": .string("kept \(try store.all("Board").count)")])
+      let head = try store.store.head
+      CrashableFiles.crash(directory.path)
+      return head
+    }
+    for round in 1...5 {
+      let head = try commitOne(UInt64(round))
+      CrashableFiles.recover(directory.path)
+      let store = try TestStore(model, directory: directory)
+      #expect(try store.store.head == head)
+      #expect(try store.all("Board").count == round)
+      try store.store.close()
+    }
+  }
+
+  @Test(arguments: [
+    (CrashableFiles.Fault.full, StoreFailure.Code.full), (.inputOutput, .inputOutput), (.readOnly, .readOnly),
+  ])
+  func aDiskThatFailsRefusesCommitsAndLosesNone(fault: CrashableFiles.Fault, code: StoreFailure.Code) throws {
+    let directory = try TemporaryDirectory()
+    CrashableFiles.watch(directory.path)
+    defer { CrashableFiles.unwatch(directory.path) }
+    let store = try TestStore(try Fixtures.stickies(), directory: directory)
+    _ = try store.insert("Board", ["name": .string("kept")])
+    CrashableFiles.fail(directory.path, with: fault)
+    let failure = #expect(throws: StoreFailure.self) { try store.insert("Board", ["name": .string("lost")]) }
+    #expect(failure?.code == code)
+    #expect(failure?.advice.isEmpty == false)
+    #expect(try store.all("Board").count == 1)
+    CrashableFiles.fail(directory.path, with: nil)
+    _ = try store.insert("Board", ["name": .string("after")])
+    #expect(try store.all("Board").count == 2)
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+}
