@@ -19,6 +19,7 @@ let package = Package(
     .executable(name: "stickies", targets: ["stickies"]),
     .library(name: "StickiesKit", targets: ["StickiesKit"]),
     .library(name: "GraphClient", targets: ["GraphModel", "GraphReplica", "GraphClient"]),
+    .library(name: "GraphWire", targets: ["GraphModel", "GraphWire"]),
     .library(name: "GraphServer", targets: ["GraphModel", "GraphStore", "GraphServer"]),
   ],
   dependencies: [

@@ -59,8 +59,9 @@ public final class Model: Sendable {
   public var propertyCount: Int { propertiesByNumber.count }
 }
 
-/// An entity: what the objects of one kind have in common.
-public struct Entity: Sendable {
+/// An entity: what the objects of one kind have in common. A class, as every part of a model: it is handed around on
+/// every path, and never changes.
+public final class Entity: Sendable {
   public let number: EntityNumber
   public let name: String
   public let documentation: String
@@ -76,25 +77,42 @@ public struct Entity: Sendable {
   public let uniquenessConstraints: [[PropertyNumber]]
   /// How many of the properties have a place in an object's image.
   public let slotCount: Int
+  /// The properties that an object's image holds, in the order of their slots.
+  public let storedProperties: [Property]
+  public let attributes: [Property]
+  public let relationships: [Property]
+  private let byNumber: [PropertyNumber: Property]
+
+  init(
+    number: EntityNumber, name: String, documentation: String, isAbstract: Bool, parent: EntityNumber?,
+    root: EntityNumber, family: [EntityNumber], properties: [Property], uniquenessConstraints: [[PropertyNumber]],
+    slotCount: Int
+  ) {
+    self.number = number
+    self.name = name
+    self.documentation = documentation
+    self.isAbstract = isAbstract
+    self.parent = parent
+    self.root = root
+    self.family = family
+    self.properties = properties
+    self.uniquenessConstraints = uniquenessConstraints
+    self.slotCount = slotCount
+    storedProperties = properties.filter { $0.slot != nil }.sorted { $0.slot ?? 0 < $1.slot ?? 0 }
+    attributes = properties.filter { $0.attribute != nil }
+    relationships = properties.filter { $0.relationship != nil }
+    byNumber = Dictionary(properties.map { ($0.number, $0) }, uniquingKeysWith: { $1 })
+  }
 
   public func property(named name: String) -> Property? { properties.first { $0.name == name } }
 
-  public func property(_ number: PropertyNumber) -> Property? { properties.first { $0.number == number } }
-
-  public var attributes: [Property] { properties.filter { $0.attribute != nil } }
-
-  public var relationships: [Property] { properties.filter { $0.relationship != nil } }
-
-  /// The properties that an object's image holds, in the order of their slots.
-  public var storedProperties: [Property] {
-    properties.filter { $0.slot != nil }.sorted { $0.slot ?? 0 < $1.slot ?? 0 }
-  }
+  public func property(_ number: PropertyNumber) -> Property? { byNumber[number] }
 
   public func isKind(of other: Entity) -> Bool { other.family.contains(number) }
 }
 
 /// An attribute or a relationship.
-public struct Property: Sendable {
+public final class Property: Sendable {
   public enum Kind: Sendable {
     case attribute(Attribute)
     case relationship(Relationship)
@@ -111,14 +129,29 @@ public struct Property: Sendable {
   public let isOptional: Bool
   public let kind: Kind
 
-  public var attribute: Attribute? { if case .attribute(let attribute) = kind { attribute } else { nil } }
+  /// Kept beside `kind`, because almost every path asks for one of the two.
+  public let attribute: Attribute?
+  public let relationship: Relationship?
 
-  public var relationship: Relationship? {
-    if case .relationship(let relationship) = kind { relationship } else { nil }
+  init(
+    number: PropertyNumber, name: String, documentation: String, owner: EntityNumber, slot: Int?, isOptional: Bool,
+    kind: Kind
+  ) {
+    self.number = number
+    self.name = name
+    self.documentation = documentation
+    self.owner = owner
+    self.slot = slot
+    self.isOptional = isOptional
+    self.kind = kind
+    switch kind {
+    case .attribute(let attribute): (self.attribute, relationship) = (attribute, nil)
+    case .relationship(let relationship): (attribute, self.relationship) = (nil, relationship)
+    }
   }
 }
 
-public struct Attribute: Sendable {
+public final class Attribute: Sendable {
   public enum Kind: String, Sendable, CaseIterable {
     case bool, integer, double, decimal, string, date, uuid, data, uri, enumeration, json, text
   }
@@ -141,9 +174,26 @@ public struct Attribute: Sendable {
   public let assignment: Assignment?
   public let isIndexed: Bool
   public let isFullText: Bool
+
+  init(
+    kind: Kind, defaultValue: Value, minimum: Value, maximum: Value, minimumLength: Int?, maximumLength: Int?,
+    cases: [String], enumeration: String?, assignment: Assignment?, isIndexed: Bool, isFullText: Bool
+  ) {
+    self.kind = kind
+    self.defaultValue = defaultValue
+    self.minimum = minimum
+    self.maximum = maximum
+    self.minimumLength = minimumLength
+    self.maximumLength = maximumLength
+    self.cases = cases
+    self.enumeration = enumeration
+    self.assignment = assignment
+    self.isIndexed = isIndexed
+    self.isFullText = isFullText
+  }
 }
 
-public struct Relationship: Sendable {
+public final class Relationship: Sendable {
   public enum DeleteRule: String, Sendable, CaseIterable {
     case nullify, cascade, deny, noAction
   }
@@ -165,6 +215,19 @@ public struct Relationship: Sendable {
   public let minimumCount: Int?
   public let maximumCount: Int?
   public let storage: Storage
+
+  init(
+    destination: EntityNumber, inverse: PropertyNumber, isToMany: Bool, deleteRule: DeleteRule, minimumCount: Int?,
+    maximumCount: Int?, storage: Storage
+  ) {
+    self.destination = destination
+    self.inverse = inverse
+    self.isToMany = isToMany
+    self.deleteRule = deleteRule
+    self.minimumCount = minimumCount
+    self.maximumCount = maximumCount
+    self.storage = storage
+  }
 }
 
 public struct Enumeration: Sendable, Hashable {

@@ -82,50 +82,11 @@ public struct PredicateEvaluator: Sendable {
     }
   }
 
-  /// Reads the values at the end of a path. A to-one that is null ends the path with a null.
   private static func values(
     at path: GraphPredicate.Path, _ model: Model
   ) -> @Sendable (ObjectImage, any ImageSource) -> [Value] {
-    let hops = path.hops.compactMap { model.property($0) }
-    let end = path.end
-    let last: Property? =
-      switch end {
-      case .property(let number), .count(let number): model.property(number)
-      case .identifier: nil
-      }
-    return { image, source in
-      var ids: [ObjectID?] = [image.id]
-      for hop in hops {
-        ids = ids.flatMap { id -> [ObjectID?] in
-          guard let id else { return [nil] }
-          let next = related(to: id, hop, image, source, model)
-          return hop.relationship?.isToMany == true ? next.map { $0 } : [next.first]
-        }
-      }
-      return ids.map { id in
-        guard let id else { return .null }
-        switch end {
-        case .identifier: return .object(id)
-        case .count:
-          guard let last else { return .null }
-          return .integer(Int64(related(to: id, last, image, source, model).count))
-        case .property:
-          guard let last, let object = id == image.id ? image : source.image(of: id) else { return .null }
-          return object[last]
-        }
-      }
-    }
-  }
-
-  private static func related(
-    to id: ObjectID, _ property: Property, _ image: ObjectImage, _ source: any ImageSource, _ model: Model
-  ) -> [ObjectID] {
-    if property.relationship?.storage == .inverse {
-      guard let inverse = property.relationship.flatMap({ model.property($0.inverse) }) else { return [] }
-      return source.referrers(to: id, through: inverse)
-    }
-    let object = id == image.id ? image : source.image(of: id)
-    return object?[property].objectIDs ?? []
+    let reader = PathReader(path, model)
+    return { image, source in reader.values(image, source) }
   }
 
   // MARK: - Comparing two values
@@ -249,5 +210,82 @@ public struct PredicateEvaluator: Sendable {
     }
     while p < pattern.count, pattern[p] == "*" { p += 1 }
     return p == pattern.count
+  }
+}
+
+/// Reads the values at the end of a path. A to-one that is null ends the path with a null.
+private struct PathReader: Sendable {
+  /// One relationship of the way, with what following it needs.
+  private struct Hop: Sendable {
+    let property: Property
+    let isToMany: Bool
+    /// The side that holds the reference, when it is not this one.
+    let inverse: Property?
+
+    init?(_ number: PropertyNumber, _ model: Model) {
+      guard let property = model.property(number), case .relationship(let relationship) = property.kind else { return nil }
+      self.property = property
+      isToMany = relationship.isToMany
+      inverse = relationship.storage == .inverse ? model.property(relationship.inverse) : nil
+    }
+
+    func related(to id: ObjectID, _ image: ObjectImage, _ source: any ImageSource) -> [ObjectID] {
+      if let inverse { return source.referrers(to: id, through: inverse) }
+      let object = id == image.id ? image : source.image(of: id)
+      return object?[property].objectIDs ?? []
+    }
+  }
+
+  private enum End: Sendable {
+    case identifier
+    case count(Hop)
+    case property(Property)
+    case nothing
+  }
+
+  private let hops: [Hop]
+  private let end: End
+
+  init(_ path: GraphPredicate.Path, _ model: Model) {
+    hops = path.hops.compactMap { Hop($0, model) }
+    end =
+      switch path.end {
+      case .identifier: .identifier
+      case .count(let number): Hop(number, model).map(End.count) ?? .nothing
+      case .property(let number): model.property(number).map(End.property) ?? .nothing
+      }
+  }
+
+  func values(_ image: ObjectImage, _ source: any ImageSource) -> [Value] {
+    var ids: [ObjectID?] = [image.id]
+    for hop in hops {
+      var next = [ObjectID?]()
+      for id in ids {
+        guard let id else {
+          next.append(nil)
+          continue
+        }
+        let related = hop.related(to: id, image, source)
+        if hop.isToMany {
+          for other in related { next.append(other) }
+        } else {
+          next.append(related.first)
+        }
+      }
+      ids = next
+    }
+    return ids.map { value(at: $0, image, source) }
+  }
+
+  private func value(at id: ObjectID?, _ image: ObjectImage, _ source: any ImageSource) -> Value {
+    guard let id else { return .null }
+    switch end {
+    case .identifier: return .object(id)
+    case .count(let hop): return .integer(Int64(hop.related(to: id, image, source).count))
+    case .property(let property):
+      let object = id == image.id ? image : source.image(of: id)
+      return object?[property] ?? .null
+    case .nothing: return .null
+    }
   }
 }

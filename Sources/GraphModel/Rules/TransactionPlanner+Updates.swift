@@ -14,7 +14,7 @@ extension TransactionPlanner {
       for edit in change.edits { try apply(edit, to: id, isInsert: false) }
       return
     }
-    let past = try reader.history(of: id, after: change.base).filter { $0.replica != transaction.id.replica }
+    let past = try reader.history(of: id, after: change.base)
     // What was deleted meanwhile and came back is not what the edit was made on.
     if change.base > 0, let revival = past.first(where: { $0.kind == .inserted }) {
       conflicts.append(
@@ -30,7 +30,10 @@ extension TransactionPlanner {
     var remaining = [Edit]()
     var lost = false
     for edit in edits {
-      let theirs = past.filter { $0.edits.contains { $0.property == edit.property } }
+      let all = past.filter { $0.edits.contains { $0.property == edit.property } }
+      // A replica's own commits come in order, so it has no conflict with itself; its splices speak of the base all the same.
+      var theirs = all.filter { $0.replica != transaction.id.replica }
+      if case .splice = edit.action { theirs = all }
       guard let last = theirs.last, let property = model.property(edit.property) else {
         remaining.append(edit)
         continue
