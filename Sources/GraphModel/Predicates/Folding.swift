@@ -30,6 +30,31 @@ extension String {
 
   /// The words of a text for full-text search, folded: runs of letters, digits and marks.
   public var words: [String] {
+    if let words = asciiWords { return words }
+    return unicodeWords
+  }
+
+  /// Most texts are ASCII: no tables of Unicode are asked then. Nil for any other.
+  private var asciiWords: [String]? {
+    var words = [String]()
+    var word = [UInt8]()
+    for byte in utf8 {
+      switch byte {
+      case 0x61...0x7A, 0x30...0x39: word.append(byte)
+      case 0x41...0x5A: word.append(byte | 0x20)
+      case 0x80...: return nil
+      default:
+        if !word.isEmpty {
+          words.append(String(decoding: word, as: UTF8.self))
+          word.removeAll(keepingCapacity: true)
+        }
+      }
+    }
+    if !word.isEmpty { words.append(String(decoding: word, as: UTF8.self)) }
+    return words
+  }
+
+  private var unicodeWords: [String] {
     folded([.caseInsensitive, .diacriticInsensitive]).unicodeScalars
       .split {
         !($0.properties.isAlphabetic || $0.properties.numericType != nil || $0.properties.isEmoji && $0.value > 0xFF)

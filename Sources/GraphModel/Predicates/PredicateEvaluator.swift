@@ -223,7 +223,9 @@ private struct PathReader: Sendable {
     let inverse: Property?
 
     init?(_ number: PropertyNumber, _ model: Model) {
-      guard let property = model.property(number), case .relationship(let relationship) = property.kind else { return nil }
+      guard let property = model.property(number), case .relationship(let relationship) = property.kind else {
+        return nil
+      }
       self.property = property
       isToMany = relationship.isToMany
       inverse = relationship.storage == .inverse ? model.property(relationship.inverse) : nil

@@ -17,10 +17,10 @@ extension TransactionPlanner {
       guard let new = TextSplice.apply(splices, to: old) else {
         throw Refusal(.malformed, "a splice of \(draft.entity.name).\(property.name) does not fit the text")
       }
-      drafts[id]?.after[property] = .string(new)
       // Recorded as they are only when they speak of the text before the transaction; else the difference is computed.
       let isFirst =
         !isInsert && draft.before?[property].stringValue != nil && draft.before?[property] == draft.after[property]
+      drafts[id]?.after[property] = .string(new)
       drafts[id]?.splices[property.number] = isFirst ? splices : nil
     case (.relationship(let relationship), .set(let value)) where !relationship.isToMany:
       try setReference(value, property, relationship, of: id)

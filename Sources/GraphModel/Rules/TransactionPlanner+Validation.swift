@@ -93,6 +93,8 @@ extension TransactionPlanner {
 
   private mutating func validateUniqueness(of draft: Draft, _ keys: [UniqueKey: [ObjectID]]) throws {
     for constraint in draft.entity.uniquenessConstraints {
+      // No client sets a sequence and none of its numbers is given twice: there is nothing to look up.
+      if constraint.count == 1, model.property(constraint[0])?.attribute?.assignment == .sequence { continue }
       let values = values(of: constraint, draft.after, draft.entity)
       guard !values.contains(.null) else { continue }
       if let before = draft.before, self.values(of: constraint, before, draft.entity) == values { continue }

@@ -5,9 +5,10 @@
 /// The steps are those of the design: identities, merging against the base revision, edits with their inverses,
 /// deletes by their rules, server-assigned values, validation. Each step works on `drafts`, the objects as they will
 /// be; nothing outside the planner changes.
-public struct TransactionPlanner<Reader: GraphReader> {
+public struct TransactionPlanner {
   /// An object as the transaction will leave it.
-  struct Draft {
+  /// A class: it is changed in place, a property at a time.
+  final class Draft {
     let entity: Entity
     /// Nil for an insert.
     var before: ObjectImage?
@@ -15,6 +16,12 @@ public struct TransactionPlanner<Reader: GraphReader> {
     var isDeleted = false
     /// What a text's edits were after merging, so that history and deltas can say them as splices.
     var splices = [PropertyNumber: [TextSplice]]()
+
+    init(entity: Entity, before: ObjectImage? = nil, after: ObjectImage) {
+      self.entity = entity
+      self.before = before
+      self.after = after
+    }
   }
 
   /// An object, and the stored relationship by which others refer to it.
@@ -32,9 +39,9 @@ public struct TransactionPlanner<Reader: GraphReader> {
   }
 
   /// The most objects one transaction may touch, deletes by cascade included.
-  public static var maximumObjects: Int { 1_000_000 }
+  public static let maximumObjects = 1_000_000
 
-  let reader: Reader
+  let reader: any GraphReader
   let model: Model
   let transaction: Transaction
   let revision: Revision
@@ -62,7 +69,7 @@ public struct TransactionPlanner<Reader: GraphReader> {
   ///   - allocate: makes a new permanent id.
   /// - Throws: `Refusal`, or whatever the reader throws.
   public static func plan(
-    _ transaction: Transaction, reader: Reader, revision: Revision, now: Timestamp,
+    _ transaction: Transaction, reader: any GraphReader, revision: Revision, now: Timestamp,
     allocate: (EntityNumber) -> ObjectID
   ) throws -> TransactionPlan {
     var planner = TransactionPlanner(

@@ -12,6 +12,9 @@ struct EntityTable: Sendable {
   /// For each concrete entity, the column of every slot.
   let columnOfSlot: [EntityNumber: [Int]]
   let edges: [EdgeTable]
+  /// Every column but the checksum, of the rows called `t`.
+  let select: String
+  let insert: String
   let wordTables: [WordTable]
 
   struct Column: Sendable {
@@ -64,6 +67,12 @@ struct EntityTable: Sendable {
       columnOfSlot[entity.number] = entity.storedProperties.compactMap { position[$0.number] }
     }
     self.columnOfSlot = columnOfSlot
+    let all = ["_row", "_id", "_entity", "_revision"] + columns.map(\.name)
+    select = "SELECT " + all.map { "t.\(quoted($0))" }.joined(separator: ", ") + " FROM \(quoted(root.name)) AS t"
+    let written = ["_id", "_entity", "_revision", "_sum"] + columns.map(\.name)
+    insert =
+      "INSERT INTO \(quoted(root.name)) (\(written.map(quoted).joined(separator: ", "))) VALUES "
+      + "(\(written.map { _ in "?" }.joined(separator: ", ")))"
     edges = columns.compactMap { column in
       guard let relationship = column.property.relationship, relationship.storage == .members,
         let destination = model.entity(relationship.destination), let members = model.entity(destination.root)
@@ -89,17 +98,6 @@ struct EntityTable: Sendable {
   func column(of property: PropertyNumber) -> Column? { columns.first { $0.property.number == property } }
 
   // MARK: - SQL
-
-  var select: String {
-    let names = ["_row", "_id", "_entity", "_revision"] + columns.map(\.name)
-    return "SELECT " + names.map { "t.\(quoted($0))" }.joined(separator: ", ") + " FROM \(quoted(name)) AS t"
-  }
-
-  var insert: String {
-    let names = ["_id", "_entity", "_revision", "_sum"] + columns.map(\.name)
-    return "INSERT INTO \(quoted(name)) (\(names.map(quoted).joined(separator: ", "))) VALUES "
-      + "(\(names.map { _ in "?" }.joined(separator: ", ")))"
-  }
 
   /// Every statement that makes the table, in order.
   func creation(model: Model) -> [String] {

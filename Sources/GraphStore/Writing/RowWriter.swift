@@ -8,6 +8,8 @@ import GraphModel
 /// the references that waited. 4. Deletes, whoever refers to others first.
 struct RowWriter {
   let objects: ObjectReader
+  /// Some inserts bring deleted objects back: their tombstones go.
+  let revives: Bool
 
   private var connection: Connection { objects.connection }
   private var layout: StoreLayout { objects.layout }
@@ -59,7 +61,7 @@ struct RowWriter {
     try connection.run(row)
     let number = connection.lastRow
     objects.remember(image.id, row: number, root: table.root.number)
-    if try tombstoneMayExist(for: image.id) {
+    if revives {
       let tombstone = try connection.statement("DELETE FROM _tombstone WHERE id = ?")
       tombstone.bind(1, image.id.key)
       try connection.run(tombstone)
@@ -67,14 +69,6 @@ struct RowWriter {
     for words in table.wordTables {
       try index(image[words.property], row: number, in: words, remove: false)
     }
-  }
-
-  /// Only a revived object has an id that is older than its commit.
-  private func tombstoneMayExist(for id: ObjectID) throws -> Bool {
-    let row = try connection.statement("SELECT 1 FROM _tombstone WHERE id = ?")
-    row.bind(1, id.key)
-    defer { sqlite3_reset(row.statement) }
-    return try connection.step(row)
   }
 
   private func update(_ image: ObjectImage, before: ObjectImage, edits: [Edit]) throws {

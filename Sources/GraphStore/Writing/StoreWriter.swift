@@ -98,7 +98,8 @@ final class StoreWriter {
     }
     let outcome = Committed(
       revision: next, fingerprint: 0, identities: plan.identities, conflicts: plan.conflicts + conflicts)
-    try RowWriter(objects: objects).write(plan.changes)
+    let revives = transaction.changes.contains { $0.kind == .revive }
+    try RowWriter(objects: objects, revives: revives).write(plan.changes)
     let print = try writeCommit(
       next, transaction, author: author, undoes: undoes, time: time, changes: changes, counters: counters,
       outcome: outcome)
