@@ -6,7 +6,7 @@ import GraphModel
 public enum StoreCheck {
   /// Something that is not as it must be.
   public struct Finding: Hashable, Sendable, CustomStringConvertible {
-    /// `integrity`, `foreign key`, `checksum`, `rule`, `edges`, `words`, `history`, `fingerprint`, `tombstone`, `counter`, `log`.
+    /// `integrity`, `foreign key`, `model`, `checksum`, `rule`, `edges`, `words`, `history` or `fingerprint`.
     public let kind: String
     public let text: String
 

@@ -37,5 +37,9 @@ final class StoreLock: Sendable {
   /// Gives the directory back before the object goes.
   func release() { flock(descriptor, LOCK_UN) }
 
-  deinit { close(descriptor) }
+  /// Unlocked in words: a child of this process that has not reached its exec yet holds the descriptor, too.
+  deinit {
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 }

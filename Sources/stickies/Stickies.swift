@@ -24,7 +24,8 @@ struct StickiesCommand: AsyncParsableCommand {
     ])
 
   static func main() async {
-    signal(SIGPIPE, SIG_DFL)
+    // A closed pipe is told by the write; NIO ignores the signal in any case.
+    signal(SIGPIPE, SIG_IGN)
     let arguments = Coordinates.protected(Array(CommandLine.arguments.dropFirst()))
     let wantsJSON = arguments.prefix { $0 != "--" }.contains("--json")
     do {

@@ -91,6 +91,24 @@ import Testing
     #expect(check.terminationStatus == 0)
   }
 
+  /// Written from docs/protocol.md alone: as long as it passes, the page tells the truth.
+  @Test func aClientInAnotherLanguageFollowsAndResumes() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    for address in [daemon.socket.description, daemon.tcp] {
+      let python = Process()
+      python.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      python.arguments = ["python3", Fixtures.root + "/docs/examples/client.py", address]
+      let output = Pipe()
+      python.standardOutput = output
+      python.standardError = output
+      try python.run()
+      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      python.waitUntilExit()
+      #expect(python.terminationStatus == 0, "\(text)")
+    }
+  }
+
   @Test @MainActor func aProgramWithTypedObjectsFollowsTheGraph() async throws {
     let daemon = try Daemon()
     try daemon.start()

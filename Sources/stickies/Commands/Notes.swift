@@ -106,8 +106,9 @@ struct List: AsyncParsableCommand {
                 hops: [shell.property("Note", "tags").number], end: .property(shell.property("Tag", "name").number)),
               .equal, .value(.string(tag)))))
       }
-      let notes = try await shell.images("Note", where: .all(parts), sort: sort, limit: limit)
-      try await NoteTable.show(notes, shell)
+      let condition = GraphPredicate.all(parts)
+      let notes = try await shell.images("Note", where: condition, sort: sort, limit: limit)
+      try await NoteTable.show(notes, shell, isFiltered: condition != .always)
     }
   }
 }
@@ -126,14 +127,15 @@ struct Search: AsyncParsableCommand {
       let text = words.map { Coordinates.plain($0) }.joined(separator: " ")
       let predicate = GraphPredicate.comparison(
         .init(.one, .property(shell.property("Note", "text").number), .search, .value(.string(text))))
-      try await NoteTable.show(try await shell.images("Note", where: predicate, sort: "number"), shell)
+      try await NoteTable.show(
+        try await shell.images("Note", where: predicate, sort: "number"), shell, isFiltered: true)
     }
   }
 }
 
 @MainActor
 enum NoteTable {
-  static func show(_ notes: [ObjectImage], _ shell: Shell) async throws {
+  static func show(_ notes: [ObjectImage], _ shell: Shell, isFiltered: Bool) async throws {
     if shell.output.json { return shell.output.show(notes, else: "") }
     func names(_ entity: String) async throws -> [ObjectID: String] {
       let name = shell.property(entity, "name")
@@ -156,7 +158,8 @@ enum NoteTable {
     }
     let text = table.text()
     if text.isEmpty {
-      FileHandle.standardError.write(Data("no notes; write one with: stickies add \"Hello\"\n".utf8))
+      let hint = isFiltered ? "no note matches\n" : "no notes; write one with: stickies add \"Hello\"\n"
+      FileHandle.standardError.write(Data(hint.utf8))
     } else {
       shell.output.print(text)
     }

@@ -60,7 +60,8 @@ struct Importer {
       changes.append(Change(.insert, id, edits: edits))
       return id
     }
-    guard !notes.isEmpty else { return [] }
+    // With every note there already, their boards and tags are, too.
+    guard !notes.isEmpty || batch.notes.isEmpty else { return [] }
     var boards = [String: ObjectID]()
     for board in batch.boards {
       var values = [("name", Value.string(board.name))]

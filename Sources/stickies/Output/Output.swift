@@ -20,7 +20,19 @@ struct Output {
   }
 
   func print(_ text: String) {
-    FileHandle.standardOutput.write(Data((text + "\n").utf8))
+    var rest = Array((text + "\n").utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR {
+        // A reader that has seen enough is no failure worth a word; a full disk is.
+        if errno != EPIPE {
+          Failure.report("standard output: \(String(cString: strerror(errno)))", code: "failed", json: json)
+        }
+        exit(errno == EPIPE ? 141 : 1)
+      }
+    }
   }
 
   func print(_ json: JSON) { print(json.text) }
@@ -100,7 +112,8 @@ enum ObjectJSON {
       JSON.Member("id", .string(image.id.description)), JSON.Member("entity", .string(entity.name)),
       JSON.Member("revision", .integer(image.revision)),
     ]
-    for property in entity.storedProperties {
+    // In the order of the model file.
+    for property in entity.properties where property.slot != nil {
       members.append(.init(property.name, image[property].json(kind: property.attribute?.kind)))
     }
     return .object(members)
