@@ -46,6 +46,7 @@ import Testing
     #expect(try daemon.run("show", "77").status == 4)
     #expect(try daemon.run("show", "!!").status == 64)
     #expect(try daemon.run("list", "--where", "colr == \"red\"").status == 64)
+    #expect(try daemon.run("list", "--sort", "-pinned,number").status == 0)
     #expect(try daemon.run("add").status == 64)
     #expect(try daemon.run("undo", author: "nobody@test").status == 4)
     try daemon.run("add", "x", "--board", "B")

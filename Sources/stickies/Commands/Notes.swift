@@ -84,7 +84,7 @@ struct List: AsyncParsableCommand {
   @OptionGroup var filter: Filter
   @Option(help: "Only notes with this tag.")
   var tag: String?
-  @Option(help: "Attributes to sort by, a minus for descending: -pinned,number.")
+  @Option(parsing: .unconditional, help: "Attributes to sort by, a minus for descending: -pinned,number.")
   var sort = "number"
   @Option(help: "At most this many.")
   var limit: Int?
