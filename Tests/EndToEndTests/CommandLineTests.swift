@@ -18,6 +18,8 @@ import Testing
     #expect(try daemon.run("tag", "1", "a", "b", "--json").json()["tags"]?.arrayValue?.count == 2)
     #expect(try daemon.run("untag", "1", "a", "--json").json()["tags"]?.arrayValue?.count == 1)
     #expect(try daemon.run("edit", "1", "--text", "-", input: "From stdin\n").output.contains("From stdin"))
+    #expect(try daemon.run("edit", "1").output.contains("From an-editor"))
+    #expect(try daemon.run("edit", "1", "--text", "From stdin").status == 0)
     #expect(try daemon.run("search", "std", "--json").json().arrayValue?.count == 1)
     #expect(try daemon.run("search", "hello", "--json").json().arrayValue?.isEmpty == true)
     try daemon.run("add", "Second", "--board", "Notes")

@@ -210,10 +210,20 @@ struct EditCommand: AsyncParsableCommand {
       let note = try await shell.note(id)
       let property = shell.property("Note", "text")
       let old = note[property].stringValue ?? ""
-      let new = try text.map(TextInput.read) ?? Editor.edit(old)
+      let editor = text == nil ? try await Editor.edit(old) : nil
+      let new = try editor?.text ?? TextInput.read(text ?? "")
       // The smallest splice against what was read: whatever others write meanwhile stays.
       let edits = [Edit(property.number, .splice([TextSplice.smallest(from: old, to: new)]))]
-      let image = old == new ? note : try await shell.update(note, edits)
+      let image: ObjectImage
+      do {
+        image = old == new ? note : try await shell.update(note, edits)
+      } catch {
+        if let editor {
+          FileHandle.standardError.write(Data("stickies: what you wrote is in \(editor.file)\n".utf8))
+        }
+        throw error
+      }
+      editor?.discard()
       shell.output.show(image, else: shell.output.line(image))
     }
   }

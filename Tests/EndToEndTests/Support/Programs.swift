@@ -103,7 +103,7 @@ final class Daemon: @unchecked Sendable {  // `process` is replaced by one test 
     process.executableURL = binary("stickies")
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging([
-      "STICKIES_SERVER": server, "STICKIES_AUTHOR": author, "NO_COLOR": "1",
+      "STICKIES_SERVER": server, "STICKIES_AUTHOR": author, "NO_COLOR": "1", "VISUAL": "sed -i s/stdin/an-editor/",
     ]) { $1 }
     let (output, errors) = (Pipe(), Pipe())
     process.standardOutput = output
