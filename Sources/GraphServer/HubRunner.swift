@@ -7,7 +7,8 @@ import NIOCore
 
 /// Runs the hub's actions: the one place where the pure hub meets sockets and threads.
 ///
-/// `@unchecked Sendable`: every stored property is used on `loop` only; other threads come in through `submit`.
+/// `@unchecked Sendable`: what changes is used on `loop` only, where other threads come in through `submit`; readers'
+/// threads use `reads` and `limits`, which are constants of Sendable types.
 /// All connections live on that one loop, so the hub needs no lock and no mailbox of its own.
 final class HubRunner: @unchecked Sendable {
   let loop: any EventLoop
