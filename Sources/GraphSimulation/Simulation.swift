@@ -196,6 +196,8 @@ public final class Simulation {
     options.random = { ids.random.next() }
     options.plantedBug = bug?.storeBug
     options.maximumReaders = 1
+    // Few, so that both a fed index and what waits for it are met, and crashes fall between.
+    options.wordLimit = 5
     let store = try SQLiteStore(directory: directory, model: model, options: options)
     server = try ServerNode(store: store, bug: bug)
     feed(.tick(clock))

@@ -26,6 +26,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   private let log: Logger
   private let random: () -> UInt64
   private let plantedBug: PlantedBug?
+  private let wordLimit: Int
   private var writer: StoreWriter?
   private let isClosed = Mutex(false)
 
@@ -39,6 +40,9 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     /// that many slow, a larger one makes every commit of a lone client slower.
     public var checkpointPages = 4_000
     public var maximumReaders = 5
+    /// So many changes may wait for the full-text indexes. More make commits cheaper and searches dearer: a search looks
+    /// into each of them, some microseconds a piece.
+    public var wordLimit = 512
     /// A bug to plant; the simulation must catch each.
     public var plantedBug: PlantedBug?
 
@@ -65,6 +69,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     self.log = log ?? Logger(label: "store") { _ in SwiftLogNoOpLogHandler() }
     random = options.random
     plantedBug = options.plantedBug
+    wordLimit = options.wordLimit
     layout = StoreLayout(model: model)
     path = directory + "/" + StoreFiles.name
     try StoreFiles.prepare(directory: directory)
@@ -79,7 +84,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       }
       try checkModel()
       try pool.writeWithoutTransaction { database in
-        writer = try StoreWriter(Connection(database), layout: layout, random: random)
+        writer = try StoreWriter(
+          Connection(database), layout: layout, wordLimit: wordLimit, random: random)
       }
     } catch let error as DatabaseError {
       throw Self.failure(code: error.resultCode.rawValue, message: error.message ?? "", path: path)
@@ -179,7 +185,10 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
 
   public func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult] {
     try pool.writeWithoutTransaction { database in
-      if writer == nil { writer = try StoreWriter(Connection(database), layout: layout, random: random) }
+      if writer == nil {
+        writer = try StoreWriter(
+          Connection(database), layout: layout, wordLimit: wordLimit, random: random)
+      }
       guard let writer else { return [] }
       do {
         return try perform(batch, now: now, writer)
@@ -190,24 +199,30 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     }
   }
 
+  private static let begin = SQL("BEGIN IMMEDIATE")
+  private static let save = SQL("SAVEPOINT request")
+  private static let release = SQL("RELEASE request")
+  private static let commit = SQL("COMMIT")
+
   /// One SQLite transaction, a savepoint for each request, one wait for the disk.
   private func perform(_ batch: [WriteRequest], now: Timestamp, _ writer: StoreWriter) throws -> [WriteResult] {
     let connection = writer.connection
     if plantedBug == .replyBeforeCommit, sqlite3_get_autocommit(connection.database.sqliteConnection) == 0 {
       try connection.run("COMMIT")
     }
-    try connection.run("BEGIN IMMEDIATE")
+    try connection.run(Self.begin)
     do {
       var results = [WriteResult]()
       results.reserveCapacity(batch.count)
       for request in batch {
         // A savepoint gives a request's half-done writes back; a lone one has the transaction itself for that.
-        if batch.count > 1 { try connection.run("SAVEPOINT request") }
+        if batch.count > 1 { try connection.run(Self.save) }
         results.append(
           try writer.perform(request, now: now, forgetful: plantedBug == .forgottenTransactionID))
-        if batch.count > 1 { try connection.run("RELEASE request") }
+        if batch.count > 1 { try connection.run(Self.release) }
       }
-      if plantedBug != .replyBeforeCommit { try connection.run("COMMIT") }
+      try writer.words.feedIfDue(head: writer.revision)
+      if plantedBug != .replyBeforeCommit { try connection.run(Self.commit) }
       return results
     } catch {
       try abandon(writer)
@@ -291,19 +306,21 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   public var head: Token { get throws { try read { _, _, head in head } } }
 
   public func fetch(_ request: FetchRequest, _ body: (ObjectImage) throws -> Void) throws -> Token {
-    try read { objects, _, head in
-      try Self.fetch(request, objects, layout, body)
+    try read { objects, history, head in
+      try Self.fetch(request, objects, history, layout, body)
       return head
     }
   }
 
   private static func fetch(
-    _ request: FetchRequest, _ objects: ObjectReader, _ layout: StoreLayout, _ body: (ObjectImage) throws -> Void
+    _ request: FetchRequest, _ objects: ObjectReader, _ history: HistoryReader, _ layout: StoreLayout,
+    _ body: (ObjectImage) throws -> Void
   ) throws {
     guard let entity = layout.model.entity(request.entity), let table = layout.table(of: request.entity) else {
       throw Refusal(.malformed, "there is no entity number \(request.entity)")
     }
-    var builder = PredicateSQL(layout: layout)
+    var builder = PredicateSQL(
+      layout: layout, recentTexts: request.predicate.searchesText ? try RecentTexts(history) : nil)
     let isWholeTable = entity.family.count == layout.model.entity(entity.root)?.family.count
     let condition = builder.condition(request.predicate, in: table)
     let families = entity.family.map(String.init).joined(separator: ", ")
@@ -343,9 +360,9 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   }
 
   public func count(_ request: FetchRequest) throws -> (count: Int, at: Token) {
-    try read { objects, _, head in
+    try read { objects, history, head in
       var count = 0
-      try Self.fetch(request, objects, layout) { _ in count += 1 }
+      try Self.fetch(request, objects, history, layout) { _ in count += 1 }
       return (count, head)
     }
   }

@@ -182,6 +182,8 @@ private struct Checker {
   }
 
   private mutating func checkWords(_ image: ObjectImage, _ row: Int64, _ table: EntityTable, _ name: String) throws {
+    // What is newer, the index need not know yet.
+    guard image.revision <= (try WordFeed.watermark(connection)) else { return }
     for words in table.wordTables {
       guard let word = image[words.property].stringValue?.words.max(by: { $0.utf8.count < $1.utf8.count }) else {
         continue

@@ -12,16 +12,22 @@ public final class TestStore {
   public var author = "ann"
   public var now: Timestamp = 1_700_000_000_000_000
 
-  public init(_ model: Model, directory: TemporaryDirectory? = nil) throws {
+  private let options: SQLiteStore.Options
+
+  /// - Parameter wordLimit: the changes that may wait for the full-text indexes: few, so that tests meet both sides.
+  public init(_ model: Model, directory: TemporaryDirectory? = nil, wordLimit: Int = 3) throws {
     self.model = model
     self.directory = try directory ?? TemporaryDirectory()
-    store = try SQLiteStore(directory: self.directory.path, model: model)
+    var options = SQLiteStore.Options()
+    options.wordLimit = wordLimit
+    self.options = options
+    store = try SQLiteStore(directory: self.directory.path, model: model, options: options)
   }
 
   /// Closes and opens again.
   public func reopen() throws {
     try store.close()
-    store = try SQLiteStore(directory: directory.path, model: model)
+    store = try SQLiteStore(directory: directory.path, model: model, options: options)
   }
 
   public func property(_ path: String) throws -> Property {

@@ -81,7 +81,15 @@ public final class Entity: Sendable {
   public let storedProperties: [Property]
   public let attributes: [Property]
   public let relationships: [Property]
-  private let byNumber: [PropertyNumber: Property]
+  /// The properties that the server sets.
+  public let assignedProperties: [Property]
+  /// A new object's values before any edit, by slot: defaults, null, no members.
+  public let initialValues: [Value]
+  /// The same without the defaults.
+  public let emptyValues: [Value]
+  /// In ascending order, and the property of each.
+  private let numbers: [PropertyNumber]
+  private let propertiesByNumber: [Property]
 
   init(
     number: EntityNumber, name: String, documentation: String, isAbstract: Bool, parent: EntityNumber?,
@@ -101,12 +109,25 @@ public final class Entity: Sendable {
     storedProperties = properties.filter { $0.slot != nil }.sorted { $0.slot ?? 0 < $1.slot ?? 0 }
     attributes = properties.filter { $0.attribute != nil }
     relationships = properties.filter { $0.relationship != nil }
-    byNumber = Dictionary(properties.map { ($0.number, $0) }, uniquingKeysWith: { $1 })
+    assignedProperties = properties.filter { $0.attribute?.assignment != nil }
+    emptyValues = storedProperties.map { $0.relationship?.storage == .members ? .objects([]) : .null }
+    initialValues = zip(storedProperties, emptyValues).map { property, empty in
+      property.attribute.flatMap { $0.checked($0.defaultValue) } ?? empty
+    }
+    propertiesByNumber = properties.sorted { $0.number < $1.number }
+    numbers = propertiesByNumber.map(\.number)
   }
 
   public func property(named name: String) -> Property? { properties.first { $0.name == name } }
 
-  public func property(_ number: PropertyNumber) -> Property? { byNumber[number] }
+  public func property(_ number: PropertyNumber) -> Property? {
+    var (low, high) = (0, numbers.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if numbers[middle] < number { low = middle + 1 } else { high = middle }
+    }
+    return low < numbers.count && numbers[low] == number ? propertiesByNumber[low] : nil
+  }
 
   public func isKind(of other: Entity) -> Bool { other.family.contains(number) }
 }

@@ -34,6 +34,30 @@ extension String {
     return unicodeWords
   }
 
+  /// Whether each of `prefixes`, folded as words are, begins one of the text's words.
+  public func hasWords(beginningWith prefixes: [String]) -> Bool {
+    let words = words
+    return prefixes.allSatisfy { prefix in words.contains { $0.utf8.starts(with: prefix.utf8) } }
+  }
+
+  /// The words with a space between each two, as a full-text index stores them.
+  public var wordList: String {
+    var bytes = [UInt8]()
+    bytes.reserveCapacity(utf8.count)
+    var isBetween = false
+    for byte in utf8 {
+      switch byte {
+      case 0x61...0x7A, 0x30...0x39, 0x41...0x5A:
+        if isBetween, !bytes.isEmpty { bytes.append(0x20) }
+        isBetween = false
+        bytes.append(byte < 0x41 ? byte : byte | 0x20)
+      case 0x80...: return words.joined(separator: " ")
+      default: isBetween = true
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   /// Most texts are ASCII: no tables of Unicode are asked then. Nil for any other.
   private var asciiWords: [String]? {
     var words = [String]()

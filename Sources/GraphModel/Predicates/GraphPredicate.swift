@@ -11,6 +11,16 @@ public indirect enum GraphPredicate: Hashable, Sendable {
   case not(GraphPredicate)
   case comparison(Comparison)
 
+  /// Whether answering it takes a full-text index.
+  public var searchesText: Bool {
+    switch self {
+    case .always, .never: false
+    case .and(let parts), .or(let parts): parts.contains(where: \.searchesText)
+    case .not(let part): part.searchesText
+    case .comparison(let comparison): comparison.comparator == .search
+    }
+  }
+
   /// Predicates may lie this deep in each other: well below SQLite's own limit for expressions.
   public static let maximumDepth = 200
   /// A pattern of LIKE has at most this many bytes.

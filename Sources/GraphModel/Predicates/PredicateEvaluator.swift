@@ -151,8 +151,7 @@ public struct PredicateEvaluator: Sendable {
       let wanted = constant.stringValue?.words ?? []
       return { left, _ in
         guard case .string(let text) = left else { return false }
-        let words = text.words
-        return wanted.allSatisfy { prefix in words.contains { $0.utf8.starts(with: prefix.utf8) } }
+        return text.hasWords(beginningWith: wanted)
       }
     }
   }

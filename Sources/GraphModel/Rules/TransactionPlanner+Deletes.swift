@@ -6,7 +6,7 @@ extension TransactionPlanner {
       guard let id = permanent(change.id) else {
         throw Refusal(.malformed, "a delete names a temporary id that this transaction does not insert")
       }
-      guard try touch(id), let draft = drafts[id] else {
+      guard let draft = try touch(id) else {
         // Two deletes of one object agree.
         if try reader.deletion(of: id) == nil, drafts[id] == nil {
           throw Refusal(.notFound, "there is no \(model.entity(id.entity)?.name ?? "object") with the id \(id)")
@@ -20,14 +20,14 @@ extension TransactionPlanner {
     var deleted = [ObjectID]()
     var toJudge = [(id: ObjectID, property: Property, others: [ObjectID])]()
     while let id = pending.popLast() {
-      guard try touch(id), let draft = drafts[id] else { continue }
+      guard let draft = try touch(id) else { continue }
       // Read everything while the object still holds its references, then let it go.
       var spread = [(Property, Relationship, [ObjectID])]()
       for property in draft.entity.relationships {
         guard let relationship = property.relationship else { continue }
         spread.append((property, relationship, try related(to: id, through: property)))
       }
-      drafts[id]?.isDeleted = true
+      draft.isDeleted = true
       deleted.append(id)
       for (property, relationship, others) in spread where !others.isEmpty {
         switch relationship.deleteRule {
@@ -65,13 +65,12 @@ extension TransactionPlanner {
       return
     }
     for other in others where drafts[other]?.isDeleted != true {
-      guard try touch(other) else { continue }
+      guard let draft = try touch(other) else { continue }
       if inverseRelationship.minimumCount != nil { countsToCheck[other, default: []].insert(inverse.number) }
       if inverseRelationship.isToMany {
-        let ids = drafts[other]?.after[inverse].objectIDs.filter { $0 != id } ?? []
-        drafts[other]?.after[inverse] = .objects(ids)
+        draft.after[inverse] = .objects(draft.after[inverse].objectIDs.filter { $0 != id })
       } else {
-        drafts[other]?.after[inverse] = .null
+        draft.after[inverse] = .null
       }
     }
   }

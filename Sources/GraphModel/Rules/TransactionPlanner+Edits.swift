@@ -1,14 +1,14 @@
 /// Edits and their inverses: when this step ends, both ends of every relationship agree.
 extension TransactionPlanner {
-  mutating func apply(_ edit: Edit, to id: ObjectID, isInsert: Bool, isRevival: Bool = false) throws {
-    guard let draft = drafts[id] else { return }
+  mutating func apply(_ edit: Edit, to draft: Draft, isInsert: Bool, isRevival: Bool = false) throws {
+    let id = draft.after.id
     guard let property = draft.entity.property(edit.property) else {
       let name = model.property(edit.property)?.name ?? "number \(edit.property)"
       throw Refusal(.malformed, "\(draft.entity.name) has no property \(name)")
     }
     switch (property.kind, edit.action) {
     case (.attribute(let attribute), .set(let value)):
-      try set(value, property, attribute, of: id, isInsert: isInsert, isRevival: isRevival)
+      set(value, property, attribute, of: draft, isInsert: isInsert, isRevival: isRevival)
     case (.attribute(let attribute), .splice(let splices)):
       guard attribute.kind == .text else {
         throw Refusal(.malformed, "\(draft.entity.name).\(property.name) is no text: it can't be spliced")
@@ -20,8 +20,8 @@ extension TransactionPlanner {
       // Recorded as they are only when they speak of the text before the transaction; else the difference is computed.
       let isFirst =
         !isInsert && draft.before?[property].stringValue != nil && draft.before?[property] == draft.after[property]
-      drafts[id]?.after[property] = .string(new)
-      drafts[id]?.splices[property.number] = isFirst ? splices : nil
+      draft.after[property] = .string(new)
+      draft.splices[property.number] = isFirst ? splices : nil
     case (.relationship(let relationship), .set(let value)) where !relationship.isToMany:
       try setReference(value, property, relationship, of: id)
     case (.relationship(let relationship), .set(.objects(let ids))):
@@ -45,9 +45,9 @@ extension TransactionPlanner {
   }
 
   private mutating func set(
-    _ value: Value, _ property: Property, _ attribute: Attribute, of id: ObjectID, isInsert: Bool, isRevival: Bool
-  ) throws {
-    guard let draft = drafts[id] else { return }
+    _ value: Value, _ property: Property, _ attribute: Attribute, of draft: Draft, isInsert: Bool, isRevival: Bool
+  ) {
+    let id = draft.after.id
     if let assignment = attribute.assignment, !isRevival, !(isInsert && assignment != .sequence) {
       violate(
         id, property, "assigned", value, "\(draft.entity.name).\(property.name) is set by the server, not by a client")
@@ -59,8 +59,8 @@ extension TransactionPlanner {
         "\(draft.entity.name).\(property.name) takes a value of the type \(attribute.typeDescription)")
       return
     }
-    drafts[id]?.after[property] = checked
-    drafts[id]?.splices[property.number] = nil
+    draft.after[property] = checked
+    if !draft.splices.isEmpty { draft.splices[property.number] = nil }
   }
 
   // MARK: - Relationships
@@ -118,7 +118,7 @@ extension TransactionPlanner {
       // The other end may hold one object only: whoever it held before lets go.
       let previous = try related(to: other, through: inverse)
       for holder in previous where holder != id {
-        guard try touch(holder) else { continue }
+        guard try touch(holder) != nil else { continue }
         try disconnect(holder, other, property, relationship)
       }
     }
@@ -144,13 +144,15 @@ extension TransactionPlanner {
     switch relationship.storage {
     case .inverse: break
     case .reference:
-      guard try touch(id) else { return }
-      drafts[id]?.after[property] = .object(other)
+      guard let draft = try touch(id) else { return }
+      draft.after[property] = .object(other)
       gainedReferrers[Reference(target: other, property: property.number), default: []].append(id)
     case .members:
-      guard try touch(id), var ids = drafts[id]?.after[property].objectIDs, !ids.contains(other) else { return }
+      guard let draft = try touch(id) else { return }
+      var ids = draft.after[property].objectIDs
+      guard !ids.contains(other) else { return }
       ids.insert(other, at: ids.firstIndex { other < $0 } ?? ids.endIndex)
-      drafts[id]?.after[property] = .objects(ids)
+      draft.after[property] = .objects(ids)
       gainedReferrers[Reference(target: other, property: property.number), default: []].append(id)
     }
   }
@@ -162,15 +164,13 @@ extension TransactionPlanner {
     switch relationship.storage {
     case .inverse: break
     case .reference:
-      guard try touch(id), drafts[id]?.entity.property(property.number) != nil,
-        drafts[id]?.after[property].objectID == other
+      guard let draft = try touch(id), draft.entity.property(property.number) != nil,
+        draft.after[property].objectID == other
       else { return }
-      drafts[id]?.after[property] = .null
+      draft.after[property] = .null
     case .members:
-      guard try touch(id), drafts[id]?.entity.property(property.number) != nil,
-        let ids = drafts[id]?.after[property].objectIDs
-      else { return }
-      drafts[id]?.after[property] = .objects(ids.filter { $0 != other })
+      guard let draft = try touch(id), draft.entity.property(property.number) != nil else { return }
+      draft.after[property] = .objects(draft.after[property].objectIDs.filter { $0 != other })
     }
   }
 

@@ -1,9 +1,11 @@
 /// Creation is redirected: the client asks, and here the object gets its id, its defaults and the values it was given.
 extension TransactionPlanner {
-  /// Gives every temporary id its permanent one. Under a trump policy an insert that meets a unique key becomes the
-  /// object that is there, so two clients who both make the tag `foo` succeed; the places of those are returned.
-  mutating func identifyInserts(allocate: (EntityNumber) -> ObjectID) throws -> Set<Int> {
-    var existing = Set<Int>()
+  /// Gives every temporary id its permanent one and returns for each change the draft that it inserts. Under a trump
+  /// policy an insert that meets a unique key becomes the object that is there, so two clients who both make the tag
+  /// `foo` succeed: it has no draft of its own.
+  mutating func identifyInserts(allocate: (EntityNumber) -> ObjectID) throws -> [Draft?] {
+    var inserted = [Draft?](repeating: nil, count: transaction.changes.count)
+    identities.reserveCapacity(transaction.changes.count)
     for (index, change) in transaction.changes.enumerated() where change.kind == .insert || change.kind == .revive {
       guard let entity = model.entity(change.id.entity) else {
         throw Refusal(.malformed, "there is no entity number \(change.id.entity) in the model \(model.name)")
@@ -16,28 +18,25 @@ extension TransactionPlanner {
       }
       if let id = try objectThatIsThere(for: change, of: entity) {
         identities[change.id] = id
-        existing.insert(index)
+        named.append(Committed.Identity(temporary: change.id, permanent: id))
         continue
       }
       let id = change.kind == .revive ? change.id : allocate(entity.number)
-      if change.kind == .insert { identities[change.id] = id }
-      var values = [Value](repeating: .null, count: entity.slotCount)
-      for property in entity.properties {
-        guard let slot = property.slot else { continue }
-        if let attribute = property.attribute {
-          // What comes back is as it was, nulls included.
-          if change.kind == .insert { values[slot] = attribute.checked(attribute.defaultValue) ?? .null }
-        } else if property.relationship?.storage == .members {
-          values[slot] = .objects([])
-        }
+      if change.kind == .insert {
+        identities[change.id] = id
+        named.append(Committed.Identity(temporary: change.id, permanent: id))
       }
-      drafts[id] = Draft(entity: entity, after: ObjectImage(id: id, revision: revision, values: values))
-      order.append(id)
+      // What comes back is as it was, nulls included.
+      let values = change.kind == .insert ? entity.initialValues : entity.emptyValues
+      let draft = Draft(entity: entity, after: ObjectImage(id: id, revision: revision, values: values))
+      drafts[id] = draft
+      order.append(draft)
+      inserted[index] = draft
       if transaction.policy != .error {
         for key in try keys(of: change, entity) { insertedKeys[key] = id }
       }
     }
-    return existing
+    return inserted
   }
 
   private func objectThatIsThere(for change: Change, of entity: Entity) throws -> ObjectID? {
@@ -73,18 +72,17 @@ extension TransactionPlanner {
     return keys
   }
 
-  mutating func applyInsert(_ change: Change) throws {
-    let id = change.kind == .revive ? change.id : identities[change.id] ?? change.id
-    for edit in change.edits { try apply(edit, to: id, isInsert: true, isRevival: change.kind == .revive) }
+  mutating func applyInsert(_ change: Change, to draft: Draft) throws {
+    for edit in change.edits { try apply(edit, to: draft, isInsert: true, isRevival: change.kind == .revive) }
   }
 
   /// The insert met an object with its key: what it says is an edit of that object, or is dropped.
   mutating func mergeIntoExisting(_ change: Change) throws {
-    guard let known = identities[change.id], try touch(known), let id = drafts[known]?.after.id else { return }
+    guard let known = identities[change.id], let draft = try touch(known) else { return }
     guard transaction.policy == .objectTrump || transaction.policy == .overwrite else { return }
     for edit in change.edits {
       guard model.property(edit.property)?.attribute?.assignment == nil else { continue }
-      try apply(edit, to: id, isInsert: false)
+      try apply(edit, to: draft, isInsert: false)
     }
   }
 }

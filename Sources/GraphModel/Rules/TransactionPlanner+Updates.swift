@@ -4,16 +4,14 @@ extension TransactionPlanner {
     guard let named = permanent(change.id) else {
       throw Refusal(.malformed, "an update names a temporary id that this transaction does not insert")
     }
-    guard try touch(named), let stored = drafts[named]?.before ?? drafts[named]?.after else {
-      return try reportMissing(named)
-    }
-    // With its concrete entity, whatever the client believed.
-    let id = stored.id
+    guard let draft = try touch(named) else { return try reportMissing(named) }
     // At or below the base there is nothing to compare.
-    guard let before = drafts[id]?.before, before.revision > change.base else {
-      for edit in change.edits { try apply(edit, to: id, isInsert: false) }
+    guard let before = draft.before, before.revision > change.base else {
+      for edit in change.edits { try apply(edit, to: draft, isInsert: false) }
       return
     }
+    // With its concrete entity, whatever the client believed.
+    let id = before.id
     let past = try reader.history(of: id, after: change.base)
     // What was deleted meanwhile and came back is not what the edit was made on.
     if change.base > 0, let revival = past.first(where: { $0.kind == .inserted }) {
@@ -21,8 +19,8 @@ extension TransactionPlanner {
         Conflict(kind: .deleted, id: id, author: revival.author, revision: revival.revision, mineWon: false))
       return
     }
-    let edits = merge(change.edits, of: stored, past: past)
-    for edit in edits { try apply(edit, to: id, isInsert: false) }
+    let edits = merge(change.edits, of: before, past: past)
+    for edit in edits { try apply(edit, to: draft, isInsert: false) }
   }
 
   /// The edits that remain once others' are considered; conflicts are noted on the way.

@@ -1,20 +1,19 @@
 /// The last step: server-assigned values, then every rule on every touched object, all errors at once.
 extension TransactionPlanner {
   mutating func stampAssignedValues() {
-    for id in order {
-      guard let draft = drafts[id], !draft.isDeleted else { continue }
-      for property in draft.entity.properties {
+    for draft in order where !draft.isDeleted {
+      for property in draft.entity.assignedProperties {
         guard let assignment = property.attribute?.assignment else { continue }
         let isInsert = draft.before == nil
         let isMissing = draft.after[property].isNull
         switch assignment {
         case .sequence where isMissing:
           let next = sequences[property.number] ?? reader.nextInSequence(property.number)
-          setValue(.integer(next), property, of: id)
+          draft.after[property] = .integer(next)
           sequences[property.number] = next + 1
-        case .created where isMissing: setValue(.date(now), property, of: id)
+        case .created where isMissing: draft.after[property] = .date(now)
         case .updated where isInsert ? isMissing : draft.before?.values != draft.after.values:
-          setValue(.date(now), property, of: id)
+          draft.after[property] = .date(now)
         default: break
         }
       }
@@ -23,10 +22,8 @@ extension TransactionPlanner {
 
   mutating func validate() throws {
     let keys = keysAfterwards()
-    for id in order {
-      guard let draft = drafts[id], !draft.isDeleted else { continue }
-      for property in draft.entity.properties {
-        guard let slot = property.slot else { continue }
+    for draft in order where !draft.isDeleted {
+      for (slot, property) in draft.entity.storedProperties.enumerated() {
         // A value that the transaction did not change was valid when it came.
         if let before = draft.before, before.values[slot] == draft.after.values[slot] { continue }
         validate(draft.after.values[slot], property, of: draft)
@@ -37,8 +34,8 @@ extension TransactionPlanner {
       for number in properties.sorted() { try validateCount(of: number, id) }
     }
     // An insert owes its minimum counts even when nothing was connected.
-    for id in order {
-      guard let draft = drafts[id], draft.before == nil, !draft.isDeleted else { continue }
+    for draft in order where draft.before == nil && !draft.isDeleted {
+      let id = draft.after.id
       for property in draft.entity.relationships where (property.relationship?.minimumCount ?? 0) > 0 {
         if countsToCheck[id]?.contains(property.number) != true { try validateCount(of: property.number, id) }
       }
@@ -46,14 +43,15 @@ extension TransactionPlanner {
   }
 
   private mutating func validate(_ value: Value, _ property: Property, of draft: Draft) {
-    let id = draft.after.id
-    let name = "\(draft.entity.name).\(property.name)"
-    if value.isNull {
-      if !property.isOptional { violate(id, property, "required", value, "\(name) needs a value") }
-      return
+    let broken: [(rule: String, message: String)] =
+      if value.isNull {
+        property.isOptional ? [] : [("required", "needs a value")]
+      } else {
+        property.attribute?.brokenRules(value) ?? []
+      }
+    for (rule, message) in broken {
+      violate(draft.after.id, property, rule, value, "\(draft.entity.name).\(property.name) \(message)")
     }
-    guard let attribute = property.attribute else { return }
-    for (rule, message) in attribute.brokenRules(value) { violate(id, property, rule, value, "\(name) \(message)") }
   }
 
   private mutating func validateCount(of number: PropertyNumber, _ id: ObjectID) throws {
@@ -76,15 +74,20 @@ extension TransactionPlanner {
   /// Who will have which unique key, of the objects that the transaction touches.
   private func keysAfterwards() -> [UniqueKey: [ObjectID]] {
     var keys = [UniqueKey: [ObjectID]]()
-    for id in order {
-      guard let draft = drafts[id], !draft.isDeleted else { continue }
-      for constraint in draft.entity.uniquenessConstraints {
-        let owner = model.owner(of: constraint, in: draft.entity).number
+    for draft in order where !draft.isDeleted {
+      for constraint in draft.entity.uniquenessConstraints where !isSequence(constraint) {
         let values = values(of: constraint, draft.after, draft.entity)
-        keys[UniqueKey(owner: owner, constraint: constraint, values: values), default: []].append(id)
+        guard !values.contains(.null) else { continue }
+        let owner = model.owner(of: constraint, in: draft.entity).number
+        keys[UniqueKey(owner: owner, constraint: constraint, values: values), default: []].append(draft.after.id)
       }
     }
     return keys
+  }
+
+  /// No client sets a sequence and none of its numbers is given twice: there is nothing to look up.
+  private func isSequence(_ constraint: [PropertyNumber]) -> Bool {
+    constraint.count == 1 && model.property(constraint[0])?.attribute?.assignment == .sequence
   }
 
   private func values(of constraint: [PropertyNumber], _ image: ObjectImage, _ entity: Entity) -> [Value] {
@@ -92,9 +95,7 @@ extension TransactionPlanner {
   }
 
   private mutating func validateUniqueness(of draft: Draft, _ keys: [UniqueKey: [ObjectID]]) throws {
-    for constraint in draft.entity.uniquenessConstraints {
-      // No client sets a sequence and none of its numbers is given twice: there is nothing to look up.
-      if constraint.count == 1, model.property(constraint[0])?.attribute?.assignment == .sequence { continue }
+    for constraint in draft.entity.uniquenessConstraints where !isSequence(constraint) {
       let values = values(of: constraint, draft.after, draft.entity)
       guard !values.contains(.null) else { continue }
       if let before = draft.before, self.values(of: constraint, before, draft.entity) == values { continue }

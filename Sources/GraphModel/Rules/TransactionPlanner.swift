@@ -49,8 +49,10 @@ public struct TransactionPlanner {
 
   /// The objects touched so far, and their order.
   var drafts = [ObjectID: Draft]()
-  var order = [ObjectID]()
+  var order = [Draft]()
+  /// Permanent ids by temporary ones, and the same in the order of the inserts.
   var identities = [ObjectID: ObjectID]()
+  var named = [Committed.Identity]()
   var conflicts = [Conflict]()
   var violations = [Violation]()
   var sequences = [PropertyNumber: Int64]()
@@ -80,12 +82,12 @@ public struct TransactionPlanner {
   private mutating func run(allocate: (EntityNumber) -> ObjectID) throws -> TransactionPlan {
     order.reserveCapacity(transaction.changes.count)
     drafts.reserveCapacity(transaction.changes.count)
-    let updatesOfExisting = try identifyInserts(allocate: allocate)
+    let inserted = try identifyInserts(allocate: allocate)
     try refuseIfViolated()
-    for (index, change) in transaction.changes.enumerated() {
+    for (change, draft) in zip(transaction.changes, inserted) {
       switch change.kind {
       case .insert, .revive:
-        if updatesOfExisting.contains(index) { try mergeIntoExisting(change) } else { try applyInsert(change) }
+        if let draft { try applyInsert(change, to: draft) } else { try mergeIntoExisting(change) }
       case .update: try applyUpdate(change)
       case .delete: break
       }
@@ -104,8 +106,8 @@ public struct TransactionPlanner {
   private func plan() -> TransactionPlan {
     var changes = [ObjectChange]()
     changes.reserveCapacity(order.count)
-    for id in order {
-      guard let draft = drafts[id] else { continue }
+    for draft in order {
+      let id = draft.after.id
       if draft.isDeleted {
         if let before = draft.before {
           changes.append(ObjectChange(kind: .deleted, id: id, before: before, after: nil))
@@ -118,10 +120,6 @@ public struct TransactionPlanner {
       } else {
         changes.append(ObjectChange(kind: .inserted, id: id, before: nil, after: draft.after))
       }
-    }
-    var named = [Committed.Identity]()
-    for change in transaction.changes where change.kind == .insert {
-      if let id = identities[change.id] { named.append(Committed.Identity(temporary: change.id, permanent: id)) }
     }
     return TransactionPlan(
       changes: changes, identities: named, conflicts: conflicts,
@@ -143,22 +141,19 @@ public struct TransactionPlanner {
 
   // MARK: - Drafts
 
-  /// Makes sure that a draft of the object exists; false when the object is not there.
-  mutating func touch(_ id: ObjectID) throws -> Bool {
-    if let draft = drafts[id] { return !draft.isDeleted }
-    guard let image = try reader.image(of: id), let entity = model.entity(image.id.entity) else { return false }
+  /// The draft of an object, made when this is the first time that it is touched; nil when the object is not there.
+  mutating func touch(_ id: ObjectID) throws -> Draft? {
+    if let draft = drafts[id] { return draft.isDeleted ? nil : draft }
+    guard let image = try reader.image(of: id), let entity = model.entity(image.id.entity) else { return nil }
     guard order.count < Self.maximumObjects else {
       throw Refusal(.limit, "the transaction touches more than \(Self.maximumObjects) objects; split it")
     }
     var after = image
     after.revision = revision
-    drafts[image.id] = Draft(entity: entity, before: image, after: after)
-    order.append(image.id)
-    return true
-  }
-
-  mutating func setValue(_ value: Value, _ property: Property, of id: ObjectID) {
-    drafts[id]?.after[property] = value
+    let draft = Draft(entity: entity, before: image, after: after)
+    drafts[image.id] = draft
+    order.append(draft)
+    return draft
   }
 
   /// The entity of an object that will be there; nil when there is none.

@@ -55,11 +55,12 @@ struct HistoryEdit {
 }
 
 extension HistoryChange {
-  init(_ change: ObjectChange, model: Model) {
+  /// - Parameter sum: the checksum of the image after the commit, or before it for a delete.
+  init(_ change: ObjectChange, sum: UInt64, model: Model) {
     kind = change.kind
     id = change.id
     previous = change.before?.revision ?? 0
-    sum = (change.after ?? change.before).map { Checksum.of($0.binary) } ?? 0
+    self.sum = sum
     if change.kind == .deleted { values = change.before?.values ?? [] }
     for edit in change.edits {
       guard let property = model.property(edit.property) else { continue }
@@ -129,9 +130,9 @@ extension HistoryChange: BinaryForm {
     (self.kind, self.id, self.previous, self.sum) = (kind, id, previous, sum)
   }
 
-  static func encode(_ changes: [ObjectChange], model: Model) -> [UInt8] {
-    var writer = BinaryWriter()
-    for change in changes { writer.field(1, HistoryChange(change, model: model)) }
+  static func encode(_ changes: [ObjectChange], sums: [UInt64], model: Model) -> [UInt8] {
+    var writer = BinaryWriter(capacity: 48 * changes.count)
+    for (change, sum) in zip(changes, sums) { writer.field(1, HistoryChange(change, sum: sum, model: model)) }
     return writer.bytes
   }
 

@@ -7,10 +7,23 @@ import GraphModel
 final class Connection {
   let database: Database
   private var statements = [String: Statement]()
+  /// The key's object is kept beside its statement: while it lives, no other has its address.
+  private var prepared = [ObjectIdentifier: (sql: SQL, statement: Statement, pointer: OpaquePointer)]()
   /// What a statement that came to nothing was about, for the message.
   private var pointer: OpaquePointer? { database.sqliteConnection }
 
   init(_ database: Database) { self.database = database }
+
+  /// The prepared statement for `sql`, reset. What was bound before still is: bind every parameter.
+  func statement(_ sql: SQL) throws -> Row {
+    if let known = prepared[ObjectIdentifier(sql)] {
+      sqlite3_reset(known.pointer)
+      return Row(statement: known.pointer)
+    }
+    let statement = try prepare(sql.text)
+    prepared[ObjectIdentifier(sql)] = (sql, statement, statement.sqliteStatement)
+    return Row(statement: statement.sqliteStatement)
+  }
 
   /// The prepared statement for `sql`, reset and with nothing bound.
   func statement(_ sql: String) throws -> Row {
@@ -19,10 +32,19 @@ final class Connection {
       sqlite3_clear_bindings(statement.sqliteStatement)
       return Row(statement: statement.sqliteStatement)
     }
+    let statement = try prepare(sql)
+    statements[sql] = statement
+    return Row(statement: statement.sqliteStatement)
+  }
+
+  /// GRDB keeps prepared statements longer than this object lives: one may come in the state in which its last user left
+  /// it, and SQLite takes no binding before a reset.
+  private func prepare(_ sql: String) throws -> Statement {
     do {
       let statement = try database.cachedStatement(sql: sql)
-      statements[sql] = statement
-      return Row(statement: statement.sqliteStatement)
+      sqlite3_reset(statement.sqliteStatement)
+      sqlite3_clear_bindings(statement.sqliteStatement)
+      return statement
     } catch let error as DatabaseError {
       throw failure(error.resultCode.rawValue, error.message ?? "")
     }
@@ -48,7 +70,9 @@ final class Connection {
 
   func run(_ sql: String) throws { try run(statement(sql)) }
 
-  /// The rows that the last statement changed.
+  func run(_ sql: SQL) throws { try run(statement(sql)) }
+
+  /// The row that the last insert made.
   var lastRow: Int64 { pointer.map { sqlite3_last_insert_rowid($0) } ?? 0 }
 
   private func failure(_ code: Int32, _ message: String) -> any Error {

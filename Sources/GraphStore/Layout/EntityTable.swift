@@ -4,7 +4,9 @@ import GraphModel
 ///
 /// `_row` is what foreign keys name, `_id` is the object's identity, `_entity` its concrete entity, `_revision` that
 /// of its last change, `_sum` a checksum of the whole image. Names that begin with an underscore can't be properties.
-struct EntityTable: Sendable {
+///
+/// A class, as the parts of a model: it is handed around on every path, and never changes.
+final class EntityTable: Sendable {
   let root: Entity
   let name: String
   /// The stored properties of the whole family, each once.
@@ -14,14 +16,25 @@ struct EntityTable: Sendable {
   let edges: [EdgeTable]
   /// Every column but the checksum, of the rows called `t`.
   let select: String
-  let insert: String
+  let selectByID: SQL
+  let insert: SQL
+  /// An object's row by its id, and its id by its row.
+  let findRow: SQL
+  let findID: SQL
+  let delete: SQL
   let wordTables: [WordTable]
 
-  struct Column: Sendable {
+  final class Column: Sendable {
     let property: Property
     let name: String
     /// The table that a foreign key names.
     let destination: String?
+
+    init(property: Property, name: String, destination: String?) {
+      self.property = property
+      self.name = name
+      self.destination = destination
+    }
   }
 
   /// A many-to-many: the owner's row lists the members, this table finds the owners of a member.
@@ -33,9 +46,20 @@ struct EntityTable: Sendable {
   }
 
   /// The full-text index of one attribute. It stores words only, already split and folded.
-  struct WordTable: Sendable {
+  final class WordTable: Sendable {
     let property: Property
     let name: String
+    let insert: SQL
+    /// A table without content is told what to forget: the same words that it was given.
+    let remove: SQL
+
+    init(property: Property, name: String) {
+      self.property = property
+      self.name = name
+      let table = quoted(name)
+      insert = SQL("INSERT INTO \(table) (rowid, words) VALUES (?, ?)")
+      remove = SQL("INSERT INTO \(table) (\(table), rowid, words) VALUES ('delete', ?, ?)")
+    }
   }
 
   /// How many columns come before the properties in `select`.
@@ -70,9 +94,14 @@ struct EntityTable: Sendable {
     let all = ["_row", "_id", "_entity", "_revision"] + columns.map(\.name)
     select = "SELECT " + all.map { "t.\(quoted($0))" }.joined(separator: ", ") + " FROM \(quoted(root.name)) AS t"
     let written = ["_id", "_entity", "_revision", "_sum"] + columns.map(\.name)
-    insert =
-      "INSERT INTO \(quoted(root.name)) (\(written.map(quoted).joined(separator: ", "))) VALUES "
-      + "(\(written.map { _ in "?" }.joined(separator: ", ")))"
+    selectByID = SQL(select + " WHERE t._id = ?")
+    let table = quoted(root.name)
+    insert = SQL(
+      "INSERT INTO \(table) (\(written.map(quoted).joined(separator: ", "))) VALUES "
+        + "(\(written.map { _ in "?" }.joined(separator: ", ")))")
+    findRow = SQL("SELECT _row, _entity FROM \(table) WHERE _id = ?")
+    findID = SQL("SELECT _id, _entity FROM \(table) WHERE _row = ?")
+    delete = SQL("DELETE FROM \(table) WHERE _row = ?")
     edges = columns.compactMap { column in
       guard let relationship = column.property.relationship, relationship.storage == .members,
         let destination = model.entity(relationship.destination), let members = model.entity(destination.root)

@@ -8,24 +8,26 @@ struct StoreLayout: Sendable {
   static let version: Int32 = 1
 
   let model: Model
-  /// By root.
-  let tables: [EntityNumber: EntityTable]
+  /// One for each inheritance root, in the order of their numbers.
+  let orderedTables: [EntityTable]
+  /// The table of each entity, by its number less one.
+  private let tables: [EntityTable?]
 
   init(model: Model) {
     self.model = model
-    var tables = [EntityNumber: EntityTable]()
-    for entity in model.entities where entity.root == entity.number {
-      tables[entity.number] = EntityTable(root: entity, model: model)
+    let roots = model.entities.filter { $0.root == $0.number }.sorted { $0.number < $1.number }
+    orderedTables = roots.map { EntityTable(root: $0, model: model) }
+    var tables = [EntityTable?](repeating: nil, count: model.entities.count)
+    for table in orderedTables {
+      for number in table.root.family { tables[Int(number) - 1] = table }
     }
     self.tables = tables
   }
 
   /// The table that holds an entity's objects.
   func table(of entity: EntityNumber) -> EntityTable? {
-    model.entity(entity).flatMap { tables[$0.root] }
+    entity >= 1 && entity <= tables.count ? tables[Int(entity) - 1] : nil
   }
-
-  var orderedTables: [EntityTable] { tables.values.sorted { $0.root.number < $1.root.number } }
 
   var creation: [String] {
     [
@@ -41,6 +43,9 @@ struct StoreLayout: Sendable {
       """,
       "CREATE UNIQUE INDEX _commit_transaction ON _commit (replica, sequence)",
       "CREATE INDEX _commit_undoes ON _commit (undoes) WHERE undoes IS NOT NULL",
+      // The revision up to which the full-text indexes are right; one row.
+      "CREATE TABLE _words (revision INTEGER NOT NULL)",
+      "INSERT INTO _words (revision) VALUES (0)",
       "CREATE TABLE _tombstone (id BLOB PRIMARY KEY, entity INTEGER NOT NULL, revision INTEGER NOT NULL) WITHOUT ROWID",
     ] + orderedTables.flatMap { $0.creation(model: model) }
   }

@@ -6,8 +6,14 @@ import GraphModel
 final class ObjectReader: ImageSource {
   let connection: Connection
   let layout: StoreLayout
-  private var ids = [EntityNumber: [Int64: ObjectID]]()
+  private var ids = [Place: ObjectID]()
   private var rows = [ObjectID: Int64]()
+  /// A row of the table of one root.
+  private struct Place: Hashable {
+    let root: EntityNumber
+    let row: Int64
+  }
+
   /// What went wrong where the caller could not be told; checked by whoever evaluates a predicate.
   private(set) var failure: (any Error)?
 
@@ -26,12 +32,12 @@ final class ObjectReader: ImageSource {
   func remember(_ id: ObjectID, row: Int64, root: EntityNumber) {
     if rows.count >= Self.cacheLimit { forgetAll() }
     rows[id] = row
-    ids[root, default: [:]][row] = id
+    ids[Place(root: root, row: row)] = id
   }
 
   func forget(_ id: ObjectID) {
     guard let row = rows.removeValue(forKey: id), let root = model.entity(id.entity)?.root else { return }
-    ids[root]?[row] = nil
+    ids[Place(root: root, row: row)] = nil
   }
 
   func forgetAll() {
@@ -43,8 +49,10 @@ final class ObjectReader: ImageSource {
   func find(_ id: ObjectID) throws -> (row: Int64, id: ObjectID)? {
     guard let table = layout.table(of: id.entity) else { return nil }
     // Equality of ids leaves the entity out; a row of another table is another object.
-    if let row = rows[id], let known = ids[table.root.number]?[row], known == id { return (row, known) }
-    let found = try connection.statement("SELECT _row, _entity FROM \(quoted(table.name)) WHERE _id = ?")
+    if let row = rows[id], let known = ids[Place(root: table.root.number, row: row)], known == id {
+      return (row, known)
+    }
+    let found = try connection.statement(table.findRow)
     found.bind(1, id.key)
     guard try connection.step(found) else { return nil }
     let row = found.integer(0)
@@ -56,8 +64,8 @@ final class ObjectReader: ImageSource {
 
   /// The id of the object in a row; nil when nothing is there, which a sound store never shows.
   func id(ofRow row: Int64, in table: EntityTable) throws -> ObjectID? {
-    if let id = ids[table.root.number]?[row] { return id }
-    let found = try connection.statement("SELECT _id, _entity FROM \(quoted(table.name)) WHERE _row = ?")
+    if let id = ids[Place(root: table.root.number, row: row)] { return id }
+    let found = try connection.statement(table.findID)
     found.bind(1, row)
     guard try connection.step(found) else { return nil }
     let id = ObjectID(key: found.id(0), entity: EntityNumber(truncatingIfNeeded: found.integer(1)))
@@ -70,7 +78,7 @@ final class ObjectReader: ImageSource {
 
   func readImage(of id: ObjectID) throws -> ObjectImage? {
     guard let table = layout.table(of: id.entity) else { return nil }
-    let row = try connection.statement(table.select + " WHERE t._id = ?")
+    let row = try connection.statement(table.selectByID)
     row.bind(1, id.key)
     guard try connection.step(row) else { return nil }
     defer { sqlite3_reset(row.statement) }

@@ -9,9 +9,14 @@ struct PredicateSQL {
   private(set) var arguments = [Value]()
   private(set) var isExact = true
   private let layout: StoreLayout
+  private let recentTexts: RecentTexts?
   private var aliases = 0
 
-  init(layout: StoreLayout) { self.layout = layout }
+  /// - Parameter recentTexts: what the full-text indexes do not know yet; needed by a predicate that searches.
+  init(layout: StoreLayout, recentTexts: RecentTexts? = nil) {
+    self.layout = layout
+    self.recentTexts = recentTexts
+  }
 
   private var model: Model { layout.model }
 
@@ -262,7 +267,7 @@ struct PredicateSQL {
   private mutating func search(_ comparison: GraphPredicate.Comparison, _ alias: String, _ property: Property)
     -> String?
   {
-    guard case .value(.string(let text)) = comparison.operand else { return nil }
+    guard case .value(.string(let text)) = comparison.operand, let recentTexts else { return nil }
     let words = text.words
     if words.isEmpty {
       return layout.table(of: property.owner)?.column(of: property.number).map {
@@ -271,6 +276,8 @@ struct PredicateSQL {
     }
     let query = words.map { "\"\($0)\"*" }.joined(separator: " AND ")
     let table = quoted(EntityTable.wordName(property, model))
-    return "\(alias)._row IN (SELECT rowid FROM \(table) WHERE \(table) MATCH \(argument(.string(query))))"
+    let indexed = "\(alias)._row IN (SELECT rowid FROM \(table) WHERE \(table) MATCH \(argument(.string(query))))"
+    let recent = recentTexts.rows(of: property, model: model, words: words).map(String.init).joined(separator: ", ")
+    return "(\(indexed) AND \(alias)._revision <= \(recentTexts.watermark) OR \(alias)._row IN (\(recent)))"
   }
 }

@@ -8,35 +8,36 @@ import GraphModel
 /// the references that waited. 4. Deletes, whoever refers to others first.
 struct RowWriter {
   let objects: ObjectReader
+  let words: WordFeed
+  let changes: [ObjectChange]
+  /// The checksum of each change's image.
+  let sums: [UInt64]
   /// Some inserts bring deleted objects back: their tombstones go.
   let revives: Bool
 
   private var connection: Connection { objects.connection }
   private var layout: StoreLayout { objects.layout }
 
-  func write(_ changes: [ObjectChange]) throws {
-    if changes.count > 1 { try releaseUniqueKeys(changes) }
+  func write() throws {
+    if changes.count > 1 { try releaseUniqueKeys() }
     var waiting = [(ObjectImage, Int)]()
-    var missing = changes.count > 1 ? Set(changes.lazy.filter { $0.kind == .inserted }.map(\.id)) : []
-    for change in changes where change.kind == .inserted {
-      guard let image = change.after else { continue }
-      missing.remove(image.id)
-      try insert(image, missing: missing, waiting: &waiting)
+    for (change, sum) in zip(changes, sums) where change.kind == .inserted {
+      if let image = change.after { try insert(image, sum: sum, waiting: &waiting) }
     }
     for (image, slot) in waiting { try writeReference(of: image, slot: slot) }
     for change in changes where change.kind == .inserted {
       if let image = change.after { try writeEdges(of: image, since: nil) }
     }
-    for change in changes where change.kind == .updated {
+    for (change, sum) in zip(changes, sums) where change.kind == .updated {
       guard let image = change.after, let before = change.before else { continue }
-      try update(image, before: before, edits: change.edits)
+      try update(image, sum: sum, before: before, edits: change.edits)
     }
     try delete(changes.compactMap { $0.kind == .deleted ? $0.before : nil })
   }
 
   // MARK: - Inserts and updates
 
-  private func insert(_ image: ObjectImage, missing: Set<ObjectID>, waiting: inout [(ObjectImage, Int)]) throws {
+  private func insert(_ image: ObjectImage, sum: UInt64, waiting: inout [(ObjectImage, Int)]) throws {
     guard let table = layout.table(of: image.id.entity), let columns = table.columnOfSlot[image.id.entity] else {
       return
     }
@@ -44,18 +45,25 @@ struct RowWriter {
     row.bind(1, image.id.key)
     row.bind(2, Int64(image.id.entity))
     row.bind(3, image.revision)
-    row.bind(4, Int64(bitPattern: Checksum.of(image.binary)))
+    row.bind(4, Int64(bitPattern: sum))
+    for number in 0..<table.columns.count where columns.count < table.columns.count {
+      row.bindNull(Int32(EntityTable.fixedColumns + number + 1))
+    }
     for (slot, index) in columns.enumerated() {
       let column = table.columns[index]
       let position = Int32(EntityTable.fixedColumns + index + 1)
       if column.destination == nil {
         row.bind(position, image.values[slot])
       } else if let target = image.values[slot].objectID {
-        if missing.contains(target) || target == image.id {
-          waiting.append((image, slot))
+        if let found = try objects.find(target) {
+          row.bind(position, found.row)
         } else {
-          row.bind(position, try self.row(of: target))
+          // It comes later in this transaction, or is this object itself.
+          row.bindNull(position)
+          waiting.append((image, slot))
         }
+      } else {
+        row.bindNull(position)
       }
     }
     try connection.run(row)
@@ -66,19 +74,17 @@ struct RowWriter {
       tombstone.bind(1, image.id.key)
       try connection.run(tombstone)
     }
-    for words in table.wordTables {
-      try index(image[words.property], row: number, in: words, remove: false)
-    }
+    for table in table.wordTables { words.inserted(image[table.property].stringValue, row: number, table) }
   }
 
-  private func update(_ image: ObjectImage, before: ObjectImage, edits: [Edit]) throws {
+  private func update(_ image: ObjectImage, sum: UInt64, before: ObjectImage, edits: [Edit]) throws {
     guard let table = layout.table(of: image.id.entity) else { return }
     let changed = edits.compactMap { edit in table.columns.firstIndex { $0.property.number == edit.property } }
     let names = ["_revision", "_sum"] + changed.map { table.columns[$0].name }
     let row = try connection.statement(
       "UPDATE \(quoted(table.name)) SET \(names.map { "\(quoted($0)) = ?" }.joined(separator: ", ")) WHERE _row = ?")
     row.bind(1, image.revision)
-    row.bind(2, Int64(bitPattern: Checksum.of(image.binary)))
+    row.bind(2, Int64(bitPattern: sum))
     for (offset, index) in changed.enumerated() {
       let column = table.columns[index]
       let position = Int32(offset + 3)
@@ -92,9 +98,9 @@ struct RowWriter {
     let number = try self.row(of: image.id)
     row.bind(Int32(names.count + 1), number)
     try connection.run(row)
-    for words in table.wordTables where before[words.property] != image[words.property] {
-      try self.index(before[words.property], row: number, in: words, remove: true)
-      try self.index(image[words.property], row: number, in: words, remove: false)
+    for table in table.wordTables where before[table.property] != image[table.property] {
+      words.updated(
+        from: before[table.property].stringValue, to: image[table.property].stringValue, row: number, table)
     }
     try writeEdges(of: image, since: before)
   }
@@ -141,24 +147,11 @@ struct RowWriter {
     try connection.run(row)
   }
 
-  private func index(_ value: Value, row number: Int64, in words: EntityTable.WordTable, remove: Bool) throws {
-    guard case .string(let text) = value, !text.isEmpty else { return }
-    let table = quoted(words.name)
-    // A table without content is told what to forget: the same words that it was given.
-    let row = try connection.statement(
-      remove
-        ? "INSERT INTO \(table) (\(table), rowid, words) VALUES ('delete', ?, ?)"
-        : "INSERT INTO \(table) (rowid, words) VALUES (?, ?)")
-    row.bind(1, number)
-    row.bind(2, text.words.joined(separator: " "))
-    try connection.run(row)
-  }
-
   // MARK: - Unique keys and deletes
 
   /// When several objects change at once, one may take the key that another gives up: all changed keys are set to
   /// null first, which no unique index minds.
-  private func releaseUniqueKeys(_ changes: [ObjectChange]) throws {
+  private func releaseUniqueKeys() throws {
     for change in changes {
       guard let before = change.before, let table = layout.table(of: change.id.entity),
         let entity = layout.model.entity(change.id.entity)
@@ -198,11 +191,13 @@ struct RowWriter {
         row.bind(1, number)
         try connection.run(row)
       }
-      for words in table.wordTables { try index(image[words.property], row: number, in: words, remove: true) }
+      for table in table.wordTables {
+        try words.deleted(image[table.property].stringValue, row: number, table)
+      }
     }
     for image in images {
       guard let table = layout.table(of: image.id.entity) else { continue }
-      let row = try connection.statement("DELETE FROM \(quoted(table.name)) WHERE _row = ?")
+      let row = try connection.statement(table.delete)
       row.bind(1, try self.row(of: image.id))
       try connection.run(row)
       objects.forget(image.id)

@@ -7,6 +7,7 @@ final class StoreWriter {
   let connection: Connection
   let objects: ObjectReader
   let history: HistoryReader
+  let words: WordFeed
   let layout: StoreLayout
   /// The random half of a new id.
   private let random: () -> UInt64
@@ -19,14 +20,22 @@ final class StoreWriter {
   private let modelNumber: Int64
   /// Interned names; emptied when they grow beyond a bound.
   private var authors = [String: Int64]()
-  private var replicas = [UniqueID: Int64]()
+  private var replicas = [UniqueID: KnownReplica]()
+  private var scratch = BinaryWriter(capacity: 1_024)
 
-  init(_ connection: Connection, layout: StoreLayout, random: @escaping () -> UInt64) throws {
+  private struct KnownReplica {
+    let number: Int64
+    /// The highest sequence number that it has committed: a higher one is new without a look.
+    var highest: Int64
+  }
+
+  init(_ connection: Connection, layout: StoreLayout, wordLimit: Int, random: @escaping () -> UInt64) throws {
     self.connection = connection
     self.layout = layout
     self.random = random
     objects = ObjectReader(connection, layout: layout)
     history = HistoryReader(objects: objects)
+    words = WordFeed(connection, layout: layout, limit: wordLimit)
     let row = try connection.statement(
       "SELECT revision, fingerprint, time, counters FROM _commit ORDER BY revision DESC LIMIT 1")
     (revision, fingerprint, lastTime, sequences) = (0, 0, 0, [:])
@@ -42,6 +51,7 @@ final class StoreWriter {
     model.bind(1, layout.model.hash.bytes)
     modelNumber = try connection.step(model) ? model.integer(0) : 0
     sqlite3_reset(model.statement)
+    try words.reload(history)
   }
 
   // MARK: - One request
@@ -91,7 +101,8 @@ final class StoreWriter {
     let next = revision + 1
     var counters = sequences
     for (property, number) in plan.sequences { counters[property] = number }
-    let changes = HistoryChange.encode(plan.changes, model: layout.model)
+    let sums = plan.changes.map { ($0.after ?? $0.before).map(sum) ?? 0 }
+    let changes = HistoryChange.encode(plan.changes, sums: sums, model: layout.model)
     guard changes.count <= Self.maximumCommitSize else {
       throw Refusal(
         .limit, "the commit has \(changes.count) bytes; at most \(Self.maximumCommitSize) are taken: split it")
@@ -99,10 +110,11 @@ final class StoreWriter {
     let outcome = Committed(
       revision: next, fingerprint: 0, identities: plan.identities, conflicts: plan.conflicts + conflicts)
     let revives = transaction.changes.contains { $0.kind == .revive }
-    try RowWriter(objects: objects, revives: revives).write(plan.changes)
+    try RowWriter(objects: objects, words: words, changes: plan.changes, sums: sums, revives: revives).write()
     let print = try writeCommit(
       next, transaction, author: author, undoes: undoes, time: time, changes: changes, counters: counters,
       outcome: outcome)
+    words.committed(changes: plan.changes.count)
     revision = next
     fingerprint = print
     lastTime = time
@@ -115,6 +127,18 @@ final class StoreWriter {
     return WriteResult(outcome: .committed(committed), record: record)
   }
 
+  private func sum(_ image: ObjectImage) -> UInt64 {
+    scratch.bytes.removeAll(keepingCapacity: true)
+    image.encode(to: &scratch)
+    return Checksum.of(scratch.bytes)
+  }
+
+  private static let insertCommit = SQL(
+    """
+    INSERT INTO _commit (revision, time, author, replica, sequence, model, fingerprint, undoes, undo, outcome, \
+    counters, changes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    """)
+
   private func writeCommit(
     _ next: Revision, _ transaction: Transaction, author: String, undoes: Revision?, time: Timestamp,
     changes: [UInt8], counters: [PropertyNumber: Int64], outcome: Committed
@@ -123,21 +147,20 @@ final class StoreWriter {
     let print = Self.chain(
       fingerprint, revision: next, time: time, author: author, transaction: transaction.id, undoes: undoes, undo: undo,
       changes: changes)
-    let row = try connection.statement(
-      """
-      INSERT INTO _commit (revision, time, author, replica, sequence, model, fingerprint, undoes, undo, outcome, \
-      counters, changes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """)
+    let author = try number(ofAuthor: author)
+    let replica = try number(of: transaction.id)
+    let row = try connection.statement(Self.insertCommit)
     row.bind(1, next)
     row.bind(2, time)
-    row.bind(3, try number(ofAuthor: author))
-    row.bind(4, try number(ofReplica: transaction.id.replica))
+    row.bind(3, author)
+    row.bind(4, replica)
     row.bind(5, Int64(bitPattern: transaction.id.sequence))
     row.bind(6, modelNumber)
     row.bind(7, Int64(bitPattern: print))
-    if let undoes { row.bind(8, undoes) }
-    if !undo.isEmpty { row.bind(9, undo) }
-    if !outcome.identities.isEmpty || !outcome.conflicts.isEmpty { row.bind(10, outcome.binary) }
+    if let undoes { row.bind(8, undoes) } else { row.bindNull(8) }
+    if !undo.isEmpty { row.bind(9, undo) } else { row.bindNull(9) }
+    let isPlain = outcome.identities.isEmpty && outcome.conflicts.isEmpty
+    if !isPlain { row.bind(10, outcome.binary) } else { row.bindNull(10) }
     row.bind(11, Self.encodeCounters(counters))
     row.bind(12, changes)
     try connection.run(row)
@@ -176,13 +199,22 @@ final class StoreWriter {
     return number
   }
 
-  private func number(ofReplica id: UniqueID) throws -> Int64 {
-    if let number = replicas[id] { return number }
+  /// The number of the transaction's replica, which from now on has committed it.
+  private func number(of id: TransactionID) throws -> Int64 {
+    let sequence = Int64(bitPattern: id.sequence)
+    if let known = replicas[id.replica] {
+      replicas[id.replica]?.highest = max(known.highest, sequence)
+      return known.number
+    }
     let found = try connection.statement("SELECT number FROM _replica WHERE id = ?")
-    found.bind(1, id)
-    let number = try interned(found, "INSERT INTO _replica (id) VALUES (?)") { $0.bind(1, id) }
+    found.bind(1, id.replica)
+    let number = try interned(found, "INSERT INTO _replica (id) VALUES (?)") { $0.bind(1, id.replica) }
+    let newest = try connection.statement("SELECT max(sequence) FROM _commit WHERE replica = ?")
+    newest.bind(1, number)
+    let highest = try connection.step(newest) && !newest.isNull(0) ? newest.integer(0) : .min
+    sqlite3_reset(newest.statement)
     if replicas.count >= Self.internLimit { replicas.removeAll() }
-    replicas[id] = number
+    replicas[id.replica] = KnownReplica(number: number, highest: max(highest, sequence))
     return number
   }
 
@@ -197,6 +229,7 @@ final class StoreWriter {
 
   /// What became of a transaction that was committed before; nil for a new one.
   private func earlierOutcome(of id: TransactionID) throws -> Outcome? {
+    if let known = replicas[id.replica], Int64(bitPattern: id.sequence) > known.highest { return nil }
     // A replica that is not known has committed nothing.
     let row = try connection.statement(
       """
@@ -229,6 +262,7 @@ final class StoreWriter {
       sequences = try Self.decodeCounters(row.blob(3))
     }
     sqlite3_reset(row.statement)
+    try words.reload(history)
   }
 
   // MARK: - Counters

@@ -1,0 +1,133 @@
+import GRDBSQLite
+import GraphModel
+
+/// Feeds the full-text indexes behind the commits: an index that is written with every commit costs a small one more
+/// than everything else in it, and several hundred texts at once cost little more than one.
+///
+/// `_words` tells the revision up to which the indexes are right, the *watermark*. A search asks them about rows that
+/// are no newer and looks into the newer ones itself (`RecentTexts`), so its answer is exact. What is newer has a
+/// bound: the feed runs inside the transaction that reaches it. A delete takes its words out at once, so that nothing
+/// stands in an index for a row that is gone. After a crash what waits is found again in history.
+final class WordFeed {
+  private struct Place: Hashable {
+    let property: PropertyNumber
+    let row: Int64
+  }
+
+  private struct Waiting {
+    let table: EntityTable.WordTable
+    /// The text that the index knows; nil when it knows none for this row.
+    let indexed: String?
+    var present: String?
+  }
+
+  private let connection: Connection
+  /// Changes that may wait.
+  private let limit: Int
+  private let isNeeded: Bool
+  private(set) var watermark: Revision = 0
+  private var waiting = [Place: Waiting]()
+  private var changes = 0
+  private var bytes = 0
+
+  /// Texts that wait have at most this many bytes.
+  private static let maximumBytes = 4 << 20
+
+  init(_ connection: Connection, layout: StoreLayout, limit: Int) {
+    self.connection = connection
+    self.limit = limit
+    isNeeded = layout.orderedTables.contains { !$0.wordTables.isEmpty }
+  }
+
+  // MARK: - What happens to texts
+
+  func inserted(_ text: String?, row: Int64, _ table: EntityTable.WordTable) {
+    guard let text, !text.isEmpty else { return }
+    put(nil, text, Place(property: table.property.number, row: row), table)
+  }
+
+  func updated(from old: String?, to new: String?, row: Int64, _ table: EntityTable.WordTable) {
+    let place = Place(property: table.property.number, row: row)
+    put(waiting[place].map { $0.indexed } ?? old, new, place, table)
+  }
+
+  /// Takes the words out of the index at once.
+  func deleted(_ text: String?, row: Int64, _ table: EntityTable.WordTable) throws {
+    let entry = waiting.removeValue(forKey: Place(property: table.property.number, row: row))
+    if let known = entry.map({ $0.indexed }) ?? text { try run(table.remove, row, known) }
+  }
+
+  private func put(_ indexed: String?, _ present: String?, _ place: Place, _ table: EntityTable.WordTable) {
+    waiting[place] = Waiting(table: table, indexed: indexed, present: present)
+    bytes += (indexed?.utf8.count ?? 0) + (present?.utf8.count ?? 0)
+  }
+
+  // MARK: - Feeding
+
+  /// Call for each commit, once its rows are written.
+  func committed(changes count: Int) { changes += max(1, count) }
+
+  /// Call before COMMIT: feeds when enough waits.
+  /// - Parameter head: the revision that the transaction leads to.
+  func feedIfDue(head: Revision) throws {
+    guard isNeeded, changes >= limit || bytes >= Self.maximumBytes else { return }
+    for (place, entry) in waiting.sorted(by: { ($0.key.property, $0.key.row) < ($1.key.property, $1.key.row) }) {
+      if let known = entry.indexed { try run(entry.table.remove, place.row, known) }
+      if let text = entry.present { try run(entry.table.insert, place.row, text) }
+    }
+    let mark = try connection.statement(Self.setWatermark)
+    mark.bind(1, head)
+    try connection.run(mark)
+    reset(to: head)
+  }
+
+  private static let setWatermark = SQL("UPDATE _words SET revision = ?")
+
+  private func run(_ sql: SQL, _ row: Int64, _ text: String) throws {
+    guard !text.isEmpty else { return }
+    let statement = try connection.statement(sql)
+    statement.bind(1, row)
+    statement.bind(2, text.wordList)
+    try connection.run(statement)
+  }
+
+  private func reset(to revision: Revision) {
+    watermark = revision
+    waiting.removeAll(keepingCapacity: true)
+    (changes, bytes) = (0, 0)
+  }
+
+  // MARK: - Opening
+
+  static func watermark(_ connection: Connection) throws -> Revision {
+    let row = try connection.statement("SELECT revision FROM _words")
+    defer { sqlite3_reset(row.statement) }
+    return try connection.step(row) ? row.integer(0) : 0
+  }
+
+  /// What waits according to the store: the commits since the watermark, played again.
+  func reload(_ history: HistoryReader) throws {
+    reset(to: try Self.watermark(connection))
+    guard isNeeded else { return }
+    /// For each object that has changed since, the image that the indexes know; nil when they know none.
+    var known = [ObjectID: ObjectImage?]()
+    for record in try history.records(after: watermark, through: nil, maximumChanges: .max) {
+      committed(changes: record.changes.count)
+      for change in record.changes {
+        switch change.kind {
+        case .inserted, .deleted: known[change.id] = .some(nil)
+        case .updated: if known[change.id] == nil { known[change.id] = .some(change.before) }
+        }
+      }
+    }
+    for (id, before) in known {
+      guard let found = try history.objects.find(id), let image = try history.objects.readImage(of: id),
+        let table = history.objects.layout.table(of: id.entity)
+      else { continue }
+      for words in table.wordTables {
+        let (old, new) = (before?[words.property].stringValue, image[words.property].stringValue)
+        if old != new { put(old, new, Place(property: words.property.number, row: found.row), words) }
+      }
+    }
+  }
+}
