@@ -4,11 +4,21 @@ import PackageDescription
 let package = Package(
   name: "stickies-benchmarks",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "stickies", path: "..")],
+  dependencies: [
+    .package(name: "stickies", path: ".."),
+    // The limit of the fan-out is a bare server of the same library and version as the daemon's.
+    .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+  ],
   targets: [
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .target(name: "CLoad"),
     .executableTarget(
-      name: "graph-bench", dependencies: [.product(name: "GraphWire", package: "stickies"), "CSQLite"]),
+      name: "graph-bench",
+      dependencies: [
+        .product(name: "GraphWire", package: "stickies"), .product(name: "GraphClient", package: "stickies"),
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+        "CSQLite", "CLoad",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,1 +1,15 @@
-try runBenchmarks()
+import Foundation
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+do {
+  // The limits and one client are processes of their own, which this program starts as itself.
+  switch arguments.first {
+  case "nio-fanout-server": try NIOFanOutServer.run()
+  case "echo-server" where arguments.count == 2: try EchoServer.run(path: arguments[1])
+  case "snapshot-client" where arguments.count == 2: try await SnapshotClient.run(address: arguments[1])
+  default: try Bench(arguments: arguments).run()
+  }
+} catch {
+  print("failed: \(error)")
+  exit(1)
+}

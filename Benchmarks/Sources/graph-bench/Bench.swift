@@ -1,0 +1,93 @@
+import Foundation
+
+/// `graph-bench DAEMON [SECONDS] [SECTION]…`: every figure beside its limit, and beside Redis's where Redis does the
+/// same, all in one run. Each figure is the median of three runs; ours, the limit's and Redis's take turns.
+struct Bench {
+  /// Runs of which the median is taken.
+  static let rounds = 3
+  static let text = "Buy milk and bread on the way home, and call Ann about the garden party on Saturday"
+
+  let daemon: String
+  /// The command line's program lies beside the daemon.
+  let shell: String
+  /// How long each rate is measured.
+  let seconds: Double
+  let sections: [Section]
+  /// Where stores are made; goes when the program ends. TMPDIR moves it to another disk.
+  let folder: String
+
+  enum Section: String, CaseIterable {
+    case commits, latency, fanout, idle, snapshot, start, notes, queries
+
+    var summary: String {
+      switch self {
+      case .commits: "durable notes a second: one client, 16 clients, 100 notes a commit"
+      case .latency: "an update seen by another client"
+      case .fanout: "1,000 watching connections, one writer"
+      case .idle: "the server's memory for an idle connection"
+      case .snapshot: "100,000 notes to one client: time and memory"
+      case .start: "the daemon's start, and a command's, on the clock"
+      case .notes: "the cost of a commit at 1,000 to 1,000,000 stored notes"
+      case .queries: "the cost of a commit beside 0 to 10,000 live queries"
+      }
+    }
+  }
+
+  init(arguments: [String]) throws {
+    guard let daemon = arguments.first, access(daemon, X_OK) == 0 else { Self.usage() }
+    self.daemon = daemon
+    shell = (daemon as NSString).deletingLastPathComponent + "/stickies"
+    var (seconds, sections) = (2.0, [Section]())
+    for argument in arguments.dropFirst() {
+      if let number = Double(argument), number > 0 {
+        seconds = number
+      } else if let section = Section(rawValue: argument) {
+        sections.append(section)
+      } else {
+        Self.usage()
+      }
+    }
+    self.seconds = seconds
+    self.sections = sections.isEmpty ? Section.allCases : sections
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("graph-bench-\(getpid())").path
+  }
+
+  private static func usage() -> Never {
+    print("usage: graph-bench PATH-TO-STICKIESD [SECONDS] [SECTION]...\n\nsections, all of them by default:")
+    for section in Section.allCases {
+      print("  \(section.rawValue.padding(toLength: 10, withPad: " ", startingAt: 0))\(section.summary)")
+    }
+    exit(64)
+  }
+
+  func run() throws {
+    FileLimit.raise()
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    say("stores under \(folder); rates over \(seconds) s; medians of \(Self.rounds) runs")
+    say(Figure.header)
+    for section in sections {
+      switch section {
+      case .commits: try measureCommits()
+      case .latency: try measureLatency()
+      case .fanout: try measureFanOut()
+      case .idle: try measureIdleConnections()
+      case .snapshot: try measureSnapshot()
+      case .start: try measureStart()
+      case .notes: try measureStoredNotes()
+      case .queries: try measureLiveQueries()
+      }
+    }
+  }
+
+  /// A name in the folder that nothing has yet.
+  func place(_ name: String) -> String {
+    var number = 0
+    while access("\(folder)/\(name)-\(number)", F_OK) == 0 { number += 1 }
+    return "\(folder)/\(name)-\(number)"
+  }
+
+  func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
+}
+
+struct BenchmarkError: Error, CustomStringConvertible { let description: String }

@@ -1,0 +1,34 @@
+import Foundation
+import GraphClient
+import GraphModel
+import GraphWire
+
+/// A process of its own that reads all notes with the client library and keeps none: what a program that streams
+/// needs. Prints how many, the seconds, and by how many KiB it grew at most.
+@MainActor
+enum SnapshotClient {
+  static func run(address text: String) async throws {
+    let address = try ServerAddress(parsing: text)
+    let model = try model(at: address)
+    guard let entity = model.entity(named: "Note") else { throw BenchmarkError(description: "there are no notes") }
+    let client = try await GraphClient.connect(to: address, model: model, options: .init(author: "bench"))
+    try ProcessFigures.forgetPeak(getpid())
+    let before = ProcessFigures.value(of: "VmRSS", in: "/proc/self/status")
+    let start = now()
+    var count = 0
+    for try await chunk in client.images(of: entity) { count += chunk.count }
+    let seconds = now() - start
+    let growth = ProcessFigures.value(of: "VmHWM", in: "/proc/self/status") - before
+    say("\(count) \(seconds) \(growth)")
+    await client.close()
+  }
+
+  private static func model(at address: ServerAddress) throws -> Model {
+    let client = try WireClient(address)
+    try client.send(.model)
+    guard case .model(let source, _) = try client.next().body else {
+      throw BenchmarkError(description: "the daemon does not tell its model")
+    }
+    return try Model(parsing: source.utf8)
+  }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import GraphWire
+
+/// A blocking socket with one buffer: the leanest client there can be, so that what is measured is the server.
+///
+/// `@unchecked Sendable`: each is used by one thread at a time.
+final class Socket: @unchecked Sendable {
+  let descriptor: Int32
+  private var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 17, alignment: 16)
+  private var start = 0
+  private var end = 0
+
+  /// A server that says nothing for so long is broken.
+  private static let timeoutSeconds = 60
+
+  init(_ address: ServerAddress) throws {
+    let code: Int32
+    switch address {
+    case .unix(let path):
+      descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+      code = Self.connect(descriptor, Self.unixAddress(path))
+    case .tcp(_, let port):
+      descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+      var one: Int32 = 1
+      setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, 4)
+      var name = sockaddr_in()
+      name.sin_family = sa_family_t(AF_INET)
+      name.sin_port = UInt16(port).bigEndian
+      name.sin_addr.s_addr = inet_addr("127.0.0.1")
+      code = Self.connect(descriptor, name)
+    }
+    var timeout = timeval(tv_sec: Self.timeoutSeconds, tv_usec: 0)
+    for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+      setsockopt(descriptor, SOL_SOCKET, option, &timeout, socklen_t(MemoryLayout<timeval>.size))
+    }
+    guard code == 0 else { throw BenchmarkError(description: "no server at \(address)") }
+  }
+
+  static func unixAddress(_ path: String) -> sockaddr_un {
+    var name = sockaddr_un()
+    name.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+    return name
+  }
+
+  private static func connect<Name>(_ descriptor: Int32, _ name: Name) -> Int32 {
+    withUnsafeBytes(of: name) { bytes in
+      bytes.baseAddress.map {
+        Glibc.connect(descriptor, $0.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+      } ?? -1
+    }
+  }
+
+  func write(_ bytes: [UInt8]) throws {
+    try bytes.withUnsafeBytes { bytes in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let slice = UnsafeRawBufferPointer(rebasing: rest)
+        let count = send(descriptor, slice.baseAddress, slice.count, Int32(MSG_NOSIGNAL))
+        if count < 0, errno == EAGAIN {
+          // Only a socket that watchers read without waiting comes here.
+          var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+          guard poll(&wanted, 1, Int32(Self.timeoutSeconds * 1_000)) == 1 else { throw lost("writing") }
+          continue
+        }
+        guard count > 0 else { throw lost("writing") }
+        rest = rest.dropFirst(count)
+      }
+    }
+  }
+
+  /// The next frame's message; valid until the next call.
+  func nextFrame() throws -> UnsafeRawBufferPointer {
+    while true {
+      var wanted = ProtocolLimits.headerSize
+      if end - start >= wanted {
+        let length = UInt32(bigEndian: buffer.loadUnaligned(fromByteOffset: start, as: UInt32.self))
+        wanted += Int(length)
+        if end - start >= wanted {
+          defer { start += wanted }
+          return UnsafeRawBufferPointer(
+            rebasing: buffer[(start + ProtocolLimits.headerSize)..<(start + wanted)])
+        }
+      }
+      try fill(room: wanted)
+    }
+  }
+
+  /// The next line, without its end; valid until the next call.
+  func nextLine() throws -> UnsafeRawBufferPointer {
+    var looked = start
+    while true {
+      if let newline = buffer[looked..<end].firstIndex(of: 10) {
+        defer { start = newline + 1 }
+        return UnsafeRawBufferPointer(rebasing: buffer[start..<newline])
+      }
+      let seen = end - start
+      try fill(room: seen + 1)
+      looked = start + seen
+    }
+  }
+
+  /// Whether something was read that nobody has asked for yet.
+  var hasUnread: Bool { start != end }
+
+  /// Takes so many bytes, whatever they are.
+  func skip(_ count: Int) throws {
+    while end - start < count { try fill(room: count) }
+    start += count
+  }
+
+  /// Reads what there is, with room for so many bytes from `start` on.
+  private func fill(room: Int) throws {
+    if start == end { (start, end) = (0, 0) }
+    if start + room > buffer.count || end == buffer.count {
+      let grown = room > buffer.count / 2
+      let target =
+        grown ? UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * room, alignment: 16) : buffer
+      if let to = target.baseAddress, let from = buffer.baseAddress { memmove(to, from + start, end - start) }
+      if grown {
+        buffer.deallocate()
+        buffer = target
+      }
+      (start, end) = (0, end - start)
+    }
+    let count = buffer.baseAddress.map { read(descriptor, $0 + end, buffer.count - end) } ?? -1
+    guard count > 0 else { throw lost("reading") }
+    end += count
+  }
+
+  private func lost(_ verb: String) -> BenchmarkError {
+    BenchmarkError(description: "the connection was lost or silent while \(verb)")
+  }
+
+  deinit {
+    close(descriptor)
+    buffer.deallocate()
+  }
+}
+
+/// A thousand connections need a thousand descriptors; children inherit the limit.
+enum FileLimit {
+  static func raise() {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    limit.rlim_cur = min(limit.rlim_max, 65_536)
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  }
+}

@@ -1,0 +1,56 @@
+import Foundation
+
+/// Seconds on a clock that only goes forward.
+func now() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
+
+func median(_ values: [Double]) -> Double {
+  let sorted = values.sorted()
+  return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
+}
+
+func timed(_ body: () throws -> Void) rethrows -> Double {
+  let start = now()
+  try body()
+  return now() - start
+}
+
+/// How often a second the bodies run, each on a thread of its own, over so many seconds. A third of that time they run
+/// uncounted before: the first commits grow a log that later ones overwrite.
+func rate(for seconds: Double, _ bodies: [() throws -> Void]) -> Double {
+  _ = run(for: max(0.3, seconds / 3), bodies)
+  let (count, elapsed) = run(for: seconds, bodies)
+  return count / elapsed
+}
+
+private func run(for seconds: Double, _ bodies: [() throws -> Void]) -> (Double, Double) {
+  let start = now()
+  let end = start + seconds
+  let counts = UnsafeMutableBufferPointer<Int>.allocate(capacity: bodies.count)
+  counts.initialize(repeating: 0)
+  defer { counts.deallocate() }
+  // Each thread has a body and a place of its own, and all have ended before either goes.
+  nonisolated(unsafe) let places = counts
+  nonisolated(unsafe) let work = bodies
+  let group = DispatchGroup()
+  for number in bodies.indices {
+    group.enter()
+    Thread.detachNewThread {
+      var count = 0
+      while now() < end {
+        do { try work[number]() } catch {
+          print("failed: \(error)")
+          exit(1)
+        }
+        count += 1
+      }
+      places[number] = count
+      group.leave()
+    }
+  }
+  group.wait()
+  return (Double(counts.reduce(0, +)), now() - start)
+}

@@ -1,0 +1,164 @@
+import GraphModel
+import GraphWire
+
+/// A client of the daemon that decodes no more than it must.
+///
+/// `@unchecked Sendable`: each is used by one thread at a time.
+final class WireClient: @unchecked Sendable {
+  let socket: Socket
+  private var request: UInt64 = 0
+  private var sequence: UInt64 = 0
+  private let replica = UniqueID(high: .random(in: 1 ... .max), low: .random(in: 0 ... .max))
+  private(set) var entities = [String: Welcome.EntityEntry]()
+
+  /// The fields of `ToClient` that are told apart here.
+  enum Kind: UInt8 {
+    case refused = 3
+    case chunk = 5
+    case committed = 6
+    case subscribed = 7
+    case delta = 9
+    case advance = 10
+  }
+
+  init(_ address: ServerAddress) throws {
+    socket = try Socket(address)
+    try send(.hello(Hello(model: nil, replica: replica, author: "bench")))
+    guard case .welcome(let welcome) = try next().body else {
+      throw BenchmarkError(description: "the daemon does not welcome this client")
+    }
+    for entity in welcome.entities { entities[entity.name] = entity }
+  }
+
+  @discardableResult
+  func send(_ body: ToServer.Body) throws -> UInt64 {
+    try socket.write(frame(body))
+    return request
+  }
+
+  /// The next request's frame, to be written by the caller.
+  func frame(_ body: ToServer.Body) -> [UInt8] {
+    request += 1
+    return Frame.encode(ToServer(request, body))
+  }
+
+  // MARK: - Reading
+
+  func next() throws -> ToClient {
+    var reader = BinaryReader(Array(try socket.nextFrame()))
+    return try ToClient(from: &reader)
+  }
+
+  /// The number of the field that a message's body stands in. The request's number comes first, but for a 0.
+  static func field(_ frame: UnsafeRawBufferPointer) -> UInt8 { frame[bodyStart(frame)] >> 3 }
+
+  static func bodyStart(_ frame: UnsafeRawBufferPointer) -> Int {
+    guard frame[0] == 1 << 3 else { return 0 }
+    var index = 1
+    while frame[index] & 0x80 != 0 { index += 1 }
+    return index + 1
+  }
+
+  /// Reads up to and including the next message of a kind, which is returned and valid until the next call. A refusal
+  /// is an error.
+  @discardableResult
+  func skip(to kind: Kind) throws -> UnsafeRawBufferPointer {
+    while true {
+      let frame = try socket.nextFrame()
+      let field = Self.field(frame)
+      if field == kind.rawValue { return frame }
+      if field == Kind.refused.rawValue {
+        var reader = BinaryReader(Array(frame))
+        if case .refused(let refusal) = try ToClient(from: &reader).body {
+          throw BenchmarkError(description: "refused: \(refusal.message)")
+        }
+      }
+    }
+  }
+
+  // MARK: - Requests
+
+  /// Follows an entity's objects; returns when the first result is here. Only for results of a chunk or two.
+  func subscribe(_ entity: String, where predicate: String = "") throws {
+    try send(.subscribe(Subscribe(entity: number(of: entity), predicate: predicate)))
+    try skip(to: .advance)
+  }
+
+  /// Follows many queries whose results are empty.
+  func subscribe(_ entity: String, where predicates: [String]) throws {
+    // The server reads 16 at once for a connection and lets 256 more wait.
+    for start in stride(from: 0, to: predicates.count, by: 128) {
+      let part = predicates[start..<min(start + 128, predicates.count)]
+      for predicate in part {
+        try send(.subscribe(Subscribe(entity: number(of: entity), predicate: predicate)))
+      }
+      for _ in part { try skip(to: .chunk) }
+    }
+  }
+
+  /// A commit's frame; each has the next place in the sequence.
+  func commitFrame(_ changes: [Change]) -> [UInt8] {
+    sequence += 1
+    let id = TransactionID(replica: replica, sequence: sequence)
+    return frame(.commit(Transaction(id: id, policy: .overwrite, changes: changes), acknowledged: sequence - 1))
+  }
+
+  /// Commits and waits for the reply, which is not decoded.
+  func commit(_ changes: [Change]) throws {
+    try socket.write(commitFrame(changes))
+    try skip(to: .committed)
+  }
+
+  /// Commits and returns the decoded reply.
+  func committed(_ changes: [Change]) throws -> Committed {
+    try socket.write(commitFrame(changes))
+    return try nextCommitted()
+  }
+
+  /// The next commit's reply, decoded.
+  func nextCommitted() throws -> Committed {
+    var reader = BinaryReader(Array(try skip(to: .committed)))
+    guard case .committed(let committed, _, _) = try ToClient(from: &reader).body else {
+      throw BenchmarkError(description: "a commit has no reply")
+    }
+    return committed
+  }
+
+  // MARK: - Notes
+
+  func number(of entity: String) -> EntityNumber { entities[entity]?.number ?? 0 }
+
+  private func property(_ entity: String, _ name: String) throws -> PropertyNumber {
+    guard let number = entities[entity]?.properties.first(where: { $0.name == name })?.number else {
+      throw BenchmarkError(description: "no property \(entity).\(name)")
+    }
+    return number
+  }
+
+  func insertBoard(named name: String = "Bench") throws -> ObjectID {
+    let edit = Edit(try property("Board", "name"), .set(.string(name)))
+    let reply = try committed([Change(.insert, .temporary(1, entity: number(of: "Board")), edits: [edit])])
+    guard let board = reply.identities.first?.permanent else {
+      throw BenchmarkError(description: "the daemon allocated no board")
+    }
+    return board
+  }
+
+  func newNote(_ number: UInt64 = 1, text: String = Bench.text, on board: ObjectID) throws -> Change {
+    Change(
+      .insert, .temporary(number, entity: self.number(of: "Note")),
+      edits: [
+        Edit(try property("Note", "text"), .set(.string(text))),
+        Edit(try property("Note", "board"), .set(.object(board))),
+        Edit(try property("Note", "x"), .set(.double(10))), Edit(try property("Note", "y"), .set(.double(20))),
+      ])
+  }
+
+  func newNotes(_ count: Int, on board: ObjectID) throws -> [Change] {
+    try (1...UInt64(count)).map { try newNote($0, on: board) }
+  }
+
+  func move(_ note: ObjectID, base: Revision, x: Double) throws -> Change {
+    Change(.update, note, base: base, edits: [Edit(try property("Note", "x"), .set(.double(x)))])
+  }
+}

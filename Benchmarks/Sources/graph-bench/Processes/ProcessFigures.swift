@@ -1,0 +1,77 @@
+import Foundation
+
+/// What the kernel knows about a process.
+extension ServerProcess {
+  /// Kilobytes: VmRSS, VmHWM.
+  func memory(_ field: String) -> Double { ProcessFigures.value(of: field, in: "/proc/\(id)/status") }
+
+  /// Kilobytes of its own, what is shared counted in parts.
+  var proportionalMemory: Double { ProcessFigures.value(of: "Pss", in: "/proc/\(id)/smaps_rollup") }
+
+  /// VmHWM counts from here.
+  func forgetPeak() throws { try ProcessFigures.forgetPeak(id) }
+
+  /// Seconds of processor time of the threads that it has. In nanoseconds, where utime and stime have ticks of 10 ms.
+  var processorSeconds: Double {
+    let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/task")) ?? []
+    return threads.reduce(0) { sum, thread in
+      let text = ProcessFigures.text("/proc/\(id)/task/\(thread)/schedstat")
+      return sum + (text.split(separator: " ").first.flatMap { Double($0) } ?? 0) / 1e9
+    }
+  }
+
+  /// Bytes that it caused to be sent to the disk, checkpoints included.
+  var bytesWritten: Double { ProcessFigures.value(of: "write_bytes", in: "/proc/\(id)/io") }
+}
+
+enum ProcessFigures {
+  static func text(_ path: String) -> String {
+    FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) } ?? ""
+  }
+
+  /// The number behind `field:`.
+  static func value(of field: String, in path: String) -> Double {
+    for line in text(path).split(separator: "\n") where line.hasPrefix(field + ":") {
+      let words = line.split(whereSeparator: { $0 == " " || $0 == "\t" || $0 == ":" })
+      return words.count > 1 ? Double(words[1]) ?? .nan : .nan
+    }
+    return .nan
+  }
+
+  static func forgetPeak(_ process: pid_t) throws {
+    let file = open("/proc/\(process)/clear_refs", O_WRONLY | O_CLOEXEC)
+    defer { close(file) }
+    guard file >= 0, write(file, "5", 1) == 1 else {
+      throw BenchmarkError(description: "the peak of process \(process) can't be reset")
+    }
+  }
+}
+
+/// The frames of a store's write-ahead log, read off its index: pages written without a word to the daemon.
+final class LogFrames {
+  private let file: Int32
+  private var last: UInt32
+
+  /// - Parameter data: the data directory of a daemon that has committed something.
+  init(data: String) throws {
+    file = open(data + "/graph.sqlite-shm", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw BenchmarkError(description: "the store in \(data) has no log") }
+    last = Self.read(file)
+  }
+
+  /// `mxFrame` of the index's header: the frames of the log's present run.
+  private static func read(_ file: Int32) -> UInt32 {
+    var count: UInt32 = 0
+    _ = pread(file, &count, 4, 16)
+    return count
+  }
+
+  /// Pages written since the last call; `restarted` when the log began anew, which a finished checkpoint allows.
+  func advance() -> (pages: Int, restarted: Bool) {
+    let count = Self.read(file)
+    defer { last = count }
+    return count < last ? (Int(count), true) : (Int(count - last), false)
+  }
+
+  deinit { close(file) }
+}

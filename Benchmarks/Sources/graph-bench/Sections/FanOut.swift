@@ -1,0 +1,98 @@
+import GraphModel
+import GraphWire
+
+extension Bench {
+  private static let watcherCount = 1_000
+  private static let windows = [1, 16]
+
+  /// Deliveries a second to 1,000 connections over TCP: ours, each update durable and matched against live queries; a
+  /// bare SwiftNIO server's, of the same bytes; Redis's, each update durable and published.
+  func measureFanOut() throws {
+    var (ours, bare, redis) = ([[Double]](), [[Double]](), [[Double]]())
+    var size = 0
+    for _ in 0..<Self.rounds {
+      let (rates, delta) = try ourFanOut()
+      ours.append(rates)
+      size = delta.count
+      bare.append(try bareFanOut(delta))
+      if let rates = try redisFanOut(delta) { redis.append(rates) }
+    }
+    for (index, window) in Self.windows.enumerated() {
+      let name = window == 1 ? "one update at a time" : "\(window) updates in flight"
+      Figure(
+        name: "1,000 watchers, \(name)", unit: "deliveries/s", ours: median(ours.map { $0[index] }),
+        limit: median(bare.map { $0[index] }), aim: .atLeast(0.7),
+        redis: redis.isEmpty ? nil : median(redis.map { $0[index] })
+      ).report()
+    }
+    Figure(name: "– size of an update", unit: "bytes", ours: Double(size)).report()
+  }
+
+  private func rates(_ watchers: Watchers, send: (Int) throws -> Void) throws -> [Double] {
+    try Self.windows.map { window in
+      try watchers.deliveries(to: Self.watcherCount, window: window, seconds: seconds, send: send)
+    }
+  }
+
+  private func ourFanOut() throws -> (rates: [Double], delta: [UInt8]) {
+    let daemon = try Daemon(self, data: place("data"))
+    defer { daemon.stop() }
+    let writer = try WireClient(daemon.tcp)
+    // Many more notes than updates under way: a note's next move is based on one that is done.
+    var mover = try NoteMover(writer, making: 256, on: try writer.insertBoard())
+    let clients = try (0..<Self.watcherCount).map { _ in
+      let client = try WireClient(daemon.tcp)
+      try client.subscribe("Note")
+      return client
+    }
+    try mover.move()
+    var delta = [UInt8]()
+    for client in clients { delta = Array(try client.skip(to: .delta)) }
+    let watchers = try Watchers()
+    for client in clients { try watchers.add(client.socket, counting: .frames) }
+    try watchers.add(writer.socket, counting: .none)
+    let rates = try rates(watchers) { count in
+      var frames = [UInt8]()
+      for _ in 0..<count { frames += try mover.nextFrame() }
+      try writer.socket.write(frames)
+    }
+    let length = UInt32(delta.count)
+    return (rates, [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> UInt32($0)) } + delta)
+  }
+
+  private func bareFanOut(_ frame: [UInt8]) throws -> [Double] {
+    let server = try ServerProcess(mode: ["nio-fanout-server"])
+    defer { server.kill() }
+    let line = try server.line()
+    guard let port = line.split(separator: " ").last.flatMap({ Int($0) }) else {
+      throw BenchmarkError(description: "the bare server says: \(line)")
+    }
+    let address = ServerAddress.tcp(host: "127.0.0.1", port: port)
+    let watchers = try Watchers()
+    for _ in 0..<Self.watcherCount { try watchers.add(try Socket(address), counting: .frames) }
+    let writer = try Socket(address)
+    // One loop accepts in order: whoever hears the writer has heard of everyone before it.
+    return try rates(watchers) { count in
+      try writer.write(Array(repeatElement(frame, count: count).joined()))
+    }
+  }
+
+  private func redisFanOut(_ delta: [UInt8]) throws -> [Double]? {
+    guard let server = try RedisServer(self) else { return nil }
+    defer { server.stop() }
+    let watchers = try Watchers()
+    let size = RedisClient.messageSize(payload: delta.count)
+    for _ in 0..<Self.watcherCount {
+      let client = try RedisClient(server.tcp)
+      try client.subscribe()
+      try watchers.add(client.socket, counting: .ofSize(size))
+    }
+    let writer = try RedisClient(server.tcp)
+    try watchers.add(writer.socket, counting: .none)
+    return try rates(watchers) { count in
+      var frames = [UInt8]()
+      for _ in 0..<count { frames += writer.update(payload: delta) }
+      try writer.socket.write(frames)
+    }
+  }
+}

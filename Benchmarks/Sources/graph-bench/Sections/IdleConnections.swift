@@ -1,0 +1,60 @@
+import Foundation
+
+extension Bench {
+  private static let idleCount = 1_000
+  /// The daemon's aim for each connection, in KiB.
+  private static let idleLimit = 12.0
+
+  /// What an idle watching connection costs the server, in its own memory: before and after 1,000 of them.
+  func measureIdleConnections() throws {
+    var (resident, proportional, redis) = ([Double](), [Double](), [Double]())
+    for _ in 0..<Self.rounds {
+      let daemon = try Daemon(self, data: place("data"))
+      let writer = try WireClient(daemon.tcp)
+      try writer.commit(try writer.newNotes(1, on: try writer.insertBoard()))
+      let growth = try growth(of: daemon.process) {
+        try (0..<Self.idleCount).map { _ in
+          let client = try WireClient(daemon.tcp)
+          try client.subscribe("Note")
+          return client
+        }
+      }
+      resident.append(growth.resident)
+      proportional.append(growth.proportional)
+      daemon.stop()
+      if let server = try RedisServer(self) {
+        let growth = try self.growth(of: server.process) {
+          try (0..<Self.idleCount).map { _ in
+            let client = try RedisClient(server.tcp)
+            try client.subscribe()
+            return client
+          }
+        }
+        redis.append(growth.resident)
+        server.stop()
+      }
+    }
+    Figure(
+      name: "idle watching connection, VmRSS", unit: "KiB", ours: median(resident), limit: Self.idleLimit,
+      aim: .atMost(1), redis: redis.isEmpty ? nil : median(redis)
+    ).report()
+    Figure(
+      name: "idle watching connection, Pss", unit: "KiB", ours: median(proportional), limit: Self.idleLimit,
+      aim: .atMost(1)
+    ).report()
+  }
+
+  /// KiB a connection. The pauses let the server's ticks pass, and what a connection needs at first be given back.
+  private func growth<Client>(
+    of process: ServerProcess, _ connect: () throws -> [Client]
+  ) throws -> (resident: Double, proportional: Double) {
+    usleep(1_500_000)
+    let before = (process.memory("VmRSS"), process.proportionalMemory)
+    let clients = try connect()
+    usleep(2_500_000)
+    let after = (process.memory("VmRSS"), process.proportionalMemory)
+    return withExtendedLifetime(clients) {
+      ((after.0 - before.0) / Double(clients.count), (after.1 - before.1) / Double(clients.count))
+    }
+  }
+}

@@ -1,0 +1,39 @@
+extension Bench {
+  private static let queryCounts = [0, 100, 1_000, 10_000]
+
+  private enum Kind: String, CaseIterable {
+    case equality, range
+
+    /// No note that is moved here has such a place.
+    func predicate(_ number: Int) -> String {
+      switch self {
+      case .equality: "x == \(-1_000 - number)"
+      case .range: "x BETWEEN {\(-1_000 - number), \(-999.5 - Double(number))}"
+      }
+    }
+  }
+
+  /// The cost of a commit against the number of distinct live queries that it does not touch, on the property that it
+  /// changes: what the daemon could not leave out by looking at the property's name.
+  func measureLiveQueries() throws {
+    for kind in Kind.allCases {
+      var curve = Curve("a move beside live queries (\(kind.rawValue))")
+      for count in Self.queryCounts {
+        let data = place("queries")
+        let daemon = try Daemon(self, data: data)
+        defer { daemon.stop() }
+        let writer = try WireClient(daemon.unix)
+        var mover = try NoteMover(writer, making: 256, on: try writer.insertBoard())
+        // Ten connections share them; a connection may have 16,384.
+        let watchers = try (0..<10).map { part in
+          let watcher = try WireClient(daemon.unix)
+          try watcher.subscribe("Note", where: (0..<(count / 10)).map { kind.predicate(part * (count / 10) + $0) })
+          return watcher
+        }
+        curve.add(Figure.text(Double(count)), try .measure(daemon, data: data) { try mover.move() })
+        withExtendedLifetime(watchers) {}
+      }
+      curve.report()
+    }
+  }
+}
