@@ -26,6 +26,7 @@ final class RawSQLite {
   private var number: Int64
   private var revision: Int64
   private var time: Int64
+  private var idHigh: UInt64 = 0
   private let replica: Int64
   private var sequence: Int64
 
@@ -84,7 +85,8 @@ final class RawSQLite {
   private func insertNote() throws {
     number += 1
     // As the daemon's: the high half rises with time, the low half is random.
-    id.storeBytes(of: (UInt64(time) << 8 + UInt64(number & 0xFF)).bigEndian, as: UInt64.self)
+    idHigh = max(idHigh + 1, UInt64(time) << 8)
+    id.storeBytes(of: idHigh.bigEndian, as: UInt64.self)
     id.storeBytes(of: UInt64.random(in: .min ... .max), toByteOffset: 8, as: UInt64.self)
     set("_revision", of: note, columns.note, revision)
     set("_sum", of: note, columns.note, .random(in: .min ... .max))

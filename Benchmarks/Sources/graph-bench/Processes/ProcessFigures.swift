@@ -25,8 +25,18 @@ extension ServerProcess {
 }
 
 enum ProcessFigures {
+  /// Files of /proc have no size: they are read until they end.
   static func text(_ path: String) -> String {
-    FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return "" }
+    defer { close(file) }
+    var text = [UInt8]()
+    var part = [UInt8](repeating: 0, count: 4_096)
+    while true {
+      let count = read(file, &part, part.count)
+      guard count > 0 else { return String(decoding: text, as: UTF8.self) }
+      text += part[..<count]
+    }
   }
 
   /// The number behind `field:`.

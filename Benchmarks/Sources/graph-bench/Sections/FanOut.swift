@@ -39,7 +39,7 @@ extension Bench {
     defer { daemon.stop() }
     let writer = try WireClient(daemon.tcp)
     // Many more notes than updates under way: a note's next move is based on one that is done.
-    var mover = try NoteMover(writer, making: 256, on: try writer.insertBoard())
+    var mover = try NoteMover(writer, making: 64, on: try writer.insertBoard())
     let clients = try (0..<Self.watcherCount).map { _ in
       let client = try WireClient(daemon.tcp)
       try client.subscribe("Note")
