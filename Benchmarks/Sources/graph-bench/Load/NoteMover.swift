@@ -7,6 +7,8 @@ struct NoteMover {
   private(set) var notes: [(id: ObjectID, revision: Revision)]
   private(set) var head: Revision
   private var moves = 0
+  /// Each mover goes to places of its own.
+  private let origin = Double.random(in: 0..<1_000_000)
 
   /// - Parameters:
   ///   - notes: more of them than there are moves in flight.
@@ -29,7 +31,7 @@ struct NoteMover {
     moves += 1
     head += 1
     defer { notes[index].revision = head }
-    return client.commitFrame([try client.move(notes[index].id, base: notes[index].revision, x: Double(moves) + 0.5)])
+    return client.commitFrame([try client.move(notes[index].id, base: notes[index].revision, x: origin + Double(moves))])
   }
 
   mutating func move() throws {

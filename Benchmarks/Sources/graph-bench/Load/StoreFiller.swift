@@ -9,8 +9,8 @@ struct StoreFiller {
   let board: ObjectID
   private(set) var count = 0
   private(set) var head: Revision = 1
-  /// Notes from all over the store, with their revisions.
-  private(set) var sample = [(id: ObjectID, revision: Revision)]()
+  /// One note in four, with its revision.
+  private var sample = [ObjectID: Revision]()
 
   init(_ client: WireClient) throws {
     self.client = client
@@ -34,22 +34,30 @@ struct StoreFiller {
       waiting -= 1
       count += reply.identities.count
       head = reply.revision
-      for index in stride(from: 0, to: reply.identities.count, by: 250) {
-        sample.append((reply.identities[index].permanent, reply.revision))
+      for index in stride(from: 0, to: reply.identities.count, by: 4) {
+        sample[reply.identities[index].permanent] = reply.revision
       }
     }
   }
 
-  /// One more commit that is not waited for in company.
+  /// Moves 250 notes from all over the store, however large it is, in no order.
+  func mover() -> NoteMover {
+    let ids = sample.keys.sorted()
+    let step = max(1, ids.count / 250)
+    let notes = stride(from: 0, to: ids.count, by: step).map { (id: ids[$0], revision: sample[ids[$0]] ?? 0) }
+    return NoteMover(client, notes: notes.shuffled(), head: head)
+  }
+
+  /// After it moved notes: their revisions, and the store's.
+  mutating func adopt(_ mover: NoteMover) {
+    for note in mover.notes { sample[note.id] = note.revision }
+    head = mover.head
+  }
+
+  /// One more commit, waited for by itself.
   mutating func insert(_ notes: [Change]) throws {
     try client.commit(notes)
     head += 1
     count += notes.count
-  }
-
-  /// After someone moved the sample's notes: their revisions, and the store's.
-  mutating func adopt(_ mover: NoteMover) {
-    sample = mover.notes
-    head = mover.head
   }
 }

@@ -3,8 +3,8 @@ extension Bench {
 
   /// The cost of a commit against the number of stored notes: one store that grows.
   ///
-  /// Notes all over the store are moved, which touches pages that nothing has touched lately; and notes are added. The
-  /// additions are what makes a store of 1,000 one of some 3,000 while it is measured.
+  /// As many notes are moved at each size, from all over the store; and notes are added, a round of the log each time,
+  /// so that the store of 1,000 has some 3,000 when it has been measured.
   func measureStoredNotes() throws {
     let data = place("growing")
     let daemon = try Daemon(self, data: data)
@@ -14,8 +14,7 @@ extension Bench {
     var (moves, inserts) = (Curve("a move against stored notes"), Curve("an insert against stored notes"))
     for size in Self.storeSizes {
       try filler.fill(to: size)
-      // In an order that is not the file's.
-      var mover = NoteMover(client, notes: filler.sample.shuffled(), head: filler.head)
+      var mover = filler.mover()
       moves.add(Figure.text(Double(size)), try .measure(daemon, data: data) { try mover.move() })
       filler.adopt(mover)
       let note = [try client.newNote(on: filler.board)]
