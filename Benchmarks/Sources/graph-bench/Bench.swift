@@ -19,6 +19,9 @@ struct Bench {
   enum Section: String, CaseIterable {
     case commits, latency, fanout, idle, snapshot, start, notes, queries
 
+    /// Its tables are of another form.
+    var isCurve: Bool { self == .notes || self == .queries }
+
     var summary: String {
       switch self {
       case .commits: "durable notes a second: one client, 16 clients, 100 notes a commit"
@@ -65,8 +68,8 @@ struct Bench {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     say("stores under \(folder); rates over \(seconds) s; medians of \(Self.rounds) runs")
-    say(Figure.header)
     for section in sections {
+      if !section.isCurve { say("\n" + Figure.header) }
       switch section {
       case .commits: try measureCommits()
       case .latency: try measureLatency()

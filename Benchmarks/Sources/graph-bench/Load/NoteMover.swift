@@ -31,7 +31,8 @@ struct NoteMover {
     moves += 1
     head += 1
     defer { notes[index].revision = head }
-    return client.commitFrame([try client.move(notes[index].id, base: notes[index].revision, x: origin + Double(moves))])
+    let (id, base) = notes[index]
+    return client.commitFrame([try client.move(id, base: base, x: origin + Double(moves))])
   }
 
   mutating func move() throws {

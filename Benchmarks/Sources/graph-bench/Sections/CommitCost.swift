@@ -50,19 +50,20 @@ struct Curve {
 
   mutating func add(_ label: String, _ cost: CommitCost) { points.append((label, cost)) }
 
+  /// A table of its own: a column for each point, and the largest beside the smallest.
   func report() {
-    report("processor time of the daemon", "µs", \.processorMicroseconds)
-    report("pages written to the log", "pages", \.pages)
-    report("written to the disk, checkpoints included", "KiB", \.kilobytes)
+    say("\n| \(name) | \(points.map(\.label).joined(separator: " | ")) | factor |")
+    say("|" + String(repeating: " --- |", count: points.count + 2))
+    report("processor time, µs", \.processorMicroseconds)
+    report("pages to the log", \.pages)
+    report("KiB to the disk", \.kilobytes)
   }
 
-  private func report(_ what: String, _ unit: String, _ value: KeyPath<CommitCost, Double>) {
+  private func report(_ what: String, _ value: KeyPath<CommitCost, Double>) {
     let values = points.map { $0.cost[keyPath: value] }
     guard let least = values.min(), let most = values.max() else { return }
-    let curve = points.map { "\($0.label): \(Figure.text($0.cost[keyPath: value]))" }.joined(separator: ", ")
-    Figure(
-      name: "\(name), \(what) (\(curve)), largest beside smallest", unit: unit, ours: most, limit: least,
-      aim: .atMost(Self.aim)
-    ).report()
+    let factor = most / least
+    let verdict = String(format: "%.2f", factor) + (factor <= Self.aim ? "" : ", missed")
+    say("| \(what) | \(values.map(Figure.text).joined(separator: " | ")) | \(verdict) |")
   }
 }

@@ -2,7 +2,8 @@ extension Bench {
   private static let queryCounts = [0, 100, 1_000, 10_000]
 
   private enum Kind: String, CaseIterable {
-    case equality, range
+    case equality = "x == …"
+    case range = "x BETWEEN …"
 
     /// No note that is moved here has such a place.
     func predicate(_ number: Int) -> String {
@@ -17,7 +18,7 @@ extension Bench {
   /// changes: what the daemon could not leave out by looking at the property's name.
   func measureLiveQueries() throws {
     for kind in Kind.allCases {
-      var curve = Curve("a move beside live queries (\(kind.rawValue))")
+      var curve = Curve("a move beside live queries, `\(kind.rawValue)`")
       for count in Self.queryCounts {
         let data = place("queries")
         let daemon = try Daemon(self, data: data)
