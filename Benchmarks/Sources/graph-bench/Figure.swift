@@ -38,6 +38,7 @@ struct Figure {
 
   /// Three digits that mean something, thousands apart.
   static func text(_ value: Double) -> String {
+    guard value.isFinite else { return "–" }
     if value.rounded() == value, abs(value) < 1_000 { return String(Int(value)) }
     if abs(value) < 10 { return String(format: "%.2f", value) }
     if abs(value) < 100 { return String(format: "%.1f", value) }
