@@ -329,7 +329,9 @@ extension CommitEntry: BinaryForm {
       case 2: time = try field.integer()
       case 3: author = try field.string()
       case 4: transaction = try field.form()
-      case 5: undoes = try field.integer()
+      case 5:
+        let revision = try field.integer()
+        undoes = revision == 0 ? nil : revision
       case 6: changes.append(try field.form())
       case 7: fingerprint = try field.fixed64()
       default: break

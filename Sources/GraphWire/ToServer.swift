@@ -135,7 +135,9 @@ extension ToServer: BinaryForm {
       switch number {
       case 1: request = try field.unsigned()
       case 2: body = .hello(try field.form())
-      case 3: body = .model
+      case 3:
+        try field.skipMessage()
+        body = .model
       case 4: body = .fetch(try field.form())
       case 5:
         var (transaction, acknowledged): (Transaction?, UInt64) = (nil, 0)
@@ -167,8 +169,12 @@ extension ToServer: BinaryForm {
           if number == 3 { through = try field.integer() }
         }
         body = .log(after: after, limit: limit, through: through)
-      case 11: body = .status
-      case 12: body = .ping
+      case 11:
+        try field.skipMessage()
+        body = .status
+      case 12:
+        try field.skipMessage()
+        body = .ping
       case 13:
         let (code, message) = try field.closing()
         body = .close(code: code, message: message)
@@ -229,7 +235,7 @@ extension Hello: BinaryForm {
         if bytes.isEmpty { continue }
         guard let hash = ModelHash(bytes: bytes) else { throw MalformedMessage("a model's hash has not 16 bytes") }
         model = hash
-      case 3: replica = try field.uniqueID()
+      case 3: replica = try field.uniqueIDOrZero()
       case 4: author = try field.string()
       case 5: program = try field.string()
       case 6: token = try field.form()

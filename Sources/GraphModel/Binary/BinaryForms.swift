@@ -235,7 +235,7 @@ extension TransactionID: BinaryForm {
     self.init(replica: .zero, sequence: 0)
     while let (number, field) = try reader.next() {
       switch number {
-      case 1: replica = try field.uniqueID()
+      case 1: replica = try field.uniqueIDOrZero()
       case 2: sequence = try field.unsigned()
       default: break
       }
@@ -255,7 +255,7 @@ extension UndoGroup: BinaryForm {
     self.init(scope: .zero, group: 0, name: "")
     while let (number, field) = try reader.next() {
       switch number {
-      case 1: scope = try field.uniqueID()
+      case 1: scope = try field.uniqueIDOrZero()
       case 2: group = try field.unsigned()
       case 3: name = try field.string()
       default: break
@@ -299,7 +299,7 @@ extension Token: BinaryForm {
     self.init(store: .zero, revision: 0, fingerprint: 0)
     while let (number, field) = try reader.next() {
       switch number {
-      case 1: store = try field.uniqueID()
+      case 1: store = try field.uniqueIDOrZero()
       case 2: revision = try field.integer()
       case 3: fingerprint = try field.fixed64()
       default: break

@@ -123,6 +123,17 @@ public struct BinaryReader {
       return id
     }
 
+    /// An id in a field of its own, where empty and absent are the same in protobuf.
+    public func uniqueIDOrZero() throws(MalformedMessage) -> UniqueID {
+      try slice().isEmpty ? .zero : try uniqueID()
+    }
+
+    /// A message that has no fields in this version: what it holds must be protobuf, and is skipped.
+    public func skipMessage() throws(MalformedMessage) {
+      var inner = try reader()
+      while try inner.next() != nil {}
+    }
+
     public func reader() throws(MalformedMessage) -> BinaryReader { BinaryReader(try slice()) }
   }
 }

@@ -1,0 +1,241 @@
+import GraphModel
+import GraphWire
+
+extension OracleMapping {
+  // MARK: - From the client
+
+  func message(_ message: ToServer) -> Graph_ToServer {
+    make {
+      $0.request = message.request
+      $0.body =
+        switch message.body {
+        case .hello(let hello): .hello(self.hello(hello))
+        case .model: .model(make { _ in })
+        case .fetch(let fetch): .fetch(self.fetch(fetch))
+        case .commit(let transaction, let acknowledged):
+          .commit(
+            make {
+              $0.transaction = self.transaction(transaction)
+              $0.acknowledged = acknowledged
+            })
+        case .undo(let id, let revision):
+          .undo(
+            make {
+              $0.id = transactionID(id)
+              $0.revision = revision
+            })
+        case .subscribe(let subscribe): .subscribe(self.subscribe(subscribe))
+        case .unsubscribe(let query): .unsubscribe(make { $0.query = query })
+        case .more(let request): .more(make { $0.of = request })
+        case .log(let after, let limit, let through):
+          .log(
+            make {
+              $0.after = after
+              $0.limit = limit
+              $0.through = through
+            })
+        case .status: .status(make { _ in })
+        case .ping: .ping(make { _ in })
+        case .close(let code, let message): .close(close(code, message))
+        case .presence(let state): .presence(make { $0.state = data(state) })
+        }
+    }
+  }
+
+  private func hello(_ hello: Hello) -> Graph_Hello {
+    make {
+      $0.protocol = hello.protocolVersion
+      $0.model = data(hello.model?.bytes ?? [])
+      $0.replica = data(hello.replica.bytes)
+      $0.author = hello.author
+      $0.program = hello.program
+      if let token = hello.token { $0.token = self.token(token) }
+    }
+  }
+
+  private func fetch(_ fetch: Fetch) -> Graph_Fetch {
+    make {
+      $0.entity = fetch.entity
+      $0.predicate = fetch.predicate
+      $0.sort = fetch.sort
+      $0.limit = fetch.limit
+      $0.offset = fetch.offset
+    }
+  }
+
+  private func subscribe(_ subscribe: Subscribe) -> Graph_Subscribe {
+    make {
+      $0.replaces = subscribe.replaces
+      $0.entity = subscribe.entity
+      $0.predicate = subscribe.predicate
+      $0.wholeObjects = subscribe.wholeObjects
+      $0.resume = subscribe.since != nil
+      if let since = subscribe.since { $0.since = token(since) }
+    }
+  }
+
+  private func close(_ code: String, _ message: String) -> Graph_Close {
+    make {
+      $0.code = code
+      $0.message = message
+    }
+  }
+
+  // MARK: - From the server
+
+  func message(_ message: ToClient) -> Graph_ToClient {
+    make {
+      $0.request = message.request
+      $0.body =
+        switch message.body {
+        case .welcome(let welcome): .welcome(self.welcome(welcome))
+        case .refused(let refusal): .refused(self.refusal(refusal))
+        case .model(let source, let hash):
+          .model(
+            make {
+              $0.source = source
+              $0.hash = data(hash.bytes)
+            })
+        case .chunk(let chunk): .chunk(self.chunk(chunk))
+        case .committed(let committed, let objects, let isComplete):
+          .committed(
+            make {
+              $0.committed = self.committed(committed)
+              $0.objects = objects.map(object)
+              $0.complete = isComplete
+            })
+        case .subscribed(let query, let resumed):
+          .subscribed(
+            make {
+              $0.query = query
+              $0.resumed = resumed
+            })
+        case .unsubscribed(let query): .unsubscribed(make { $0.query = query })
+        case .delta(let delta): .delta(self.delta(delta))
+        case .advance(let revision, let fingerprint):
+          .advance(
+            make {
+              $0.revision = revision
+              $0.fingerprint = fingerprint
+            })
+        case .reset(let query, let reason):
+          .reset(
+            make {
+              $0.query = query
+              $0.reason = reason
+            })
+        case .log(let commits, let last):
+          .log(
+            make {
+              $0.commits = commits.map(entry)
+              $0.last = last
+            })
+        case .status(let status): .status(self.status(status))
+        case .pong(let head): .pong(make { $0.head = token(head) })
+        case .close(let code, let message): .close(close(code, message))
+        case .presence(let session, let author, let state, let left):
+          .presence(
+            make {
+              $0.session = session
+              $0.author = author
+              $0.state = data(state)
+              $0.left = left
+            })
+        }
+    }
+  }
+
+  private func welcome(_ welcome: Welcome) -> Graph_Welcome {
+    make {
+      $0.protocol = welcome.protocolVersion
+      $0.model = data(welcome.model.bytes)
+      $0.head = token(welcome.head)
+      $0.session = welcome.session
+      $0.server = welcome.server
+      $0.resumed = welcome.resumed
+      $0.entities = welcome.entities.map { entity in
+        make {
+          $0.number = entity.number
+          $0.name = entity.name
+          $0.properties = entity.properties.map { property in
+            make {
+              $0.number = property.number
+              $0.name = property.name
+              $0.type = property.type
+              $0.stored = property.isStored
+            }
+          }
+        }
+      }
+      $0.maximumFrame = welcome.maximumFrameSize
+      $0.heartbeatMilliseconds = welcome.heartbeatMilliseconds
+    }
+  }
+
+  private func chunk(_ chunk: Chunk) -> Graph_Chunk {
+    make {
+      $0.objects = chunk.objects.map(object)
+      if let end = chunk.end {
+        $0.last = true
+        $0.at = token(end.at)
+        $0.count = end.count
+      }
+    }
+  }
+
+  private func delta(_ delta: Delta) -> Graph_Delta {
+    make {
+      $0.query = delta.query
+      $0.revision = delta.revision
+      $0.time = delta.time
+      $0.author = delta.author
+      $0.fingerprint = delta.fingerprint
+      $0.changes = delta.changes.map(change)
+    }
+  }
+
+  private func change(_ change: Delta.Change) -> Graph_DeltaChange {
+    make {
+      $0.kind =
+        switch change.kind {
+        case .inserted: .insert
+        case .updated: .update
+        case .removed: .delete
+        }
+      if let image = change.object { $0.object = object(image) } else { $0.id = id(change.id) }
+      $0.previous = change.previous
+      $0.edits = change.edits.map(edit)
+      $0.deleted = change.deleted
+    }
+  }
+
+  private func entry(_ entry: CommitEntry) -> Graph_CommitEntry {
+    make {
+      $0.revision = entry.revision
+      $0.time = entry.time
+      $0.author = entry.author
+      $0.transaction = transactionID(entry.transaction)
+      $0.undoes = entry.undoes ?? 0
+      $0.changes = entry.changes.map(change)
+      $0.fingerprint = entry.fingerprint
+    }
+  }
+
+  private func status(_ status: ServerStatus) -> Graph_StatusReply {
+    make {
+      $0.server = status.server
+      $0.location = status.location
+      $0.size = status.size
+      $0.head = token(status.head)
+      $0.sessions = status.sessions
+      $0.registrations = status.registrations
+      $0.counters = status.counters.map { counter in
+        make {
+          $0.property = counter.property
+          $0.next = counter.next
+        }
+      }
+      $0.process = status.process
+    }
+  }
+}

@@ -1,0 +1,235 @@
+import GraphModel
+import GraphTesting
+
+@testable import GraphWire
+
+/// Messages that a seed decides: every kind in turn, with every kind of value, edit, change and outcome among them.
+struct RandomMessages {
+  var random: SeededGenerator
+  /// A welcome can only be made of a model; everything in it is replaced.
+  let model: Model
+
+  init(seed: UInt64, model: Model) {
+    random = SeededGenerator(seed: seed)
+    self.model = model
+  }
+
+  // MARK: - Scalars
+
+  /// The numbers at which encodings change their length or sign, and any others.
+  mutating func unsigned() -> UInt64 {
+    switch Int.random(in: 0..<4, using: &random) {
+    case 0: 0
+    case 1: UInt64.random(in: 0...300, using: &random)
+    case 2: UInt64(1) << UInt64.random(in: 0...63, using: &random) &- UInt64.random(in: 0...1, using: &random)
+    default: random.next()
+    }
+  }
+
+  mutating func integer() -> Int64 { Int64(bitPattern: unsigned()) }
+  mutating func number() -> UInt32 { UInt32(truncatingIfNeeded: unsigned()) }
+  mutating func bool() -> Bool { random.chance(50) }
+
+  mutating func string() -> String {
+    let pieces = [
+      "", "a", "\u{0}", "é", "e\u{301}", "日本語", "👩‍👩‍👧", "\u{202E}right", "\n", "\"", String(repeating: "long ", count: 60),
+    ]
+    return (0..<Int.random(in: 0...3, using: &random)).map { _ in random.pick(pieces) ?? "" }.joined()
+  }
+
+  mutating func bytes() -> [UInt8] {
+    let count = random.pick([0, 1, 2, 127, 128, 300]) ?? 0
+    return (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+  }
+
+  mutating func list<Element>(_ element: (inout RandomMessages) -> Element) -> [Element] {
+    (0..<Int.random(in: 0...3, using: &random)).map { _ in element(&self) }
+  }
+
+  mutating func maybe<Element>(_ element: (inout RandomMessages) -> Element) -> Element? {
+    bool() ? element(&self) : nil
+  }
+
+  // MARK: - Values
+
+  mutating func key() -> UniqueID { UniqueID(high: unsigned(), low: unsigned()) }
+  mutating func id() -> ObjectID { ObjectID(key: key(), entity: number()) }
+
+  /// Exponents stay clear of the limits, so that leading zeros leave the number legal.
+  private mutating func decimal() -> DecimalValue? {
+    let digits = (0..<Int.random(in: 0...38, using: &random)).map { _ in UInt8.random(in: 0...9, using: &random) }
+    return DecimalValue(isNegative: bool(), digits: digits, exponent: Int.random(in: -5_900...5_900, using: &random))
+  }
+
+  mutating func value() -> Value {
+    switch Int.random(in: 0...10, using: &random) {
+    case 0: .null
+    case 1: .bool(bool())
+    case 2: .integer(integer())
+    case 3: .double(random.pick([0, -0.0, .infinity, -.infinity, .leastNonzeroMagnitude, Double(integer())]) ?? 0)
+    case 4: decimal().map { .decimal($0) } ?? .null
+    case 5: .string(string())
+    case 6: .date(integer())
+    case 7: .uuid(key())
+    case 8: .data(bytes())
+    case 9: .object(id())
+    default: .objects(Set(list { $0.id() }).sorted())
+    }
+  }
+
+  mutating func object() -> ObjectImage {
+    ObjectImage(id: id(), revision: integer(), values: list { $0.value() })
+  }
+
+  mutating func edit() -> Edit {
+    switch Int.random(in: 0..<3, using: &random) {
+    case 0: Edit(number(), .set(value()))
+    case 1: Edit(number(), .splice(list { $0.splice() }))
+    default: Edit(number(), .members(added: list { $0.id() }, removed: list { $0.id() }))
+    }
+  }
+
+  private mutating func splice() -> TextSplice {
+    TextSplice(
+      offset: Int.random(in: 0...TextSplice.maximumOffset, using: &random), length: Int(unsigned() % 1_000),
+      insertion: string())
+  }
+
+  // MARK: - Transactions and outcomes
+
+  mutating func transactionID() -> TransactionID { TransactionID(replica: key(), sequence: unsigned()) }
+
+  mutating func transaction() -> Transaction {
+    Transaction(
+      id: transactionID(), policy: random.pick(MergePolicy.allCases) ?? .error,
+      undo: maybe { UndoGroup(scope: $0.key(), group: $0.unsigned(), name: $0.string()) },
+      changes: list {
+        Change(
+          $0.random.pick([.insert, .update, .delete, .revive]) ?? .insert, $0.id(), base: $0.integer(),
+          edits: $0.list { $0.edit() })
+      })
+  }
+
+  mutating func conflict() -> Conflict {
+    Conflict(
+      kind: random.pick([.changed, .deleted, .unique]) ?? .changed, id: id(), property: number(), mine: value(),
+      theirs: value(), author: string(), revision: integer(), mineWon: bool())
+  }
+
+  mutating func violation() -> Violation {
+    Violation(id: id(), property: number(), rule: string(), value: value(), message: string())
+  }
+
+  mutating func token() -> Token { Token(store: key(), revision: integer(), fingerprint: unsigned()) }
+
+  // MARK: - From the client
+
+  /// One of each kind.
+  mutating func toServer() -> [ToServer] {
+    let hash = ModelHash(bytes: key().bytes)
+    let bodies: [ToServer.Body] = [
+      .hello(
+        Hello(
+          protocolVersion: number(), model: bool() ? hash : nil, replica: key(), author: string(), program: string(),
+          token: maybe { $0.token() })),
+      .model,
+      .fetch(Fetch(entity: number(), predicate: string(), sort: string(), limit: unsigned(), offset: unsigned())),
+      .commit(transaction(), acknowledged: unsigned()), .undo(transactionID(), revision: integer()),
+      .subscribe(
+        Subscribe(
+          entity: number(), predicate: string(), wholeObjects: bool(), replaces: unsigned(),
+          since: maybe { $0.token() })),
+      .unsubscribe(query: unsigned()), .more(of: unsigned()),
+      .log(after: integer(), limit: unsigned(), through: integer()), .status, .ping,
+      .close(code: string(), message: string()), .presence(bytes()),
+    ]
+    return bodies.map { ToServer(unsigned(), $0) }
+  }
+
+  // MARK: - From the server
+
+  /// One of each kind.
+  mutating func toClient() -> [ToClient] {
+    let bodies: [ToClient.Body] = [
+      .welcome(welcome()),
+      .refused(
+        Refusal(
+          random.pick(Refusal.Code.allCases) ?? .limit, string(), conflicts: list { $0.conflict() },
+          violations: list { $0.violation() })),
+      .model(source: string(), hash: ModelHash(bytes: key().bytes) ?? model.hash),
+      .chunk(Chunk(objects: list { $0.object() }, end: maybe { ($0.token(), $0.unsigned()) })),
+      .committed(
+        Committed(
+          revision: integer(), fingerprint: unsigned(),
+          identities: list { .init(temporary: $0.id(), permanent: $0.id()) },
+          conflicts: list { $0.conflict() }), objects: list { $0.object() }, isComplete: bool()),
+      .subscribed(query: unsigned(), resumed: bool()), .unsubscribed(query: unsigned()), .delta(delta()),
+      .advance(revision: integer(), fingerprint: unsigned()), .reset(query: unsigned(), reason: string()),
+      .log(list { $0.entry() }, last: bool()), .status(status()), .pong(token()),
+      .close(code: string(), message: string()),
+      .presence(session: unsigned(), author: string(), state: bytes(), left: bool()),
+    ]
+    return bodies.map { ToClient(unsigned(), $0) }
+  }
+
+  private mutating func welcome() -> Welcome {
+    var welcome = Welcome(
+      model: model, head: token(), session: unsigned(), server: string(), resumed: bool(), maximumFrameSize: 0,
+      heartbeatMilliseconds: 0)
+    welcome.protocolVersion = number()
+    welcome.model = ModelHash(bytes: key().bytes) ?? model.hash
+    welcome.entities = list {
+      Welcome.EntityEntry(
+        number: $0.number(), name: $0.string(),
+        properties: $0.list {
+          Welcome.PropertyEntry(number: $0.number(), name: $0.string(), type: $0.string(), isStored: $0.bool())
+        })
+    }
+    welcome.maximumFrameSize = unsigned()
+    welcome.heartbeatMilliseconds = unsigned()
+    return welcome
+  }
+
+  private mutating func delta() -> Delta {
+    var delta = Delta()
+    delta.query = unsigned()
+    delta.revision = integer()
+    delta.time = integer()
+    delta.author = string()
+    delta.fingerprint = unsigned()
+    delta.changes = list { $0.change() }
+    return delta
+  }
+
+  private mutating func change() -> Delta.Change {
+    let image = maybe { $0.object() }
+    return Delta.Change(
+      kind: random.pick([.inserted, .updated, .removed]) ?? .inserted, id: image?.id ?? id(), object: image,
+      previous: integer(), edits: list { $0.edit() }, deleted: bool())
+  }
+
+  private mutating func entry() -> CommitEntry {
+    var entry = CommitEntry()
+    entry.revision = integer()
+    entry.time = integer()
+    entry.author = string()
+    entry.transaction = transactionID()
+    entry.undoes = maybe { $0.integer() }.flatMap { $0 == 0 ? nil : $0 }
+    entry.changes = list { $0.change() }
+    entry.fingerprint = unsigned()
+    return entry
+  }
+
+  private mutating func status() -> ServerStatus {
+    var status = ServerStatus()
+    status.server = string()
+    status.location = string()
+    status.size = unsigned()
+    status.head = token()
+    status.sessions = unsigned()
+    status.registrations = unsigned()
+    status.counters = list { .init(property: $0.number(), next: $0.integer()) }
+    status.process = unsigned()
+    return status
+  }
+}
