@@ -1,0 +1,23 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Sources/GraphModel and Sources/GraphWire are links to the product's: they must be compiled with the fuzzer's
+// instrumentation, which no manifest can ask of another package.
+let instrumented: [SwiftSetting] = [.unsafeFlags(["-sanitize=fuzzer,address"])]
+// gold crashes on it.
+let linked: [LinkerSetting] = [.unsafeFlags(["-sanitize=fuzzer,address", "-use-ld=lld"])]
+
+let package = Package(
+  name: "stickies-fuzz",
+  platforms: [.macOS(.v15)],
+  targets: [
+    .systemLibrary(name: "CFuzzer"),
+    .target(name: "GraphModel", swiftSettings: instrumented),
+    .target(name: "GraphWire", dependencies: ["GraphModel"], swiftSettings: instrumented),
+    .target(name: "FuzzTargets", dependencies: ["GraphModel", "GraphWire"], swiftSettings: instrumented),
+    .executableTarget(
+      name: "graph-fuzz", dependencies: ["CFuzzer", "FuzzTargets"], swiftSettings: instrumented,
+      linkerSettings: linked),
+  ],
+  swiftLanguageModes: [.v6]
+)

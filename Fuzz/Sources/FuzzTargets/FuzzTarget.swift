@@ -1,0 +1,117 @@
+import GraphModel
+import GraphWire
+
+/// Where bytes of strangers enter. A target takes any bytes; it traps where a promise is broken, and a trap is what
+/// the fuzzer looks for. The unit tests replay every input that was kept.
+public enum FuzzTarget: String, CaseIterable, Sendable {
+  /// A client's stream: frames, and the messages in them.
+  case toServer = "to-server"
+  /// A server's stream.
+  case toClient = "to-client"
+  /// A condition in its text form.
+  case predicate
+  /// A model file.
+  case model
+
+  public func run(_ bytes: [UInt8]) {
+    switch self {
+    case .toServer: Self.stream(bytes, ToServer.self)
+    case .toClient: Self.stream(bytes, ToClient.self)
+    case .predicate: Self.predicate(bytes)
+    case .model: Self.model(bytes)
+    }
+  }
+
+  // MARK: - The wire
+
+  /// The bytes as a message of their own, and as a stream of frames.
+  private static func stream<Message: BinaryForm>(_ bytes: [UInt8], _ type: Message.Type) {
+    message(bytes[...], type)
+    let whole = frames(bytes, piece: max(bytes.count, 1))
+    precondition(frames(bytes, piece: 1 + Int(bytes.first ?? 0) % 7) == whole, "frames depend on how the bytes come")
+    for frame in whole { message(frame[...], type) }
+  }
+
+  private static func frames(_ bytes: [UInt8], piece: Int) -> [[UInt8]] {
+    var decoder = FrameDecoder(maximumFrameSize: 1 << 16)
+    var found = [[UInt8]]()
+    for start in stride(from: 0, to: bytes.count, by: piece) {
+      decoder.append(bytes[start..<min(start + piece, bytes.count)])
+      do {
+        while let frame = try decoder.next() { found.append(Array(frame)) }
+      } catch { return found }
+    }
+    return found
+  }
+
+  /// What is read is written in one form, and that form is read as the same.
+  private static func message<Message: BinaryForm>(_ bytes: ArraySlice<UInt8>, _ type: Message.Type) {
+    guard let message = try? Message(binary: bytes) else { return }
+    let written = message.binary
+    guard let again = try? Message(binary: written) else { preconditionFailure("what was written can't be read") }
+    precondition(again.binary == written, "what was written is read as something else")
+  }
+
+  // MARK: - Text
+
+  private static func predicate(_ bytes: [UInt8]) {
+    guard let text = String(validating: bytes, as: UTF8.self), let model = everyType, let entity = model.entities.first
+    else { return }
+    let predicate: GraphPredicate
+    do {
+      predicate = try GraphPredicate(parsing: text, entity: entity, model: model)
+    } catch {
+      precondition(error.column >= 1 && error.column <= text.unicodeScalars.count + 1, "an error points nowhere")
+      return
+    }
+    if predicate.readsOnlyOwnImage(in: model) {
+      let nothing = [Value](repeating: .null, count: entity.slotCount)
+      let image = ObjectImage(id: .temporary(1, entity: entity.number), revision: 1, values: nothing)
+      _ = PredicateEvaluator(predicate, model: model).matches(image)
+    }
+    // The canonical form has more parentheses; a short one stays far from the limit of their depth.
+    guard bytes.count <= 60 else { return }
+    let canonical = predicate.text(in: model)
+    let again = try? GraphPredicate(parsing: canonical, entity: entity, model: model)
+    precondition(again == predicate, "the canonical form of a predicate means something else")
+  }
+
+  private static func model(_ bytes: [UInt8]) {
+    do {
+      let model = try Model(parsing: bytes)
+      let again = try? Model(parsing: model.source.utf8)
+      precondition(again?.hash == model.hash, "a model's source is not the model")
+    } catch {
+      precondition(!error.mistakes.isEmpty, "a model is refused without a reason")
+    }
+  }
+
+  /// A model with an attribute of every type and a relationship of every kind.
+  static let everyType = try? Model(parsing: everyTypeSource.utf8)
+
+  static let everyTypeSource = """
+    {"format": 1, "name": "EveryType", "version": 1,
+     "enumerations": [{"name": "Color", "cases": ["red", "green"]}],
+     "entities": [
+       {"name": "Thing",
+        "attributes": [
+          {"name": "bool", "type": "bool", "optional": true},
+          {"name": "integer", "type": "integer", "optional": true, "indexed": true},
+          {"name": "double", "type": "double", "optional": true},
+          {"name": "decimal", "type": "decimal", "optional": true},
+          {"name": "string", "type": "string", "optional": true, "fullText": true},
+          {"name": "text", "type": "text", "optional": true, "fullText": true},
+          {"name": "date", "type": "date", "optional": true},
+          {"name": "uuid", "type": "uuid", "optional": true},
+          {"name": "data", "type": "data", "optional": true},
+          {"name": "uri", "type": "uri", "optional": true},
+          {"name": "json", "type": "json", "optional": true},
+          {"name": "color", "type": "enumeration", "enumeration": "Color", "optional": true}],
+        "relationships": [
+          {"name": "parent", "destination": "Thing", "inverse": "children"},
+          {"name": "children", "destination": "Thing", "inverse": "parent", "toMany": true},
+          {"name": "labels", "destination": "Label", "inverse": "things", "toMany": true}]},
+       {"name": "Label", "attributes": [{"name": "name", "type": "string"}],
+        "relationships": [{"name": "things", "destination": "Thing", "inverse": "labels", "toMany": true}]}]}
+    """
+}
