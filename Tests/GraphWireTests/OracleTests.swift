@@ -154,6 +154,20 @@ import Testing
     #expect(additions > 1_000)
   }
 
+  /// The one place where protobuf's library does more: it merges the two.
+  @Test func ofAMessageThatStandsTwiceTheLastCountsAndIsNotMerged() throws {
+    let replica = UniqueID(high: 1, low: 2)
+    let first = Token(store: UniqueID(high: 3, low: 4), revision: 5, fingerprint: 6)
+    var hello = BinaryWriter()
+    hello.field(3, replica.bytes)
+    hello.field(6, first)
+    hello.message(6) { $0.field(2, Int64(7)) }
+    let last = Token(store: .zero, revision: 7, fingerprint: 0)
+    #expect(try Hello(binary: hello.bytes).token == last)
+    let merged = OracleMapping().token(Token(store: first.store, revision: 7, fingerprint: 6))
+    #expect(try Graph_Hello(serializedBytes: hello.bytes).token == merged)
+  }
+
   /// Readers of proto3 take a list of numbers packed and unpacked. The contract has no such list, and must not get one
   /// before our reader takes both.
   @Test func theContractHasNoListOfNumbersThatCouldComePacked() throws {
