@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test func fieldsOfANewerPeerAreSkippedInEveryMessage() throws {
-    // One of each wire type, with numbers of one, two and five bytes.
+    // One of each wire type, with keys of two and of five bytes.
     let newer: [UInt8] = [0x98, 0x06, 0x01, 0xA1, 0x06, 1, 2, 3, 4, 5, 6, 7, 8, 0xAA, 0x06, 2, 0xFF, 0xFF]
     let last: [UInt8] = [0xFD, 0xFF, 0xFF, 0xFF, 0x0F, 1, 2, 3, 4]
     let mapping = OracleMapping(unknown: try Graph_Ping(serializedBytes: newer + last).unknownFields)

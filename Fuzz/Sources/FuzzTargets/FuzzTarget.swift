@@ -55,7 +55,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   // MARK: - Text
 
   private static func predicate(_ bytes: [UInt8]) {
-    guard let text = String(validating: bytes, as: UTF8.self), let model = everyType, let entity = model.entities.first
+    guard let text = String(validating: bytes, as: UTF8.self), let model = everyType,
+      let entity = model.entity(named: "Thing")
     else { return }
     let predicate: GraphPredicate
     do {
