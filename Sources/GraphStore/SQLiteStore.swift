@@ -78,6 +78,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       if try StoreFiles.kind(of: path) == .absent {
         try Self.create(path, directory: directory, layout: layout, options: options)
       }
+      try WriteAheadLogFile.refuseLoss(beside: path)
       pool = try Self.open(path, options: options)
       storeID = try pool.read { database in
         try Data.fetchOne(database, sql: "SELECT id FROM _store").flatMap { UniqueID(bytes: Array($0)) } ?? .zero
@@ -88,7 +89,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
           Connection(database), layout: layout, wordLimit: wordLimit, random: random)
       }
     } catch let error as DatabaseError {
-      throw Self.failure(code: error.resultCode.rawValue, message: error.message ?? "", path: path)
+      throw Self.failure(code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
     }
   }
 
@@ -107,10 +108,14 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
           for statement in layout.creation { try database.execute(sql: statement) }
           let id = UniqueID(high: options.random(), low: options.random())
           try database.execute(
-            sql: "INSERT INTO _store (id, created) VALUES (?, ?)", arguments: [Data(id.bytes), options.created])
+            sql: "INSERT INTO _store (id, created, sum) VALUES (?, ?, ?)",
+            arguments: [
+              Data(id.bytes), options.created, StoreLayout.sum(store: id, created: options.created),
+            ])
+          let (hash, source) = (layout.model.hash.bytes, layout.model.source)
           try database.execute(
-            sql: "INSERT INTO _model (hash, source) VALUES (?, ?)",
-            arguments: [Data(layout.model.hash.bytes), layout.model.source])
+            sql: "INSERT INTO _model (hash, source, sum) VALUES (?, ?, ?)",
+            arguments: [Data(hash), source, StoreLayout.sum(model: hash, source: source)])
           return .commit
         }
       }
@@ -261,9 +266,19 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   /// Unique and foreign-key constraints are a backstop behind the rules.
   struct BackstopFailure: Error { let message: String }
 
+  /// SQLITE_IOERR with its details, which are macros that Swift can't import: unlocking, reading, checking and taking
+  /// a lock, and locks of the log's index.
+  private static let lockCodes = Set([8, 9, 14, 15, 20].map { SQLITE_IOERR | $0 << 8 })
+  /// SQLITE_IOERR_SHMSIZE: there is no room for the log's index.
+  private static let sharedMemorySize = SQLITE_IOERR | 19 << 8
+
   static func failure(code: Int32, message: String, path: String = "") -> any Error {
     let subject = path.isEmpty ? "the store" : "the store \(path)"
-    switch code & 0xFF {
+    // What the primary codes put among the other troubles of a disk.
+    var primary = code & 0xFF
+    if lockCodes.contains(code) { primary = SQLITE_BUSY }
+    if code == sharedMemorySize { primary = SQLITE_FULL }
+    switch primary {
     case SQLITE_CONSTRAINT: return BackstopFailure(message: message)
     case SQLITE_FULL:
       return StoreFailure(

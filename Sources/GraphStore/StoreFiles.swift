@@ -71,7 +71,41 @@ enum StoreFiles {
         cause: "its layout is \(layout), this program knows up to \(StoreLayout.version)",
         advice: "Use the newer program; the store was not touched.")
     }
+    guard layout >= 1, isSound(header) else {
+      throw StoreFailure(
+        .corrupt, "the header of \(path) is damaged",
+        advice: "It was not touched: keep a copy of all files and restore a backup.")
+    }
+    for suffix in ["", "-wal", "-shm"] where access(path + suffix, W_OK) != 0 && errno != ENOENT {
+      throw failure("\(path + suffix) can't be written", errno)
+    }
     return .store(layout: layout)
+  }
+
+  /// The fields that SQLite itself would stumble over, or take for something else without a word.
+  private static func isSound(_ header: [UInt8]) -> Bool {
+    let pageSize = pageSize(header)
+    return pageSize >= 512 && pageSize & (pageSize - 1) == 0  // A power of two.
+      && (1...2).contains(header[18]) && (1...2).contains(header[19])  // A rollback journal, or a log.
+      && header[20] == 0  // No bytes are kept free at the end of a page.
+      && header[21...23].elementsEqual([64, 32, 32])  // Fractions that the format fixes.
+      && header[44...47].elementsEqual([0, 0, 0, 4])  // The schema's format.
+      && header[56...59].elementsEqual([0, 0, 0, 1])  // Texts are UTF-8.
+  }
+
+  private static func pageSize(_ header: [UInt8]) -> Int {
+    let size = Int(header[16]) << 8 | Int(header[17])
+    return size == 1 ? 65_536 : size
+  }
+
+  /// The size of the database's pages; that of every store that was made here if the file can't be read.
+  static func pageSize(of path: String) -> Int {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return 4_096 }
+    defer { close(descriptor) }
+    var header = [UInt8](repeating: 0, count: 100)
+    guard read(descriptor, &header, header.count) == header.count, isSound(header) else { return 4_096 }
+    return pageSize(header)
   }
 
   /// The bytes of the database and its log.

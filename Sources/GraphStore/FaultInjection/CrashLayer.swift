@@ -83,18 +83,32 @@ enum CrashLayer {
     return code
   }
 
-  /// What happens to a write or a sync: forwarded, failed, or dropped because the machine is off.
-  private static func verdict(_ file: UnsafeMutablePointer<sqlite3_file>?) -> (file: OpenFile?, code: Int32) {
+  private enum Operation { case write, sync, lock }
+
+  /// SQLITE_IOERR_FSYNC and SQLITE_IOERR_LOCK, macros that Swift can't import.
+  private static let syncFailed = SQLITE_IOERR | 4 << 8
+  private static let lockFailed = SQLITE_IOERR | 15 << 8
+
+  /// What happens to an operation: forwarded, failed, or dropped because the machine is off.
+  private static func verdict(
+    _ file: UnsafeMutablePointer<sqlite3_file>?, _ operation: Operation
+  ) -> (file: OpenFile?, code: Int32) {
     let number = number(file)
     guard let open = files.withLock({ $0.open[number] }) else { return (nil, SQLITE_OK) }
     let code = CrashableFiles.folders.withLock { folders -> Int32 in
       guard let folder = folders[open.folder] else { return SQLITE_OK }
-      if folder.generation != open.generation { return SQLITE_IOERR }
-      switch folder.fault {
-      case nil: return SQLITE_OK
-      case .full: return SQLITE_FULL
-      case .inputOutput: return SQLITE_IOERR
-      case .readOnly: return SQLITE_READONLY
+      // The dead may still give back what they hold.
+      if folder.generation != open.generation { return operation == .lock ? SQLITE_OK : SQLITE_IOERR }
+      switch (folder.fault, operation) {
+      case (.cannotLock, .lock): return lockFailed
+      case (nil, _), (_, .lock), (.cannotLock, _), (.notSynchronized, .write): return SQLITE_OK
+      case (.full, _): return SQLITE_FULL
+      case (.fullAfter(let operations), _):
+        if operations > 0 { folders[open.folder]?.fault = .fullAfter(operations: operations - 1) }
+        return operations > 0 ? SQLITE_OK : SQLITE_FULL
+      case (.inputOutput, _): return SQLITE_IOERR
+      case (.readOnly, _): return SQLITE_READONLY
+      case (.notSynchronized, .sync): return syncFailed
       }
     }
     return (open, code)
@@ -110,7 +124,7 @@ enum CrashLayer {
     _ file: UnsafeMutablePointer<sqlite3_file>?, _ bytes: UnsafeRawPointer?, _ count: Int32, _ offset: sqlite3_int64
   ) -> Int32 {
     guard let wrapped = wrapped(file), let io = wrapped.pointee.pMethods else { return SQLITE_ERROR }
-    let (open, code) = verdict(file)
+    let (open, code) = verdict(file, .write)
     guard code == SQLITE_OK else { return code }
     if let open {
       let size = size(wrapped)
@@ -128,7 +142,7 @@ enum CrashLayer {
 
   private static func truncate(_ file: UnsafeMutablePointer<sqlite3_file>?, _ length: sqlite3_int64) -> Int32 {
     guard let wrapped = wrapped(file), let io = wrapped.pointee.pMethods else { return SQLITE_ERROR }
-    let (open, code) = verdict(file)
+    let (open, code) = verdict(file, .write)
     guard code == SQLITE_OK else { return code }
     if let open {
       let size = size(wrapped)
@@ -146,7 +160,7 @@ enum CrashLayer {
 
   private static func sync(_ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32) -> Int32 {
     guard let wrapped = wrapped(file) else { return SQLITE_ERROR }
-    let (open, code) = verdict(file)
+    let (open, code) = verdict(file, .sync)
     guard code == SQLITE_OK else { return code }
     guard let open else { return wrapped.pointee.pMethods.pointee.xSync(wrapped, flags) }
     // What is watched need not reach the real disk: the layer is the disk.
@@ -179,7 +193,9 @@ enum CrashLayer {
       CrashLayer.wrapped(file).map { $0.pointee.pMethods.pointee.xFileSize($0, size) } ?? SQLITE_ERROR
     }
     io.xLock = { file, level in
-      CrashLayer.wrapped(file).map { $0.pointee.pMethods.pointee.xLock($0, level) } ?? SQLITE_ERROR
+      let code = CrashLayer.verdict(file, .lock).code
+      guard code == SQLITE_OK else { return code }
+      return CrashLayer.wrapped(file).map { $0.pointee.pMethods.pointee.xLock($0, level) } ?? SQLITE_ERROR
     }
     io.xUnlock = { file, level in
       CrashLayer.wrapped(file).map { $0.pointee.pMethods.pointee.xUnlock($0, level) } ?? SQLITE_ERROR

@@ -11,8 +11,14 @@ public enum CrashableFiles {
   /// What can be made to fail below a watched folder.
   public enum Fault: Sendable {
     case full
+    /// So many more writes and syncs succeed.
+    case fullAfter(operations: Int)
     case inputOutput
     case readOnly
+    /// Writes succeed and syncs don't.
+    case notSynchronized
+    /// The file system knows no locks.
+    case cannotLock
   }
 
   struct Folder {

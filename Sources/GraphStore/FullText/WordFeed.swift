@@ -109,18 +109,9 @@ final class WordFeed {
   func reload(_ history: HistoryReader) throws {
     reset(to: try Self.watermark(connection))
     guard isNeeded else { return }
-    /// For each object that has changed since, the image that the indexes know; nil when they know none.
-    var known = [ObjectID: ObjectImage?]()
-    for record in try history.records(after: watermark, through: nil, maximumChanges: .max) {
-      committed(changes: record.changes.count)
-      for change in record.changes {
-        switch change.kind {
-        case .inserted, .deleted: known[change.id] = .some(nil)
-        case .updated: if known[change.id] == nil { known[change.id] = .some(change.before) }
-        }
-      }
-    }
-    for (id, before) in known {
+    let indexed = try IndexedTexts(history, watermark: watermark)
+    changes = indexed.changes
+    for (id, before) in indexed.images {
       guard let found = try history.objects.find(id), let image = try history.objects.readImage(of: id),
         let table = history.objects.layout.table(of: id.entity)
       else { continue }

@@ -162,7 +162,7 @@ final class EntityTable: Sendable {
   }
 
   /// The family's constraints, each once, with the entity that declares it.
-  private static func constraints(of root: Entity, _ model: Model) -> [(owner: Entity, constraint: [PropertyNumber])] {
+  static func constraints(of root: Entity, _ model: Model) -> [(owner: Entity, constraint: [PropertyNumber])] {
     var found = [(owner: Entity, constraint: [PropertyNumber])]()
     for entity in root.family.compactMap({ model.entity($0) }) {
       for constraint in entity.uniquenessConstraints

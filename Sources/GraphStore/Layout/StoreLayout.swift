@@ -31,8 +31,11 @@ struct StoreLayout: Sendable {
 
   var creation: [String] {
     [
-      "CREATE TABLE _store (id BLOB NOT NULL, created INTEGER NOT NULL)",
-      "CREATE TABLE _model (number INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, source TEXT NOT NULL)",
+      "CREATE TABLE _store (id BLOB NOT NULL, created INTEGER NOT NULL, sum INTEGER NOT NULL)",
+      """
+      CREATE TABLE _model (number INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, source TEXT NOT NULL, \
+      sum INTEGER NOT NULL)
+      """,
       "CREATE TABLE _author (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
       "CREATE TABLE _replica (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE)",
       // One row a commit. `counters` are the sequences' next numbers, so that nothing else is written for them.
@@ -48,5 +51,21 @@ struct StoreLayout: Sendable {
       "INSERT INTO _words (revision) VALUES (0)",
       "CREATE TABLE _tombstone (id BLOB PRIMARY KEY, entity INTEGER NOT NULL, revision INTEGER NOT NULL) WITHOUT ROWID",
     ] + orderedTables.flatMap { $0.creation(model: model) }
+  }
+
+  // MARK: - Checksums of what no commit covers
+
+  static func sum(store id: UniqueID, created: Timestamp) -> Int64 {
+    var sum = Checksum()
+    sum.add(id.bytes)
+    withUnsafeBytes(of: created.littleEndian) { sum.add($0) }
+    return Int64(bitPattern: sum.value)
+  }
+
+  static func sum(model hash: [UInt8], source: String) -> Int64 {
+    var sum = Checksum()
+    sum.add(hash)
+    sum.add(source.utf8)
+    return Int64(bitPattern: sum.value)
   }
 }

@@ -1,0 +1,158 @@
+import GRDBSQLite
+import GraphModel
+
+/// The past: the commits against their fingerprints, and the way back from the present to nothing.
+extension StoreChecker {
+  /// Every commit's fingerprint, from the one before it.
+  mutating func checkChain() throws {
+    let row = try connection.statement(
+      """
+      SELECT revision, time, a.name, r.id, sequence, fingerprint, undoes, undo, changes,
+        EXISTS (SELECT 1 FROM _model AS m WHERE m.number = model), outcome FROM _commit
+      LEFT JOIN _author AS a ON a.number = author LEFT JOIN _replica AS r ON r.number = replica ORDER BY revision
+      """)
+    var previous: UInt64 = 0
+    var revision: Revision = 0
+    while try connection.step(row) {
+      let place = StoreCheck.Place(table: "_commit", row: row.integer(0))
+      if row.integer(0) != revision + 1 { report(.history, place, "does not follow revision \(revision)") }
+      revision = row.integer(0)
+      let undoes = row.isNull(6) ? nil : Optional(row.integer(6))
+      let print = StoreWriter.chain(
+        previous, revision: revision, time: row.integer(1), author: row.text(2),
+        transaction: TransactionID(replica: row.id(3), sequence: UInt64(bitPattern: row.integer(4))),
+        undoes: undoes, undo: row.blob(7), changes: row.blob(8))
+      previous = UInt64(bitPattern: row.integer(5))
+      if previous != print { report(.fingerprint, place, "is not as it was committed") }
+      // The fingerprint takes none for revision 0.
+      if let undoes, !(1..<revision).contains(undoes) { report(.fingerprint, place, "undoes revision \(undoes)") }
+      if row.integer(9) == 0 { report(.history, place, "was made under a model that the store does not keep") }
+      if !row.isNull(10) { checkAnswer(row.blob(10), place) }
+    }
+  }
+
+  /// What a client is told that sends the transaction again.
+  private mutating func checkAnswer(_ bytes: [UInt8], _ place: StoreCheck.Place) {
+    let answer = try? Committed(binary: bytes)
+    guard let answer, answer.binary == bytes, answer.revision == place.row,
+      answer.identities.allSatisfy({ $0.temporary.isTemporary && model.entity($0.permanent.entity) != nil })
+    else { return report(.history, place, "keeps an answer that is not its own") }
+  }
+
+  /// Takes the present back commit by commit: every image on the way must have the checksum that its commit recorded,
+  /// and the first commit must leave nothing.
+  mutating func checkHistory() throws {
+    var past = Past()
+    let history = HistoryReader(objects: objects)
+    var problems = [(StoreCheck.Place, String)]()
+    try history.forEachCommitNewestFirst(after: 0) { commit in
+      let place = StoreCheck.Place(table: "_commit", row: commit.revision)
+      past.foresee(commit)
+      for (recorded, change) in zip(commit.changes, try history.takeBack(commit, in: &past.present)) {
+        let image = change.after ?? change.before
+        if image.map({ Checksum.of($0.binary) }) != recorded.sum {
+          problems.append((place, "does not lead to \(change.id) as it is"))
+        }
+        if change.kind != .inserted, change.before == nil {
+          problems.append((place, "changes \(change.id), which was not there"))
+        }
+        if let image { past.noteSequences(of: image, model) }
+      }
+    }
+    for (place, text) in problems { report(.history, place, text) }
+    for (id, image) in past.present.sorted(by: { $0.key < $1.key }) where image != nil {
+      report(.history, .init(object: id), "was there before its first commit")
+    }
+    try checkPresent(against: past)
+    try checkTombstones(past.deleted)
+    attempt("the sequences") { try $0.checkSequences(past) }
+  }
+
+  /// Every object that is there must have been made by some commit.
+  private mutating func checkPresent(against past: Past) throws {
+    for table in layout.orderedTables {
+      let row = try connection.statement("SELECT _id, _entity, _row FROM \(quoted(table.name)) ORDER BY _row")
+      while try connection.step(row) {
+        let id = ObjectID(key: row.id(0), entity: EntityNumber(truncatingIfNeeded: row.integer(1)))
+        if past.present[id] == nil {
+          report(.history, .init(table: table.name, row: row.integer(2), object: id), "was made by no commit")
+        }
+      }
+    }
+  }
+
+  private mutating func checkTombstones(_ deleted: [ObjectID: Revision]) throws {
+    var missing = deleted
+    let row = try connection.statement("SELECT id, entity, revision FROM _tombstone")
+    while try connection.step(row) {
+      let id = ObjectID(key: row.id(0), entity: EntityNumber(truncatingIfNeeded: row.integer(1)))
+      let place = StoreCheck.Place(table: "_tombstone", object: id)
+      guard let (known, revision) = missing.first(id) else {
+        report(.tombstone, place, "was deleted by no commit")
+        continue
+      }
+      missing[id] = nil
+      if known.entity != id.entity || revision != row.integer(2) || sqlite3_column_bytes(row.statement, 0) != 16 {
+        report(.tombstone, place, "was deleted by revision \(revision), and is remembered otherwise")
+      }
+    }
+    for (id, revision) in missing.sorted(by: { $0.key < $1.key }) {
+      report(.tombstone, .init(object: id), "was deleted by revision \(revision), and is not remembered")
+    }
+  }
+
+  /// The number that a sequence gives next is one more than the highest that any object ever had.
+  private mutating func checkSequences(_ past: Past) throws {
+    let row = try connection.statement("SELECT revision, counters FROM _commit ORDER BY revision DESC LIMIT 1")
+    guard try connection.step(row) else { return }
+    let place = StoreCheck.Place(table: "_commit", row: row.integer(0))
+    let counters = try StoreWriter.decodeCounters(row.blob(1))
+    let sequences = Past.sequences(of: model.entities)
+    for property in sequences {
+      let (next, highest) = (counters[property.number] ?? 1, past.highest[property.number] ?? 0)
+      if next <= highest {
+        report(.sequence, place, "gives \(next) as the next \(property.name), and \(highest) has been given")
+      } else if next > highest + 1 {
+        report(.sequence, place, "gives \(next) as the next \(property.name), and \(highest) was the last")
+      }
+    }
+    for number in counters.keys.sorted() where !sequences.contains(where: { $0.number == number }) {
+      report(.sequence, place, "counts property \(number), which is no sequence")
+    }
+  }
+}
+
+/// What the way back has shown.
+private struct Past {
+  /// The objects touched so far, as they were before the oldest commit that was seen.
+  var present = [ObjectID: ObjectImage?]()
+  /// Those that no later commit brought back.
+  var deleted = [ObjectID: Revision]()
+  /// The highest number that a sequence has given.
+  var highest = [PropertyNumber: Int64]()
+
+  /// Each once, by number.
+  static func sequences(of entities: [Entity]) -> [Property] {
+    let all = entities.flatMap(\.attributes).filter { $0.attribute?.assignment == .sequence }
+    return Dictionary(all.map { ($0.number, $0) }, uniquingKeysWith: { $1 }).values.sorted { $0.number < $1.number }
+  }
+
+  /// Before a commit is taken back: an object that is met for the first time is met in its newest change.
+  mutating func foresee(_ commit: HistoryReader.Commit) {
+    for change in commit.changes where change.kind == .deleted && present[change.id] == nil {
+      deleted[change.id] = commit.revision
+    }
+  }
+
+  mutating func noteSequences(of image: ObjectImage, _ model: Model) {
+    for property in model.entity(image.id.entity)?.attributes ?? [] where property.attribute?.assignment == .sequence {
+      guard case .integer(let number) = image[property] else { continue }
+      highest[property.number] = max(highest[property.number] ?? 0, number)
+    }
+  }
+}
+
+extension [ObjectID: Revision] {
+  /// The key as it was put in: equality of ids leaves the entity out.
+  fileprivate func first(_ id: ObjectID) -> (ObjectID, Revision)? { index(forKey: id).map { self[$0] } }
+}

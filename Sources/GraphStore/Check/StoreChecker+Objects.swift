@@ -1,0 +1,191 @@
+import GRDBSQLite
+import GraphModel
+
+/// The present: every object against its checksum, its model, and the indexes that stand for it.
+extension StoreChecker {
+  mutating func checkObjects(of table: EntityTable) throws {
+    let sums = try connection.statement("SELECT _sum FROM \(quoted(table.name)) WHERE _row = ?")
+    let rows = try connection.statement(table.select + " ORDER BY t._row")
+    var members = [String: Int]()
+    var words = WordSums()
+    while try connection.step(rows) {
+      let number = rows.integer(0)
+      var place = StoreCheck.Place(table: table.name, row: number)
+      // Before anything is read: reading a column may change what SQLite says of its form.
+      let forms = wrongForms(rows, table)
+      let image: ObjectImage
+      do {
+        image = try objects.image(rows, in: table)
+      } catch let failure as StoreFailure where failure.code == .corrupt {
+        report(.rule, place, "belongs to an entity that the model does not know")
+        continue
+      }
+      place.object = image.id
+      sums.bind(1, number)
+      let isSummed = try connection.step(sums) && sums.integer(0) == Int64(bitPattern: Checksum.of(image.binary))
+      sqlite3_reset(sums.statement)
+      if !isSummed { report(.checksum, place, "has changed outside a commit") }
+      for name in forms { report(.form, place, "keeps \(name) in another form than the property's") }
+      checkForms(image, rows, table, place)
+      checkRules(image, place)
+      try checkCounts(image, place)
+      try checkEdges(image, number, table, place, &members)
+      if let known = indexed.known(image) {
+        for wordTable in table.wordTables {
+          words.add(value(of: wordTable.property, in: known), row: number, to: wordTable.name)
+        }
+      }
+    }
+    for edge in table.edges {
+      let count = try connection.statement("SELECT count(*) FROM \(quoted(edge.name))")
+      let total = try connection.step(count) ? Int(count.integer(0)) : 0
+      sqlite3_reset(count.statement)
+      let expected = members[edge.name] ?? 0
+      if total != expected {
+        report(.edges, .init(table: edge.name), "has \(total) rows, the objects have \(expected) members")
+      }
+    }
+    for wordTable in table.wordTables {
+      attempt("the full-text index \(wordTable.name)") { try $0.checkWords(of: wordTable, in: table, words) }
+    }
+  }
+
+  /// Null for a property of another branch of the family, whose place holds something else here.
+  func value(of property: Property, in image: ObjectImage) -> Value {
+    model.entity(image.id.entity)?.property(property.number) == nil ? .null : image[property]
+  }
+
+  // MARK: - Forms
+
+  /// The columns that don't hold what their property is stored as. A reader would take most of them all the same, a
+  /// predicate in SQL would not.
+  private func wrongForms(_ row: Row, _ table: EntityTable) -> [String] {
+    let entity = EntityNumber(truncatingIfNeeded: row.integer(2))
+    let own = Set(table.columnOfSlot[entity] ?? [])
+    var wrong = [String]()
+    for (column, expected) in zip(["_row", "_id", "_entity", "_revision"], [1, 4, 1, 1]).enumerated()
+    where sqlite3_column_type(row.statement, Int32(column)) != Int32(expected.1) {
+      wrong.append(expected.0)
+    }
+    for (index, column) in table.columns.enumerated() {
+      let type = sqlite3_column_type(row.statement, Int32(EntityTable.fixedColumns + index))
+      if type == SQLITE_NULL { continue }
+      if !own.contains(index) || type != Self.form(of: column) { wrong.append(column.name) }
+    }
+    return wrong
+  }
+
+  private static func form(of column: EntityTable.Column) -> Int32 {
+    switch column.property.attribute?.kind {
+    case .bool, .integer, .date: SQLITE_INTEGER
+    case .double: SQLITE_FLOAT
+    case .decimal, .uuid, .data: SQLITE_BLOB
+    case .string, .uri, .enumeration, .json, .text: SQLITE_TEXT
+    case nil: column.destination == nil ? SQLITE_BLOB : SQLITE_INTEGER
+    }
+  }
+
+  /// Values that are read alike whatever their bytes are: these must have the one form that the writer gives them.
+  private mutating func checkForms(
+    _ image: ObjectImage, _ row: Row, _ table: EntityTable, _ place: StoreCheck.Place
+  ) {
+    for index in table.columnOfSlot[image.id.entity] ?? [] {
+      let property = table.columns[index].property
+      let position = Int32(EntityTable.fixedColumns + index)
+      let isCanonical: Bool =
+        switch image[property] {
+        case .bool(let value): row.integer(position) == (value ? 1 : 0)
+        case .decimal(let value): row.blob(position) == value.orderedBytes
+        case .uuid(let value): row.blob(position) == value.bytes
+        case .objects(let ids): row.blob(position) == Row.packed(ids)
+        default: true
+        }
+      if !isCanonical { report(.form, place, "keeps \(property.name) in another form than the property's") }
+    }
+  }
+
+  // MARK: - The model's rules
+
+  private mutating func checkRules(_ image: ObjectImage, _ place: StoreCheck.Place) {
+    guard let entity = model.entity(image.id.entity) else { return }
+    if entity.isAbstract { report(.rule, place, "belongs to the abstract entity \(entity.name)") }
+    for property in entity.storedProperties {
+      let value = image[property]
+      if value.isNull, !property.isOptional { report(.rule, place, "has no \(property.name), which is required") }
+      guard let attribute = property.attribute else { continue }
+      guard attribute.checked(value) == value else {
+        report(.rule, place, "has a \(property.name) that is no \(attribute.typeDescription)")
+        continue
+      }
+      for violation in attribute.violations(of: value) {
+        report(.rule, place, "has a \(property.name) that \(violation)")
+      }
+    }
+  }
+
+  private mutating func checkCounts(_ image: ObjectImage, _ place: StoreCheck.Place) throws {
+    guard let entity = model.entity(image.id.entity) else { return }
+    for property in entity.relationships {
+      guard let relationship = property.relationship else { continue }
+      let isFoundByInverse = relationship.storage == .inverse
+      // A to-one whose other side keeps the reference is kept single by nothing but the rules.
+      let maximum = relationship.maximumCount ?? (isFoundByInverse && !relationship.isToMany ? 1 : nil)
+      guard relationship.minimumCount != nil || maximum != nil else { continue }
+      var count = image[property].objectIDs.count
+      if isFoundByInverse, let inverse = model.property(relationship.inverse) {
+        count = try objects.readReferrers(to: image.id, through: inverse).count
+      }
+      if let minimum = relationship.minimumCount, count < minimum {
+        report(.count, place, "has \(count) objects in \(property.name) and needs \(minimum)")
+      }
+      if let maximum, count > maximum {
+        report(.count, place, "has \(count) objects in \(property.name) and takes \(maximum)")
+      }
+    }
+  }
+
+  /// Keys that two objects share, without asking the indexes that should have prevented it.
+  mutating func checkKeys(of table: EntityTable) throws {
+    for (owner, constraint) in EntityTable.constraints(of: table.root, model) {
+      let columns = constraint.compactMap { table.column(of: $0) }
+      let keys = columns.map { quoted($0.name) }
+      let family = owner.family.map(String.init).joined(separator: ", ")
+      let rows = try connection.statement(
+        """
+        SELECT max(_row), count(*) FROM \(quoted(table.name)) NOT INDEXED
+        WHERE \(keys.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")) AND _entity IN (\(family))
+        GROUP BY \(keys.joined(separator: ", ")) HAVING count(*) > 1
+        """)
+      while try connection.step(rows) {
+        let (row, count) = (rows.integer(0), rows.integer(1))
+        let names = columns.map(\.property.name).joined(separator: " and ")
+        report(
+          .unique, .init(table: table.name, row: row, object: try objects.id(ofRow: row, in: table)),
+          "shares its \(names) with \(count - 1) other object\(count == 2 ? "" : "s")")
+      }
+    }
+  }
+
+  // MARK: - The index of a to-many
+
+  private mutating func checkEdges(
+    _ image: ObjectImage, _ row: Int64, _ table: EntityTable, _ place: StoreCheck.Place, _ counts: inout [String: Int]
+  ) throws {
+    for edge in table.edges {
+      for member in value(of: edge.property, in: image).objectIDs {
+        counts[edge.name, default: 0] += 1
+        guard let found = try objects.find(member) else {
+          report(.dangling, place, "names \(member) in \(edge.property.name), which is not there")
+          continue
+        }
+        let statement = try connection.statement("SELECT 1 FROM \(quoted(edge.name)) WHERE member = ? AND owner = ?")
+        statement.bind(1, found.row)
+        statement.bind(2, row)
+        if try !connection.step(statement) {
+          report(.edges, place, "names \(member) in \(edge.property.name), the index does not")
+        }
+        sqlite3_reset(statement.statement)
+      }
+    }
+  }
+}

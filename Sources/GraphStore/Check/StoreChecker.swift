@@ -1,0 +1,144 @@
+import GRDB
+import GRDBSQLite
+import GraphModel
+
+/// One run of the check over one connection: the steps in order, and what they share.
+struct StoreChecker {
+  let database: Database
+  let model: Model
+  let layout: StoreLayout
+  let objects: ObjectReader
+  private(set) var findings: FindingList
+  /// What the full-text indexes should hold of the newest objects.
+  private(set) var indexed = IndexedTexts()
+
+  init(_ database: Database, model: Model, findings: FindingList) {
+    self.database = database
+    self.model = model
+    self.findings = findings
+    layout = StoreLayout(model: model)
+    objects = ObjectReader(Connection(database), layout: layout)
+  }
+
+  var connection: Connection { objects.connection }
+
+  mutating func report(_ kind: StoreCheck.Kind, _ place: StoreCheck.Place = .init(), _ text: String) {
+    findings.add(kind, place, text: text)
+  }
+
+  /// A step that can't go on says so; the next one is tried all the same.
+  mutating func attempt(_ what: String, _ step: (inout StoreChecker) throws -> Void) {
+    do {
+      try step(&self)
+    } catch let failure as MalformedMessage {
+      report(.integrity, .init(), "\(what) can't be decoded: \(failure.reason)")
+    } catch let failure as StoreFailure {
+      report(.integrity, .init(), "\(what) can't be read: \(failure.cause.isEmpty ? failure.sentence : failure.cause)")
+    } catch let error as DatabaseError {
+      report(.integrity, .init(), "\(what) can't be read: \(error.message ?? "no reason is given")")
+    } catch {
+      report(.integrity, .init(), "\(what) can't be read: \(error)")
+    }
+  }
+
+  mutating func run() {
+    attempt("the database") { try $0.checkDatabase() }
+    attempt("the references") { try $0.checkForeignKeys() }
+    attempt("the schema") { try $0.checkSchema() }
+    attempt("the store's own rows") { try $0.checkOwnRows() }
+    attempt("the chain of commits") { try $0.checkChain() }
+    // What is stored means nothing under another model.
+    guard findings.count(of: .model) == 0 else { return }
+    attempt("the newest commits") { try $0.checkWatermark() }
+    for table in layout.orderedTables {
+      attempt("the table \(table.name)") { try $0.checkObjects(of: table) }
+      attempt("the keys of \(table.name)") { try $0.checkKeys(of: table) }
+    }
+    attempt("the history") { try $0.checkHistory() }
+  }
+
+  // MARK: - What SQLite proves
+
+  /// A torn file has more to say than anybody reads.
+  private static let maximumIntegrityLines = 1_000
+
+  private mutating func checkDatabase() throws {
+    let lines = try String.fetchAll(database, sql: "PRAGMA integrity_check(\(Self.maximumIntegrityLines))")
+    for line in lines where line != "ok" { report(.integrity, .init(), line) }
+  }
+
+  private mutating func checkForeignKeys() throws {
+    let rows = try GRDB.Row.fetchCursor(database, sql: "PRAGMA foreign_key_check")
+    while let row = try rows.next() {
+      let (table, parent): (String?, String?) = (row[0], row[2])
+      report(.foreignKey, .init(table: table, row: row[1]), "refers to a row of \(parent ?? "?") that is not there")
+    }
+  }
+
+  /// The statements that made the tables, compared with those that the stored model gives.
+  private mutating func checkSchema() throws {
+    let source = try String.fetchOne(database, sql: "SELECT source FROM _model ORDER BY number DESC LIMIT 1")
+    // Usually the very text of the model given.
+    guard let stored = source == model.source ? model : source.flatMap({ try? Model(parsing: $0.utf8) }) else {
+      return report(.store, .init(table: "_model"), "holds no model that can be read")
+    }
+    let expected = try DatabaseQueue().inDatabase { database in
+      for statement in StoreLayout(model: stored).creation { try database.execute(sql: statement) }
+      return try Self.schema(of: database)
+    }
+    let present = try Self.schema(of: database)
+    for (name, sql) in expected.sorted(by: { $0.key < $1.key }) where present[name] != sql {
+      report(.schema, .init(table: name), present[name] == nil ? "is not there" : "is not as it was made")
+    }
+    for name in present.keys.sorted() where expected[name] == nil {
+      report(.schema, .init(table: name), "does not belong to the store")
+    }
+  }
+
+  private static func schema(of database: Database) throws -> [String: [String?]] {
+    var schema = [String: [String?]]()
+    // Statistics may be gathered by anybody.
+    let sql = "SELECT name, type, tbl_name, sql FROM sqlite_schema WHERE name NOT GLOB 'sqlite_stat*'"
+    for row in try GRDB.Row.fetchAll(database, sql: sql) {
+      schema[row[0] as String? ?? ""] = [row[1], row[2], row[3]]
+    }
+    return schema
+  }
+
+  private mutating func checkWatermark() throws {
+    let history = HistoryReader(objects: objects)
+    let (watermark, head) = (try WordFeed.watermark(connection), try history.head().revision)
+    guard 0...head ~= watermark else {
+      return report(.words, .init(table: "_words"), "says \(watermark), the newest commit is \(head)")
+    }
+    indexed = try IndexedTexts(history, watermark: watermark)
+  }
+
+  // MARK: - The store's own rows
+
+  private mutating func checkOwnRows() throws {
+    let own = try connection.statement("SELECT id, created, sum FROM _store")
+    var count = 0
+    while try connection.step(own) {
+      count += 1
+      let isWhole = sqlite3_column_bytes(own.statement, 0) == 16
+      if !isWhole || own.integer(2) != StoreLayout.sum(store: own.id(0), created: own.integer(1)) {
+        report(.store, .init(table: "_store"), "has changed: the store's id is not the one it was made with")
+      }
+    }
+    if count != 1 { report(.store, .init(table: "_store"), "has \(count) rows instead of one") }
+    let marks = try Int.fetchOne(database, sql: "SELECT count(*) FROM _words") ?? 0
+    if marks != 1 { report(.store, .init(table: "_words"), "has \(marks) rows instead of one") }
+    let models = try connection.statement("SELECT number, hash, source, sum FROM _model ORDER BY number")
+    var newest = [UInt8]()
+    while try connection.step(models) {
+      newest = models.blob(1)
+      if models.integer(3) != StoreLayout.sum(model: newest, source: models.text(2)) {
+        report(.store, .init(table: "_model", row: models.integer(0)), "has changed")
+      }
+    }
+    if newest != model.hash.bytes {
+      report(.model, .init(), "the store was made with another model than the one given")
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import GraphModel
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// The log beside a database, looked at before SQLite takes it up: once it has, what follows a damaged frame is
+/// overwritten.
+enum WriteAheadLogFile {
+  /// - Parameter path: of the database.
+  /// - Throws: `StoreFailure(.corrupt)` when commits are missing from the log's middle. Nothing was touched.
+  static func refuseLoss(beside path: String) throws {
+    guard let loss = try loss(beside: path) else { return }
+    throw StoreFailure(
+      .corrupt, "the log \(path)-wal has lost commits from its middle", cause: sentence(loss),
+      advice: "Nothing was touched. Keep a copy of all files, run stickiesd check, and restore a backup.")
+  }
+
+  static func sentence(_ loss: WriteAheadLogScan.Loss) -> String {
+    (loss.frame == 0 ? "its header" : "frame \(loss.frame) at byte \(loss.offset)")
+      + " is damaged, frame \(loss.survivor) of a later commit is sound"
+  }
+
+  static func loss(beside path: String) throws -> WriteAheadLogScan.Loss? {
+    let log = path + "-wal"
+    let descriptor = open(log, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw StoreFiles.failure("\(log) can't be read", errno)
+    }
+    defer { close(descriptor) }
+    // A program that does not know our lock may be writing: a log that was begun anew meanwhile is looked at again.
+    for _ in 0..<3 {
+      let header = try bytes(of: descriptor, 0..<WriteAheadLogScan.headerSize, log)
+      var status = stat()
+      guard fstat(descriptor, &status) == 0 else { throw StoreFiles.failure("\(log) can't be read", errno) }
+      let scan = WriteAheadLogScan(size: Int(status.st_size)) { try bytes(of: descriptor, $0, log) }
+      guard let loss = try scan.loss(pageSize: StoreFiles.pageSize(of: path)) else { return nil }
+      if try bytes(of: descriptor, 0..<WriteAheadLogScan.headerSize, log) == header { return loss }
+    }
+    return nil
+  }
+
+  private static func bytes(of descriptor: Int32, _ range: Range<Int>, _ name: String) throws -> [UInt8] {
+    var result = [UInt8](repeating: 0, count: range.count)
+    var filled = 0
+    while filled < result.count {
+      let count = result.withUnsafeMutableBytes { buffer in
+        pread(
+          descriptor, UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]).baseAddress, buffer.count - filled,
+          off_t(range.lowerBound + filled))
+      }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw StoreFiles.failure("\(name) can't be read", errno) }
+      if count == 0 { break }
+      filled += count
+    }
+    return Array(result.prefix(filled))
+  }
+}

@@ -1,0 +1,178 @@
+/// Looks for commits that a write-ahead log has lost from its middle.
+///
+/// SQLite takes a log up to the first frame whose checksum is wrong and drops what follows without a word. That is
+/// right for the tail that a power cut tore, and wrong for a flipped byte before commits that were acknowledged. The
+/// checksum of a frame covers that of the frame before it, so a frame behind a damaged one can still be verified: from
+/// the checksum that its predecessor *says* it has.
+///
+/// The rule: something is lost when, at or behind the first bad frame, a frame that ends a commit is followed by a
+/// frame with the log's own salts that verifies from it.
+///
+/// Why that never refuses a torn tail: the follower's checksum continues the one of the frame before it, so it was
+/// written when that frame stood there and SQLite took it for committed. With synchronous=FULL it does so only after a
+/// sync of everything up to it, and under the same salts never writes there again. So whatever is bad up to that frame
+/// was good on the disk once. What a power cut leaves is different: old salts (a log that was begun anew), frames of a
+/// transaction that was given back or whose sync failed (a commit frame perhaps, but nothing that continues it), or
+/// pieces of the one transaction that was being written (which has one commit frame, its last).
+///
+/// A frame that verifies alone is no proof: the disk may have kept a later page of that last transaction and lost an
+/// earlier one. Hence damage within the newest commit can't be told from a torn tail: no file alone can show it.
+struct WriteAheadLogScan {
+  /// A hole: what was behind it is still there.
+  struct Loss: Hashable {
+    /// The first frame that SQLite does not take, from 1; 0 is the log's header.
+    let frame: Int
+    /// Where it begins in the file.
+    let offset: Int
+    /// A sound frame of a later commit.
+    let survivor: Int
+  }
+
+  static let headerSize = 32
+  static let frameHeaderSize = 24
+  /// So many bytes are read at once, or one frame.
+  static let pieceSize = 256 << 10
+
+  private let size: Int
+  private let read: (Range<Int>) throws -> [UInt8]
+
+  /// - Parameters:
+  ///   - size: of the log, in bytes.
+  ///   - read: gives the bytes of a range, or fewer at the end.
+  init(size: Int, read: @escaping (Range<Int>) throws -> [UInt8]) {
+    self.size = size
+    self.read = read
+  }
+
+  /// - Parameter pageSize: the database's, for a log whose own header is damaged.
+  func loss(pageSize: Int) throws -> Loss? {
+    guard size >= Self.headerSize else { return nil }
+    let header = try read(0..<Self.headerSize)
+    guard header.count == Self.headerSize else { return nil }
+    if let log = LogHeader(header) {
+      return try loss(pageSize: log.pageSize, salts: log.salts, from: log.sum, isBigEndian: log.isBigEndian)
+    }
+    // Which order the sums were made in stands in the header, too.
+    return try loss(pageSize: pageSize, salts: nil, from: nil, isBigEndian: false)
+      ?? loss(pageSize: pageSize, salts: nil, from: nil, isBigEndian: true)
+  }
+
+  /// - Parameters:
+  ///   - salts: nil for those of the first frame.
+  ///   - start: the header's sum; nil when the header is damaged, and with it the first frame's beginning.
+  private func loss(pageSize: Int, salts: UInt64?, from start: LogSum?, isBigEndian: Bool) throws -> Loss? {
+    let frameSize = Self.frameHeaderSize + pageSize
+    let count = (size - Self.headerSize) / frameSize
+    let perPiece = max(1, Self.pieceSize / frameSize)
+    var salts = salts
+    // Nil from the first bad frame on.
+    var running = start
+    var bad: Int? = start == nil ? 0 : nil
+    var previous: LogFrame?
+    for first in stride(from: 0, to: count, by: perPiece) {
+      let begin = Self.headerSize + first * frameSize
+      let piece = try read(begin..<(begin + min(perPiece, count - first) * frameSize))
+      for place in 0..<(piece.count / frameSize) {
+        let bytes = piece[(place * frameSize)..<((place + 1) * frameSize)]
+        var frame = LogFrame(bytes)
+        if salts == nil { salts = frame.salts }
+        let isCurrent = frame.salts == salts && frame.page != 0
+        if let sum = running {
+          frame.computed = isCurrent ? sum.adding(frame: bytes, isBigEndian: isBigEndian) : nil
+          if isCurrent, frame.computed == frame.stored {
+            running = frame.stored
+          } else {
+            (running, bad) = (nil, first + place + 1)
+          }
+        } else if isCurrent, let before = previous {
+          if before.endsCommit, before.leads(to: frame, bytes, isBigEndian: isBigEndian), let bad {
+            let offset = bad == 0 ? 0 : Self.headerSize + (bad - 1) * frameSize
+            return Loss(frame: bad, offset: offset, survivor: first + place + 1)
+          }
+          frame.computed = before.stored.adding(frame: bytes, isBigEndian: isBigEndian)
+        }
+        previous = frame
+      }
+    }
+    return nil
+  }
+}
+
+/// SQLite's running sum over a log: two words that take in eight bytes a step.
+struct LogSum: Hashable {
+  var first: UInt32
+  var second: UInt32
+
+  /// - Parameter bytes: a multiple of eight.
+  mutating func add(_ bytes: ArraySlice<UInt8>, isBigEndian: Bool) {
+    var (a, b) = (first, second)
+    bytes.withUnsafeBytes { bytes in
+      for offset in stride(from: 0, to: bytes.count - bytes.count % 8, by: 8) {
+        let x = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+        let y = bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
+        a = a &+ (isBigEndian ? UInt32(bigEndian: x) : UInt32(littleEndian: x)) &+ b
+        b = b &+ (isBigEndian ? UInt32(bigEndian: y) : UInt32(littleEndian: y)) &+ a
+      }
+    }
+    (first, second) = (a, b)
+  }
+
+  /// The sum after a frame: the first eight bytes of its header, and the page.
+  func adding(frame bytes: ArraySlice<UInt8>, isBigEndian: Bool) -> LogSum {
+    var sum = self
+    sum.add(bytes.prefix(8), isBigEndian: isBigEndian)
+    sum.add(bytes.dropFirst(WriteAheadLogScan.frameHeaderSize), isBigEndian: isBigEndian)
+    return sum
+  }
+}
+
+/// The log's first 32 bytes; nil when SQLite would not take them.
+private struct LogHeader {
+  let pageSize: Int
+  let salts: UInt64
+  let sum: LogSum
+  let isBigEndian: Bool
+
+  init?(_ bytes: [UInt8]) {
+    let magic = word(bytes[0...], at: 0)
+    guard magic & ~1 == 0x377F_0682 else { return nil }
+    isBigEndian = magic & 1 == 1
+    pageSize = Int(word(bytes[0...], at: 8))
+    guard (512...65_536).contains(pageSize), pageSize & (pageSize - 1) == 0 else { return nil }
+    salts = UInt64(word(bytes[0...], at: 16)) << 32 | UInt64(word(bytes[0...], at: 20))
+    sum = LogSum(first: word(bytes[0...], at: 24), second: word(bytes[0...], at: 28))
+    var computed = LogSum(first: 0, second: 0)
+    computed.add(bytes[..<24], isBigEndian: isBigEndian)
+    guard computed == sum else { return nil }
+  }
+}
+
+/// A frame's header, and what its sum ought to be.
+private struct LogFrame {
+  let page: UInt32
+  /// It carries the size of the database after the commit.
+  let endsCommit: Bool
+  let salts: UInt64
+  let stored: LogSum
+  /// From its contents and its predecessor's stored sum; nil where nobody asked.
+  var computed: LogSum?
+
+  init(_ bytes: ArraySlice<UInt8>) {
+    page = word(bytes, at: 0)
+    endsCommit = word(bytes, at: 4) != 0
+    salts = UInt64(word(bytes, at: 8)) << 32 | UInt64(word(bytes, at: 12))
+    stored = LogSum(first: word(bytes, at: 16), second: word(bytes, at: 20))
+  }
+
+  /// Whether `next` continues this frame: from its sum as it is written, or, should just that be damaged, from the sum
+  /// that its contents give.
+  func leads(to next: LogFrame, _ bytes: ArraySlice<UInt8>, isBigEndian: Bool) -> Bool {
+    if stored.adding(frame: bytes, isBigEndian: isBigEndian) == next.stored { return true }
+    return computed.map { $0.adding(frame: bytes, isBigEndian: isBigEndian) == next.stored } ?? false
+  }
+}
+
+/// A big-endian number of four bytes.
+private func word(_ bytes: ArraySlice<UInt8>, at offset: Int) -> UInt32 {
+  bytes.dropFirst(offset).prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+}
