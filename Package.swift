@@ -66,7 +66,7 @@ let package = Package(
     .testTarget(name: "TidyTests"),
     .testTarget(name: "GraphModelTests", dependencies: ["GraphModel", "GraphTesting"]),
     .testTarget(name: "GraphWireTests", dependencies: ["GraphModel", "GraphWire", "GraphTesting", protobuf]),
-    .testTarget(name: "GraphStoreTests", dependencies: ["GraphStore", "GraphTesting"]),
+    .testTarget(name: "GraphStoreTests", dependencies: ["GraphModel", "GraphStore", "GraphTesting", grdb]),
     .testTarget(name: "GraphSimulationTests", dependencies: ["GraphSimulation", "GraphTesting", "graph-sim"]),
     .testTarget(
       name: "EndToEndTests",

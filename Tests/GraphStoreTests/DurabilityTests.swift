@@ -52,7 +52,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (CrashableFiles.Fault.full, StoreFailure.Code.full), (.inputOutput, .inputOutput), (.readOnly, .readOnly),
+    (CrashableFiles.Fault.full, StoreFailure.Code.full), (.fullAfter(operations: 4), .full),
+    (.inputOutput, .inputOutput), (.notSynchronized, .inputOutput), (.readOnly, .readOnly),
   ])
   func aDiskThatFailsRefusesCommitsAndLosesNone(fault: CrashableFiles.Fault, code: StoreFailure.Code) throws {
     let directory = try TemporaryDirectory()

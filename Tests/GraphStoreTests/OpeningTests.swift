@@ -17,13 +17,17 @@ import Testing
   }
 
   private func expectUntouched(
-    _ content: [UInt8], _ code: StoreFailure.Code, sourceLocation: SourceLocation = #_sourceLocation
+    _ content: [UInt8], _ code: StoreFailure.Code, _ words: String = "",
+    sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
     let directory = try TemporaryDirectory()
-    let file = directory.path + "/graph.sqlite"
-    try Data(content).write(to: URL(fileURLWithPath: file))
-    #expect(try failure(directory)?.code == code, sourceLocation: sourceLocation)
-    #expect(FileManager.default.contents(atPath: file).map(Array.init) == content, sourceLocation: sourceLocation)
+    try Data(content).write(to: URL(fileURLWithPath: directory.path + "/graph.sqlite"))
+    let before = try FileState.of(directory)
+    let failure = try failure(directory)
+    #expect(failure?.code == code, sourceLocation: sourceLocation)
+    #expect(failure?.description.contains(words) == true || words.isEmpty, sourceLocation: sourceLocation)
+    #expect(failure?.advice.isEmpty == false, sourceLocation: sourceLocation)
+    #expect(try FileState.of(directory) == before, sourceLocation: sourceLocation)
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
     #expect(names == ["graph.sqlite", "lock"], sourceLocation: sourceLocation)
   }
@@ -34,24 +38,37 @@ import Testing
     try expectUntouched([UInt8](repeating: 7, count: 5_000), .notAStore)
   }
 
-  private func header(application: UInt32, version: UInt32) throws -> [UInt8] {
+  /// A sound store's bytes, some of them put otherwise.
+  private func file(_ changes: (offset: Int, bytes: [UInt8])...) throws -> [UInt8] {
     let store = try TestStore(try Fixtures.stickies())
+    _ = try store.insert("Board", ["name": .string("B")])
     try store.store.close()
     var bytes = try #require(
       FileManager.default.contents(atPath: store.directory.path + "/graph.sqlite").map(Array.init))
-    for index in 0..<4 {
-      bytes[68 + index] = UInt8(truncatingIfNeeded: application >> UInt32(24 - 8 * index))
-      bytes[60 + index] = UInt8(truncatingIfNeeded: version >> UInt32(24 - 8 * index))
+    for change in changes {
+      bytes.replaceSubrange(change.offset..<(change.offset + change.bytes.count), with: change.bytes)
     }
     return bytes
   }
 
   @Test func anotherProgramsDatabaseIsLeftAlone() throws {
-    try expectUntouched(try header(application: 0x1234, version: 1), .notAStore)
+    try expectUntouched(try file((68, [0, 0, 0x12, 0x34])), .notAStore, "another program")
   }
 
   @Test func aNewerStoreIsLeftAlone() throws {
-    try expectUntouched(try header(application: 0x5374_6B79, version: 99), .newerVersion)
+    try expectUntouched(try file((60, [0, 0, 0, 99])), .newerVersion, "its layout is 99")
+  }
+
+  /// Page size, journal versions, kept bytes, fractions, schema's format, encoding, a layout that never was.
+  @Test func aDamagedHeaderIsSaidToBeOneAndLeftAlone() throws {
+    let damages: [(Int, [UInt8])] = [
+      (16, [0x11, 0]), (16, [0, 0]), (18, [3]), (19, [9]), (20, [1]), (21, [65]), (44, [0, 0, 0, 9]),
+      (56, [0, 0, 0, 2]),
+      (60, [0, 0, 0, 0]), (60, [0x80, 0, 0, 1]),
+    ]
+    for (offset, bytes) in damages {
+      try expectUntouched(try file((offset, bytes)), .corrupt, "the header of")
+    }
   }
 
   @Test func theSecondOpenerIsToldWhoTheFirstIs() throws {
@@ -79,39 +96,34 @@ import Testing
     #expect(try revived.head == store.store.head)
   }
 
-  @Test func aDamagedFileIsFound() throws {
-    let store = try TestStore(try Fixtures.stickies())
-    let board = try store.insert("Board", ["name": .string("B")])
-    for number in 0..<200 {
-      _ = try store.insert("Note", ["board": .object(board), "text": .string("note \(number)")])
-    }
+  @Test func aFileSystemWithoutLocksIsNamedAndTheStoreIsLeftAlone() throws {
+    let directory = try TemporaryDirectory()
+    CrashableFiles.watch(directory.path)
+    defer { CrashableFiles.unwatch(directory.path) }
+    let store = try TestStore(try Fixtures.stickies(), directory: directory)
+    _ = try store.insert("Board", ["name": .string("B")])
     try store.store.close()
-    let file = store.directory.path + "/graph.sqlite"
-    let sound = try #require(FileManager.default.contents(atPath: file).map(Array.init))
-    #expect(try StoreCheck.run(directory: store.directory.path, model: store.model).isEmpty)
-    let answer = try snapshot(store.directory.path, store.model)
-    var random = SeededGenerator(seed: 5)
-    for _ in 0..<60 {
-      var damaged = sound
-      let place = Int.random(in: 100..<damaged.count, using: &random)
-      damaged[place] ^= UInt8.random(in: 1...255, using: &random)
-      try Data(damaged).write(to: URL(fileURLWithPath: file))
-      let findings =
-        (try? StoreCheck.run(directory: store.directory.path, model: store.model)) ?? [.init(kind: "open", text: "")]
-      if findings.isEmpty {
-        #expect(
-          try snapshot(store.directory.path, store.model) == answer, "byte \(place) changes the answer and is not found"
-        )
-      }
-      for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file + suffix) }
-    }
+    let before = try FileState.of(directory)
+    CrashableFiles.fail(directory.path, with: .cannotLock)
+    let refused = try failure(directory)
+    #expect(refused?.code == .cannotLock)
+    #expect(refused?.advice.contains("local file system") == true)
+    #expect(try FileState.of(directory) == before)
+    CrashableFiles.fail(directory.path, with: nil)
+    #expect(try failure(directory) == nil)
   }
 
-  private func snapshot(_ directory: String, _ model: Model) throws -> [ObjectImage] {
-    let store = try SQLiteStore(directory: directory, model: model)
-    defer { try? store.close() }
-    var images = [ObjectImage]()
-    for entity in model.entities { _ = try store.fetch(.init(entity: entity.number)) { images.append($0) } }
-    return images
+  @Test func aFullDiskLeavesNoHalfMadeStore() throws {
+    let directory = try TemporaryDirectory()
+    CrashableFiles.watch(directory.path)
+    defer { CrashableFiles.unwatch(directory.path) }
+    // However far the making comes.
+    for operations in [0, 1, 5, 20] {
+      CrashableFiles.fail(directory.path, with: .fullAfter(operations: operations))
+      #expect(try failure(directory)?.code == .full, "after \(operations) writes")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["lock"])
+    }
+    CrashableFiles.fail(directory.path, with: nil)
+    #expect(try failure(directory) == nil)
   }
 }

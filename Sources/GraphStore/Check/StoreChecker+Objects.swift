@@ -114,11 +114,11 @@ extension StoreChecker {
       if value.isNull, !property.isOptional { report(.rule, place, "has no \(property.name), which is required") }
       guard let attribute = property.attribute else { continue }
       guard attribute.checked(value) == value else {
-        report(.rule, place, "has a \(property.name) that is no \(attribute.typeDescription)")
+        report(.rule, place, "breaks a rule: \(property.name) is no \(attribute.typeDescription)")
         continue
       }
       for violation in attribute.violations(of: value) {
-        report(.rule, place, "has a \(property.name) that \(violation)")
+        report(.rule, place, "breaks a rule: \(property.name) \(violation)")
       }
     }
   }

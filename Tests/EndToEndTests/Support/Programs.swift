@@ -31,10 +31,15 @@ final class Daemon: @unchecked Sendable {  // `process` is replaced by one test 
   }
 
   /// Starts the daemon and returns when it listens.
-  func start(_ extra: [String] = [], listen: [String] = ["tcp://127.0.0.1:0"]) throws {
+  /// - Parameter wrapper: a command that ends by becoming the daemon.
+  func start(
+    _ extra: [String] = [], listen: [String] = ["tcp://127.0.0.1:0"], through wrapper: [String] = []
+  ) throws {
     process = Process()
-    process.executableURL = Self.binary("stickiesd")
-    process.arguments = ["--data", data] + ([socket.description] + listen).flatMap { ["--listen", $0] } + extra
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments =
+      wrapper + [Self.binary("stickiesd").path, "--data", data]
+      + ([socket.description] + listen).flatMap { ["--listen", $0] } + extra
     let output = Pipe()
     process.standardOutput = output
     let errors = try #require(FileHandle(forWritingAtPath: log))
