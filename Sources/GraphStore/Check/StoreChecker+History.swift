@@ -56,7 +56,7 @@ extension StoreChecker {
         if change.kind != .inserted, change.before == nil {
           problems.append((place, "changes \(change.id), which was not there"))
         }
-        if let image { past.noteSequences(of: image, model) }
+        if let image { past.countSequences(of: image, model) }
       }
     }
     for (place, text) in problems { report(.history, place, text) }
@@ -144,7 +144,7 @@ private struct Past {
     }
   }
 
-  mutating func noteSequences(of image: ObjectImage, _ model: Model) {
+  mutating func countSequences(of image: ObjectImage, _ model: Model) {
     for property in model.entity(image.id.entity)?.attributes ?? [] where property.attribute?.assignment == .sequence {
       guard case .integer(let number) = image[property] else { continue }
       highest[property.number] = max(highest[property.number] ?? 0, number)
