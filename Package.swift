@@ -11,6 +11,7 @@ let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 // Of tests only: the wire's own encoder is held against it.
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
+let configuration: Target.Dependency = .product(name: "Configuration", package: "swift-configuration")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 
 let package = Package(
@@ -29,6 +30,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
     .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: []),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
     .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
@@ -49,7 +51,8 @@ let package = Package(
     .executableTarget(
       name: "stickiesd",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphStore", "GraphServer", "StickiesKit", arguments, lifecycle, log,
+        "GraphModel", "GraphWire", "GraphStore", "GraphServer", "StickiesKit", arguments, configuration,
+        lifecycle, log,
       ]),
     .executableTarget(
       name: "stickies",

@@ -23,6 +23,12 @@ enum StoreFiles {
 
   /// Makes the directory when it is not there.
   static func prepare(directory: String) throws {
+    var status = stat()
+    if stat(directory, &status) == 0, status.st_mode & S_IFMT != S_IFDIR {
+      throw StoreFailure(
+        .inputOutput, "the data directory \(directory) is a file",
+        advice: "Give --data a directory; the file was not touched.")
+    }
     do {
       try FileManager.default.createDirectory(
         atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -1,6 +1,10 @@
-import Foundation
+import FoundationEssentials
 import GraphModel
 import GraphWire
+
+#if canImport(Glibc)
+  import Glibc
+#endif
 
 /// What the environment says: where data and sockets are, and who the user is.
 public struct ProcessEnvironment: Sendable {
@@ -16,13 +20,24 @@ public struct ProcessEnvironment: Sendable {
     variables[name].flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  private var home: String { self["HOME"] ?? NSHomeDirectory() }
-
-  /// `$XDG_DATA_HOME/stickies`; the specification wants relative paths ignored.
-  public var dataDirectory: String {
-    let base = self["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? home + "/.local/share"
-    return base + "/stickies"
+  /// The variables whose names begin with `prefix` and that are not empty.
+  public func variables(prefix: String) -> [String: String] {
+    variables.filter { $0.key.hasPrefix(prefix) && !$0.value.isEmpty }
   }
+
+  /// The folder that a variable of the XDG specification names, else one in the home directory. The specification wants
+  /// relative paths ignored.
+  private func folder(_ variable: String, inHome fallback: String) -> String {
+    if let folder = self[variable], folder.hasPrefix("/") { return folder }
+    let home = self["HOME"] ?? getpwuid(getuid())?.pointee.pw_dir.map { String(cString: $0) } ?? "/"
+    return home + "/" + fallback
+  }
+
+  /// `$XDG_DATA_HOME/stickies`.
+  public var dataDirectory: String { folder("XDG_DATA_HOME", inHome: ".local/share") + "/stickies" }
+
+  /// `$XDG_CONFIG_HOME/stickies/stickiesd.json`, where the daemon's options may stand.
+  public var configurationFile: String { folder("XDG_CONFIG_HOME", inHome: ".config") + "/stickies/stickiesd.json" }
 
   /// The daemon's Unix-domain socket: under `$XDG_RUNTIME_DIR`, or beside the data where there is none.
   public var defaultSocket: ServerAddress {

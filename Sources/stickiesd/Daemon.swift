@@ -17,6 +17,10 @@ struct Daemon: AsyncParsableCommand {
       Without options it serves the store under $XDG_DATA_HOME/stickies on a Unix-domain socket of the user's and on \
       tcp://127.0.0.1:\(ServerAddress.defaultPort). It prints one line for each address when it is ready, and logs to \
       standard error. SIGTERM and SIGINT end it: clients are told, what was accepted is finished.
+
+      An option that is no flag is taken from the environment (STICKIESD_DATA, STICKIESD_SCHEMA, STICKIESD_LISTEN with \
+      commas between addresses, STICKIESD_LOG_LEVEL), else from the configuration file, a JSON object with the keys \
+      data, schema, listen (a list) and logLevel.
       """,
     version: VersionText.of("stickiesd"), subcommands: [Serve.self, Check.self], defaultSubcommand: Serve.self)
 }
@@ -32,11 +36,7 @@ enum VersionText {
 struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Serve (the default).")
 
-  @Option(help: "The data directory; it is made when it is not there.")
-  var data: String?
-
-  @Option(help: "A folder of model files, the highest number counts; instead of the model that is built in.")
-  var schema: String?
+  @OptionGroup var store: StoreFlags
 
   @Option(
     help: ArgumentHelp(
@@ -44,44 +44,45 @@ struct Serve: AsyncParsableCommand {
       valueName: "address"))
   var listen: [String] = []
 
-  @Option(help: "How much to log: trace, debug, info, notice, warning, error or critical.")
-  var logLevel: Logger.Level = .info
+  @Option(help: "How much to log: \(Logger.Level.names); info by default.")
+  var logLevel: Logger.Level?
 
   mutating func run() async throws {
-    let level = logLevel
-    LoggingSystem.bootstrap { label in
-      var handler = StreamLogHandler.standardError(label: label)
-      handler.logLevel = level
-      return handler
-    }
+    // Notes are their owner's, whatever the shell's mask lets others read.
+    umask(0o077)
     // A reader that vanished is an error of one write, not the end of the program.
     signal(SIGPIPE, SIG_IGN)
     FileLimit.raise()
     do {
-      try await serve(log: Logger(label: "stickiesd"))
+      let settings = try await store.settings(listen: listen, logLevel: logLevel)
+      LoggingSystem.bootstrap { label in
+        var handler = StreamLogHandler.standardError(label: label)
+        handler.logLevel = settings.logLevel
+        return handler
+      }
+      try await serve(settings, log: Logger(label: "stickiesd"))
     } catch let failure as StoreFailure {
       FileHandle.standardError.write(Data("stickiesd: \(failure)\n".utf8))
       throw ExitCode(1)
     } catch let error as ServerAddress.ParseError {
       FileHandle.standardError.write(Data("stickiesd: \(error)\n".utf8))
       throw ExitCode(64)
+    } catch let error as OptionsError {
+      FileHandle.standardError.write(Data("stickiesd: \(error)\n".utf8))
+      throw ExitCode(64)
     }
   }
 
-  private func serve(log: Logger) async throws {
-    let environment = ProcessEnvironment.current
-    let model = try ModelSource.load(folder: schema)
-    var addresses = try listen.map { try ServerAddress(parsing: $0) }
-    if addresses.isEmpty {
-      addresses = [environment.defaultSocket, .tcp(host: "127.0.0.1", port: ServerAddress.defaultPort)]
-    }
+  private func serve(_ settings: Settings, log: Logger) async throws {
+    let model = try ModelSource.load(folder: settings.schema)
     var options = SQLiteStore.Options()
     options.created = Int64(Date().timeIntervalSince1970 * 1_000_000)
-    let store = try SQLiteStore(
-      directory: data ?? environment.dataDirectory, model: model, options: options, log: log)
+    let store = try SQLiteStore(directory: settings.data, model: model, options: options, log: log)
     let server = GraphServer(
       store: store,
-      configuration: GraphServer.Configuration(addresses: addresses, name: "stickiesd \(Stickies.version)"), log: log
+      configuration: GraphServer.Configuration(
+        addresses: settings.addresses, name: "stickiesd \(Stickies.version)"),
+      log: log
     ) { addresses in
       for address in addresses { print("listening \(address)") }
       fflush(nil)
@@ -93,8 +94,6 @@ struct Serve: AsyncParsableCommand {
     try await group.run()
   }
 }
-
-extension Logger.Level: @retroactive ExpressibleByArgument {}
 
 /// The model that the daemon serves.
 enum ModelSource {
@@ -114,8 +113,9 @@ enum ModelSource {
     do {
       return try Model(parsing: bytes)
     } catch {
+      let count = error.mistakes.count
       throw StoreFailure(
-        .modelDiffers, "the model \(folder)/\(newest) has \(error.mistakes.count) mistakes:\n\(error)\n",
+        .modelDiffers, "the model \(folder)/\(newest) has \(count) mistake\(count == 1 ? "" : "s"):\n\(error)\n",
         advice: "docs/model-format.md describes the format.")
     }
   }
@@ -131,20 +131,17 @@ enum FileLimit {
   }
 }
 
-struct Check: ParsableCommand {
+struct Check: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Verify a store: SQLite's own check, the graph's rules, history, checksums.")
 
-  @Option(help: "The data directory.")
-  var data: String?
+  @OptionGroup var store: StoreFlags
 
-  @Option(help: "A folder of model files, instead of the model that is built in.")
-  var schema: String?
-
-  mutating func run() throws {
+  mutating func run() async throws {
     do {
-      let model = try ModelSource.load(folder: schema)
-      let directory = data ?? ProcessEnvironment.current.dataDirectory
+      let settings = try await store.settings()
+      let model = try ModelSource.load(folder: settings.schema)
+      let directory = settings.data
       let findings = try StoreCheck.run(directory: directory, model: model)
       for finding in findings { print(finding) }
       guard findings.isEmpty else { throw ExitCode(1) }
@@ -152,6 +149,9 @@ struct Check: ParsableCommand {
     } catch let failure as StoreFailure {
       FileHandle.standardError.write(Data("stickiesd: \(failure)\n".utf8))
       throw ExitCode(1)
+    } catch let error as OptionsError {
+      FileHandle.standardError.write(Data("stickiesd: \(error)\n".utf8))
+      throw ExitCode(64)
     }
   }
 }

@@ -1,0 +1,100 @@
+import Configuration
+import Foundation
+import GraphModel
+import GraphWire
+import Logging
+
+/// The configuration file: one JSON object whose keys are the options.
+///
+/// It is checked whole when it is read. A key that nobody would look at, or a value that can't be taken, is told with the
+/// file's name, all of them at once, and the daemon does not start: an option that has no effect is worse than none.
+struct OptionsFile: FileConfigSnapshot {
+  struct ParsingOptions: FileParsingOptions {
+    /// Named by every message.
+    var path = ""
+    static let `default` = ParsingOptions()
+  }
+
+  private enum Key: String, CaseIterable {
+    case data, schema, listen, logLevel
+
+    var expected: String {
+      switch self {
+      case .data: "a string, the data directory"
+      case .schema: "a string, a folder of model files"
+      case .listen: "a list of addresses, each tcp://HOST:PORT or unix:///PATH"
+      case .logLevel: "one of \(Logger.Level.names)"
+      }
+    }
+
+    /// The value as it is looked up; nil when the option does not take it.
+    func content(_ json: JSON) -> ConfigContent? {
+      switch self {
+      case .data, .schema: json.stringValue.flatMap { $0.isEmpty ? nil : .string($0) }
+      case .logLevel: json.stringValue.flatMap { Logger.Level(rawValue: $0) }.map { .string($0.rawValue) }
+      case .listen:
+        json.arrayValue.flatMap { items in
+          let texts = items.compactMap(\.stringValue).filter { (try? ServerAddress(parsing: $0)) != nil }
+          return texts.isEmpty || texts.count < items.count ? nil : .stringArray(texts)
+        }
+      }
+    }
+  }
+
+  let providerName: String
+  private let values: [String: ConfigContent]
+
+  init(data: RawSpan, providerName: String, parsingOptions: ParsingOptions) throws {
+    let path = parsingOptions.path
+    let document: JSON
+    do {
+      document = try JSON(parsing: data.withUnsafeBytes { Array($0) })
+    } catch {
+      throw OptionsError(description: "\(path): \(error)")
+    }
+    guard let members = document.members else {
+      throw OptionsError(description: "\(path): an object with options is expected, such as {\"data\": \"/srv/notes\"}")
+    }
+    var values = [String: ConfigContent]()
+    var mistakes = [String]()
+    for member in members {
+      if let key = Key(rawValue: member.name) {
+        values[member.name] = key.content(member.value)
+        if values[member.name] == nil {
+          mistakes.append("\(path): \"\(member.name)\" is \(member.value.text); it must be \(key.expected)")
+        }
+      } else {
+        let names = Key.allCases.map(\.rawValue).joined(separator: ", ")
+        mistakes.append("\(path): \"\(member.name)\" is no option; there are \(names)")
+      }
+    }
+    guard mistakes.isEmpty else { throw OptionsError(description: mistakes.joined(separator: "\n")) }
+    self.providerName = providerName
+    self.values = values
+  }
+
+  func value(forKey key: AbsoluteConfigKey, type: ConfigType) -> LookupResult {
+    let name = key.components.joined(separator: ".")
+    return LookupResult(encodedKey: name, value: values[name].map { ConfigValue($0, isSecret: false) })
+  }
+
+  var description: String { "\(providerName)[\(values.count) values]" }
+  var debugDescription: String { description }
+
+  /// Reads the file that was asked for, which must be there, or the usual one, which need not.
+  static func provider(_ wanted: String?, otherwise usual: String) async throws -> FileProvider<OptionsFile>? {
+    let path = wanted ?? usual
+    guard access(path, R_OK) == 0 else {
+      if wanted == nil, errno == ENOENT || errno == ENOTDIR { return nil }
+      throw OptionsError(
+        description: "the configuration file \(path) can't be read (\(String(cString: strerror(errno))))")
+    }
+    do {
+      return try await FileProvider(parsingOptions: ParsingOptions(path: path), filePath: .init(path))
+    } catch let error as OptionsError {
+      throw error
+    } catch {
+      throw OptionsError(description: "the configuration file \(path) can't be read (\(error))")
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import Configuration
+import Foundation
+import GraphWire
+import Logging
+import StickiesKit
+
+/// What `stickiesd` runs with. Each option is looked for as a flag, then in the environment, then in the configuration
+/// file, and has a default otherwise; the first of these that is there counts.
+struct Settings {
+  var data: String
+  var schema: String?
+  var addresses: [ServerAddress]
+  var logLevel: Logger.Level
+}
+
+/// An option that can't be taken, wherever it stands.
+struct OptionsError: Error, CustomStringConvertible { let description: String }
+
+/// The flags that say which store is meant, and where the other options stand.
+struct StoreFlags: ParsableArguments {
+  @Option(help: "The data directory; it is made when it is not there.")
+  var data: String?
+
+  @Option(help: "A folder of model files, the highest number counts; instead of the model that is built in.")
+  var schema: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A file with options, instead of $XDG_CONFIG_HOME/stickies/stickiesd.json.", valueName: "file"))
+  var config: String?
+
+  /// Puts together what flags, environment and file say.
+  func settings(listen: [String] = [], logLevel: Logger.Level? = nil) async throws -> Settings {
+    let environment = ProcessEnvironment.current
+    let variables = EnvironmentVariablesProvider(environmentVariables: environment.variables(prefix: "STICKIESD_"))
+    var providers: [any ConfigProvider] = [variables.prefixKeys(with: "stickiesd")]
+    if let file = try await OptionsFile.provider(config, otherwise: environment.configurationFile) {
+      providers.append(file)
+    }
+    let reader = ConfigReader(providers: providers)
+    return Settings(
+      data: data ?? reader.string(forKey: "data") ?? environment.dataDirectory,
+      schema: schema ?? reader.string(forKey: "schema"),
+      addresses: try Self.addresses(listen, reader) ?? [
+        environment.defaultSocket, .tcp(host: "127.0.0.1", port: ServerAddress.defaultPort),
+      ],
+      logLevel: try logLevel ?? Self.level(reader) ?? .info)
+  }
+
+  /// The file's addresses were checked when it was read, so an unreadable one is a flag's or the variable's.
+  private static func addresses(_ flags: [String], _ reader: ConfigReader) throws -> [ServerAddress]? {
+    if !flags.isEmpty { return try flags.map { try ServerAddress(parsing: $0) } }
+    guard let texts = reader.stringArray(forKey: "listen"), !texts.isEmpty else { return nil }
+    do {
+      return try texts.map { try ServerAddress(parsing: $0) }
+    } catch {
+      throw OptionsError(description: "STICKIESD_LISTEN: \(error)")
+    }
+  }
+
+  private static func level(_ reader: ConfigReader) throws -> Logger.Level? {
+    guard let text = reader.string(forKey: "logLevel") else { return nil }
+    guard let level = Logger.Level(rawValue: text) else {
+      throw OptionsError(
+        description: "STICKIESD_LOG_LEVEL: \"\(text)\" is no level; it is one of \(Logger.Level.names)")
+    }
+    return level
+  }
+}
+
+extension Logger.Level: @retroactive ExpressibleByArgument {
+  static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+}

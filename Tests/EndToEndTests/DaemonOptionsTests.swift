@@ -1,0 +1,206 @@
+import Foundation
+import GraphTesting
+import Testing
+
+/// Where the daemon's options come from: a flag, else the environment, else the configuration file, else the default.
+@Suite struct DaemonOptionsTests {
+  /// A home of its own: nothing of the user's counts.
+  private struct Home {
+    let directory: TemporaryDirectory
+    var path: String { directory.path }
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    func write(_ text: String, to name: String = ".config/stickies/stickiesd.json") throws {
+      let file = URL(fileURLWithPath: path + "/" + name)
+      try FileManager.default.createDirectory(
+        at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try text.write(to: file, atomically: true, encoding: .utf8)
+    }
+
+    func process(_ arguments: [String], _ variables: [String: String]) -> Process {
+      let process = Process()
+      process.executableURL = Daemon.binary("stickiesd")
+      process.arguments = arguments
+      process.environment = ProcessInfo.processInfo.environment
+        .filter { !$0.key.hasPrefix("STICKIES") && !$0.key.hasPrefix("XDG_") }
+        .merging(["HOME": path]) { $1 }.merging(variables) { $1 }
+      process.currentDirectoryURL = URL(fileURLWithPath: path)
+      process.standardInput = FileHandle.nullDevice
+      return process
+    }
+
+    /// Where a daemon listens that is started so, as soon as it does; it is ended then.
+    func listening(_ arguments: [String] = [], _ variables: [String: String] = [:], addresses: Int = 1) throws
+      -> [String]
+    {
+      let process = process(arguments, variables)
+      let output = Pipe()
+      process.standardOutput = output
+      process.standardError = FileHandle.nullDevice
+      try process.run()
+      defer {
+        process.terminate()
+        process.waitUntilExit()
+      }
+      var lines = [String]()
+      var text = ""
+      while lines.count < addresses {
+        let bytes = output.fileHandleForReading.availableData
+        if bytes.isEmpty { break }
+        text += String(decoding: bytes, as: UTF8.self)
+        lines = text.split(separator: "\n").map { String($0.dropFirst("listening ".count)) }
+      }
+      return lines
+    }
+
+    /// How a daemon ends that can't start so.
+    func refusal(_ arguments: [String] = [], _ variables: [String: String] = [:]) throws -> (
+      status: Int32, text: String
+    ) {
+      let process = process(arguments, variables)
+      let errors = Pipe()
+      process.standardOutput = FileHandle.nullDevice
+      process.standardError = errors
+      try process.run()
+      let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      return (process.terminationStatus, text)
+    }
+
+    func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path + "/" + name) }
+
+    func mode(_ name: String) throws -> Int? {
+      let attributes = try FileManager.default.attributesOfItem(atPath: path + "/" + name)
+      return (attributes[.posixPermissions] as? NSNumber)?.intValue
+    }
+  }
+
+  @Test func theEnvironmentAloneIsEnough() throws {
+    let home = try Home()
+    let variables = [
+      "STICKIESD_DATA": "\(home.path)/data", "STICKIESD_LISTEN": "unix://\(home.path)/a, unix://\(home.path)/b",
+      "STICKIESD_SCHEMA": Fixtures.root + "/Schema/Stickies", "STICKIESD_LOG_LEVEL": "error",
+    ]
+    #expect(
+      try home.listening([], variables, addresses: 2) == ["unix://\(home.path)/a", "unix://\(home.path)/b"])
+    #expect(home.has("data/graph.sqlite"))
+  }
+
+  @Test func aFileAloneIsEnough() throws {
+    let home = try Home()
+    try home.write(
+      #"{"data": "\#(home.path)/data", "listen": ["unix://\#(home.path)/a"], "logLevel": "error"}"#)
+    #expect(try home.listening() == ["unix://\(home.path)/a"])
+    #expect(home.has("data/graph.sqlite"))
+    try home.write(#"{"data": "other", "listen": ["unix://\#(home.path)/b"]}"#, to: "mine.json")
+    #expect(try home.listening(["--config", "mine.json"]) == ["unix://\(home.path)/b"])
+    #expect(home.has("other/graph.sqlite"))
+  }
+
+  @Test func aFlagBeatsAVariableAndAVariableBeatsTheFile() throws {
+    let home = try Home()
+    try home.write(#"{"data": "of-file", "listen": ["unix://\#(home.path)/of-file.socket"]}"#)
+    let variables = ["STICKIESD_DATA": "of-variable", "STICKIESD_LISTEN": "unix://\(home.path)/of-variable.socket"]
+    #expect(
+      try home.listening(["--data", "of-flag", "--listen", "unix://\(home.path)/of-flag.socket"], variables) == [
+        "unix://\(home.path)/of-flag.socket"
+      ])
+    #expect(home.has("of-flag/graph.sqlite") && !home.has("of-variable") && !home.has("of-file"))
+    #expect(try home.listening([], variables) == ["unix://\(home.path)/of-variable.socket"])
+    #expect(home.has("of-variable/graph.sqlite") && !home.has("of-file"))
+    // An empty variable is none.
+    #expect(
+      try home.listening([], ["STICKIESD_DATA": "", "STICKIESD_LISTEN": ""]) == [
+        "unix://\(home.path)/of-file.socket"
+      ])
+    #expect(home.has("of-file/graph.sqlite"))
+  }
+
+  @Test func checkLooksAtTheStoreThatServeWouldServe() throws {
+    let home = try Home()
+    try home.write(#"{"data": "notes", "listen": ["unix://\#(home.path)/a"]}"#)
+    #expect(try home.listening().count == 1)
+    let sound = try home.refusal(["check"])
+    #expect(sound.status == 0, "\(sound.text)")
+    let elsewhere = try home.refusal(["check"], ["STICKIESD_DATA": "nowhere/at-all"])
+    #expect(elsewhere.status == 1)
+    #expect(elsewhere.text.contains("nowhere/at-all"))
+  }
+
+  @Test func everyMistakeOfTheFileIsNamedWithWhatIsExpected() throws {
+    let home = try Home()
+    try home.write(#"{"dta": "x", "data": 5, "listen": "tcp://127.0.0.1:0", "logLevel": "loud"}"#, to: "bad.json")
+    let refusal = try home.refusal(["--config", "bad.json"])
+    #expect(refusal.status == 64)
+    let lines = refusal.text.split(separator: "\n").map(String.init)
+    #expect(lines.count == 4)
+    #expect(lines[0] == #"stickiesd: bad.json: "dta" is no option; there are data, schema, listen, logLevel"#)
+    #expect(lines[1] == #"bad.json: "data" is 5; it must be a string, the data directory"#)
+    #expect(
+      lines[2]
+        == #"bad.json: "listen" is "tcp://127.0.0.1:0"; it must be a list of addresses, each tcp://HOST:PORT or unix:///PATH"#
+    )
+    #expect(lines[3].hasPrefix(#"bad.json: "logLevel" is "loud"; it must be one of trace, debug, info"#))
+    #expect(!home.has("x"))
+  }
+
+  @Test func aFileThatIsNoJSONOrIsNotThereIsRefused() throws {
+    let home = try Home()
+    try home.write("{\"data\": \n", to: "broken.json")
+    let broken = try home.refusal(["--config", "broken.json"])
+    #expect(broken.status == 64)
+    #expect(broken.text.hasPrefix("stickiesd: broken.json: line 2, column 1: "))
+    try home.write("[]", to: "list.json")
+    #expect(try home.refusal(["check", "--config", "list.json"]).text.contains("an object with options is expected"))
+    let missing = try home.refusal(["--config", "missing.json"])
+    #expect(missing.status == 64)
+    #expect(
+      missing.text == "stickiesd: the configuration file missing.json can't be read (No such file or directory)\n")
+  }
+
+  @Test func aVariableThatCanNotBeTakenIsNamed() throws {
+    let home = try Home()
+    let address = try home.refusal([], ["STICKIESD_LISTEN": "localhost:7417"])
+    #expect(address.status == 64)
+    #expect(address.text.hasPrefix("stickiesd: STICKIESD_LISTEN: \"localhost:7417\" is no address"))
+    let level = try home.refusal([], ["STICKIESD_LOG_LEVEL": "loud"])
+    #expect(level.status == 64)
+    #expect(level.text.hasPrefix("stickiesd: STICKIESD_LOG_LEVEL: \"loud\" is no level"))
+  }
+
+  @Test func aFileInPlaceOfTheDataDirectoryIsCalledOne() throws {
+    let home = try Home()
+    try home.write("precious", to: "file")
+    let refusal = try home.refusal(["--data", "file", "--listen", "tcp://127.0.0.1:0"])
+    #expect(refusal.status == 1)
+    #expect(
+      refusal.text
+        == "stickiesd: the data directory file is a file. Give --data a directory; the file was not touched.\n")
+    #expect(try String(contentsOfFile: home.path + "/file", encoding: .utf8) == "precious")
+  }
+
+  @Test func whatTheDaemonMakesIsItsOwnersAlone() throws {
+    let home = try Home()
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = [
+      "-c", "umask 0; exec \"$0\" --data data --listen unix://\(home.path)/socket",
+      Daemon.binary("stickiesd").path,
+    ]
+    process.currentDirectoryURL = URL(fileURLWithPath: home.path)
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    defer {
+      process.terminate()
+      process.waitUntilExit()
+    }
+    #expect(!output.fileHandleForReading.availableData.isEmpty)
+    #expect(try home.mode("data") == 0o700)
+    for name in ["data/graph.sqlite", "data/graph.sqlite-wal", "data/lock", "socket"] {
+      #expect(try home.mode(name) == 0o600, "\(name)")
+    }
+  }
+}
