@@ -57,6 +57,8 @@ let package = Package(
     .executableTarget(
       name: "stickies",
       dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesKit", arguments]),
+    // The README's program, as it stands there.
+    .executableTarget(name: "first-program", dependencies: ["StickiesKit"], path: "docs/examples/first-program"),
     .target(
       name: "GraphSimulation",
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore"]),
@@ -73,7 +75,9 @@ let package = Package(
     .testTarget(name: "GraphSimulationTests", dependencies: ["GraphSimulation", "GraphTesting", "graph-sim"]),
     .testTarget(
       name: "EndToEndTests",
-      dependencies: ["GraphModel", "GraphWire", "GraphTesting", "StickiesKit", "stickiesd", "stickies"]),
+      dependencies: [
+        "GraphModel", "GraphWire", "GraphTesting", "StickiesKit", "stickiesd", "stickies", "first-program",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

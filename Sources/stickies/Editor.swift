@@ -1,15 +1,17 @@
-import Foundation
+import Dispatch
+import FoundationEssentials
+import Glibc
 import GraphModel
 
 /// `$VISUAL`, else `$EDITOR`, else vi, on a temporary file. The file stays until what was written in it is safe.
 struct Editor {
   let text: String
-  private let directory: URL
+  private let directory: String
 
   /// Where the text is, should it be needed once more.
-  var file: String { Self.file(in: directory).path }
+  var file: String { Self.file(in: directory) }
 
-  private static func file(in directory: URL) -> URL { directory.appendingPathComponent("note.md") }
+  private static func file(in directory: String) -> String { directory + "/note.md" }
 
   /// Lets a person edit `text`. The editor has the terminal; the connection is kept alive meanwhile, for the main actor
   /// goes on.
@@ -17,24 +19,28 @@ struct Editor {
   static func edit(_ text: String) async throws -> Editor {
     let environment = ProcessInfo.processInfo.environment
     let editor = environment["VISUAL"] ?? environment["EDITOR"] ?? "vi"
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("stickies-\(UUID().uuidString)")
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("stickies-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(
-      at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let file = file(in: directory)
-    try Data(text.utf8).write(to: file)
+    guard FileManager.default.createFile(atPath: file, contents: Data(text.utf8)) else {
+      throw Refusal(.unavailable, "\(file) can't be written")
+    }
     // The variable may hold arguments; the file's name is quoted. `system` leaves the editor in our process group, or the
     // terminal would stop it.
-    let quoted =
-      "'" + file.path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    let quoted = "'" + file.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
     let status = await withCheckedContinuation { continuation in
-      Thread.detachNewThread { continuation.resume(returning: system("\(editor) \(quoted)")) }
+      DispatchQueue(label: "editor").async { continuation.resume(returning: system("\(editor) \(quoted)")) }
     }
     guard status == 0 else {
       throw Refusal(
-        .unavailable, "the editor (\(editor)) failed; the note is as it was, and what you wrote is in \(file.path)")
+        .unavailable, "the editor (\(editor)) failed; the note is as it was, and what you wrote is in \(file)")
     }
-    guard var edited = String(validating: try Data(contentsOf: file), as: UTF8.self) else {
-      throw Refusal(.invalid, "the text in \(file.path) is not UTF-8; the note is as it was")
+    guard let bytes = FileManager.default.contents(atPath: file) else {
+      throw Refusal(.unavailable, "\(file) can't be read; the note is as it was")
+    }
+    guard var edited = String(validating: bytes, as: UTF8.self) else {
+      throw Refusal(.invalid, "the text in \(file) is not UTF-8; the note is as it was")
     }
     // Editors end a file with a newline that nobody typed.
     if edited.hasSuffix("\n"), !text.hasSuffix("\n") { edited.removeLast() }
@@ -42,5 +48,5 @@ struct Editor {
   }
 
   /// The text is on the daemon's disk.
-  func discard() { try? FileManager.default.removeItem(at: directory) }
+  func discard() { try? FileManager.default.removeItem(atPath: directory) }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import Glibc
 import GraphClient
 import GraphModel
 import GraphWire
@@ -12,19 +12,20 @@ enum Failure {
   static let noDaemon: Int32 = 69
 
   static func exit(_ error: any Error, json: Bool) -> Never {
-    if let code = error as? ExitCode { Foundation.exit(code.rawValue) }
+    if let code = error as? ExitCode { Glibc.exit(code.rawValue) }
     if let described = describe(error) {
       report(described.message, code: described.code, json: json)
-      Foundation.exit(described.exit)
+      Glibc.exit(described.exit)
     }
     let code = StickiesCommand.exitCode(for: error)
-    let text = StickiesCommand.fullMessage(for: error)
     if code == .success {
-      print(text)
+      print(StickiesCommand.fullMessage(for: error))
     } else {
+      // A program wants the sentence; how a command is written is for people.
+      let text = json ? StickiesCommand.message(for: error) : StickiesCommand.fullMessage(for: error)
       report(text, code: "usage", json: json, prefix: false)
     }
-    Foundation.exit(code == .success ? 0 : code == .validationFailure ? usage : code.rawValue)
+    Glibc.exit(code == .success ? 0 : code == .validationFailure ? usage : code.rawValue)
   }
 
   private static func describe(_ error: any Error) -> (code: String, message: String, exit: Int32)? {
@@ -47,8 +48,10 @@ enum Failure {
       return (refusal.code.rawValue, refusal.message + details, exit)
     case let error as PredicateSyntaxError:
       return ("malformed", "the predicate can't be read at \(error)\n\(error.pointer)", usage)
+    case let error as UnreadableSort:
+      return ("malformed", "--sort can't be read at \(error.cause)\n\(error.cause.pointer)", usage)
+    case let error as UnknownCommand: return ("usage", error.description, usage)
     case let error as ServerAddress.ParseError: return ("usage", error.description, usage)
-    case let error as CocoaError: return ("failed", error.localizedDescription, 1)
     default: return nil
     }
   }
@@ -61,6 +64,6 @@ enum Failure {
     } else {
       text = (prefix ? "stickies: " : "") + message
     }
-    FileHandle.standardError.write(Data((text + "\n").utf8))
+    StandardError.write(text)
   }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import GraphClient
 import GraphModel
 import GraphReplica
@@ -35,6 +34,9 @@ struct Options: ParsableArguments {
   }
 }
 
+/// What `--sort` was given.
+struct UnreadableSort: Error { let cause: PredicateSyntaxError }
+
 /// What the commands share: finding what a person names, committing, and reading back.
 @MainActor
 struct Shell {
@@ -61,7 +63,12 @@ struct Shell {
     _ entity: String, where predicate: GraphPredicate = .always, sort: String = "", limit: Int? = nil
   ) async throws -> [ObjectImage] {
     let entity = self.entity(entity)
-    let order = sort.isEmpty ? [] : try [SortKey](parsing: sort, entity: entity)
+    let order: [SortKey]
+    do {
+      order = sort.isEmpty ? [] : try [SortKey](parsing: sort, entity: entity)
+    } catch {
+      throw UnreadableSort(cause: error)
+    }
     var images = [ObjectImage]()
     for try await chunk in client.images(of: entity, where: predicate, sort: order, limit: limit) { images += chunk }
     return images
@@ -118,7 +125,13 @@ struct Shell {
 
   // MARK: Writing
 
-  func edit(_ property: Property, _ value: Value) -> Edit { Edit(property.number, .set(value)) }
+  func edits(_ entity: String, _ values: [(String, Value)]) -> [Edit] {
+    values.map { Edit(property(entity, $0.0).number, .set($0.1)) }
+  }
+
+  func update(_ image: ObjectImage, _ edits: [Edit]) -> Change {
+    Change(.update, image.id, base: image.revision, edits: edits)
+  }
 
   /// Commits, and returns the object as stored.
   func commit(_ changes: [Change], policy: MergePolicy = .objectTrump, returning id: ObjectID) async throws
@@ -142,8 +155,8 @@ struct Shell {
     return image
   }
 
-  func update(_ image: ObjectImage, _ edits: [Edit]) async throws -> ObjectImage {
-    try await commit([Change(.update, image.id, base: image.revision, edits: edits)], returning: image.id)
+  func delete(_ ids: [ObjectID]) async throws -> CommitEntry {
+    try await record(of: client.commit(ids.map { Change(.delete, $0) }, policy: .objectTrump))
   }
 
   /// The commit that a save made, as the log has it.
@@ -161,7 +174,7 @@ struct Shell {
     var changes = [Change]()
     for (offset, name) in names.enumerated() {
       let id = ObjectID.temporary(first + UInt64(offset), entity: entity("Tag").number)
-      changes.append(Change(.insert, id, edits: [edit(property("Tag", "name"), .string(name))]))
+      changes.append(Change(.insert, id, edits: edits("Tag", [("name", .string(name))])))
     }
     return (changes, changes.map(\.id))
   }
@@ -170,8 +183,10 @@ struct Shell {
 /// Text from an argument, from standard input for `-`.
 enum TextInput {
   static func read(_ argument: String) throws -> String {
-    guard argument == "-" else { return Coordinates.plain(argument) }
-    let bytes = FileHandle.standardInput.readDataToEndOfFile()
+    guard argument == "-" else { return argument }
+    guard let bytes = Descriptor.readToEnd(0) else {
+      throw Refusal(.unavailable, "standard input can't be read")
+    }
     guard var text = String(validating: bytes, as: UTF8.self) else {
       throw Refusal(.invalid, "standard input is not UTF-8")
     }

@@ -1,6 +1,5 @@
 import ArgumentParser
-import Foundation
-import GraphClient
+import Glibc
 import GraphModel
 import GraphWire
 import StickiesKit
@@ -29,6 +28,7 @@ struct StickiesCommand: AsyncParsableCommand {
     let arguments = Coordinates.protected(Array(CommandLine.arguments.dropFirst()))
     let wantsJSON = arguments.prefix { $0 != "--" }.contains("--json")
     do {
+      if let unknown = UnknownCommand(in: arguments) { throw unknown }
       var command = try parseAsRoot(arguments)
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
@@ -42,21 +42,36 @@ struct StickiesCommand: AsyncParsableCommand {
 }
 
 /// Coordinates may be negative: `move 3 -10,20`. The argument parser would take `-10,20` for options, so such words are
-/// marked before it sees them, and unmarked where a point is read.
+/// marked before it sees them where a point or a size can stand, and unmarked where it is read.
 enum Coordinates {
-  static let mark: Character = "\u{2060}"
+  private static let mark: Character = "\u{2060}"
 
   static func protected(_ arguments: [String]) -> [String] {
-    guard let end = arguments.firstIndex(of: "--") else { return arguments.map(protect) }
-    return arguments[..<end].map(protect) + arguments[end...]
+    var isOption = true
+    return arguments.indices.map { index in
+      let argument = arguments[index]
+      if argument == "--" { isOption = false }
+      let separator: Character? =
+        switch arguments[0] {
+        case "move": ","
+        case "resize": "x"
+        default: index > 0 && arguments[index - 1] == "--position" ? "," : nil
+        }
+      guard isOption, argument.hasPrefix("-"), let separator, Self.numbers(argument, separator) != nil else {
+        return argument
+      }
+      return String(mark) + argument
+    }
   }
 
-  private static func protect(_ argument: String) -> String {
-    Point.numbers(argument, separator: ",") != nil && argument.hasPrefix("-") ? String(mark) + argument : argument
-  }
-
-  static func plain(_ argument: String) -> String {
-    argument.first == mark ? String(argument.dropFirst()) : argument
+  /// Two numbers with the separator between.
+  static func numbers(_ argument: String, _ separator: Character) -> (Double, Double)? {
+    let text = argument.first == mark ? argument.dropFirst() : argument[...]
+    let parts = text.lowercased().split(separator: separator, omittingEmptySubsequences: false)
+    guard parts.count == 2, let first = Double(parts[0]), let second = Double(parts[1]), first.isFinite,
+      second.isFinite
+    else { return nil }
+    return (first, second)
   }
 }
 
@@ -65,25 +80,17 @@ struct Point: ExpressibleByArgument {
   let x, y: Double
 
   init?(argument: String) {
-    guard let (x, y) = Self.numbers(Coordinates.plain(argument), separator: ",") else { return nil }
+    guard let (x, y) = Coordinates.numbers(argument, ",") else { return nil }
     (self.x, self.y) = (x, y)
-  }
-
-  static func numbers(_ text: String, separator: Character) -> (Double, Double)? {
-    let parts = text.split(separator: separator, omittingEmptySubsequences: false)
-    guard parts.count == 2, let first = Double(parts[0]), let second = Double(parts[1]), first.isFinite,
-      second.isFinite
-    else { return nil }
-    return (first, second)
   }
 }
 
-/// `WxH`, in points.
+/// `WxH`, in points. What is too small or too large the daemon says: it has the model's rules.
 struct Size: ExpressibleByArgument {
   let width, height: Double
 
   init?(argument: String) {
-    guard let (width, height) = Point.numbers(argument.lowercased(), separator: "x") else { return nil }
+    guard let (width, height) = Coordinates.numbers(argument, "x") else { return nil }
     (self.width, self.height) = (width, height)
   }
 }

@@ -43,7 +43,7 @@ import Testing
   /// Foundation is the toolchain's; the pure targets do without it.
   private static let withoutFoundation: Set<String> = ["GraphModel", "GraphWire", "GraphHub", "GraphReplica"]
   private static let toolchain: Set<String> = [
-    "Foundation", "FoundationEssentials", "Synchronization", "Glibc", "Swift",
+    "Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Glibc", "Swift",
   ]
 
   static func sources(_ folder: String) throws -> [(target: String, path: String, text: String)] {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import Glibc
 import GraphClient
 import GraphModel
 import GraphReplica
@@ -71,11 +71,11 @@ final class Progress {
   func show(_ text: String) {
     guard isShown else { return }
     isDirty = true
-    FileHandle.standardError.write(Data("\r\u{1B}[K\(text)".utf8))
+    StandardError.write("\r\u{1B}[K\(text)", terminator: "")
   }
 
   func end() {
-    if isDirty { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
+    if isDirty { StandardError.write("\r\u{1B}[K", terminator: "") }
     isDirty = false
   }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import GraphClient
 import GraphModel
 import GraphReplica
@@ -36,7 +35,7 @@ struct Watch: AsyncParsableCommand {
       let printer = WatchPrinter(shell: shell, count: entities.count, since: since)
       shell.client.stateDidChange = { state in
         if case .reconnecting(1) = state {
-          FileHandle.standardError.write(Data("stickies: the connection was lost; trying again\n".utf8))
+          StandardError.write("stickies: the connection was lost; trying again")
         }
       }
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
@@ -115,7 +114,7 @@ final class WatchPrinter {
         ]))
     } else {
       let notes = snapshot.count { shell.model.entity($0.id.entity)?.name == "Note" }
-      shell.output.print(shell.output.dim("revision \(revision): \(notes) notes; changes follow"))
+      shell.output.print(shell.output.dim("revision \(revision): \(Output.count(notes, "note")); changes follow"))
     }
     snapshot = []
     missing = 0
@@ -147,37 +146,5 @@ final class WatchPrinter {
     let what = change.object.map { shell.output.line($0) } ?? change.id.description
     let when = shell.output.dim("\(Output.localTime(update.time)) \(TextTable.visible(update.author))")
     shell.output.print("\(when) \(sign) \(what)\(detail)")
-  }
-}
-
-struct LogCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "log", abstract: "List commits, the newest first.")
-
-  @OptionGroup var options: Options
-  @Option(help: "At most this many.")
-  var limit = 20
-
-  func validate() throws {
-    if limit < 1 || limit > 100_000 { throw ValidationError("--limit takes a number from 1 to 100000") }
-  }
-
-  @MainActor
-  func run() async throws {
-    try await options.withShell { shell in
-      let commits = try await shell.client.log(limit: limit)
-      if shell.output.json {
-        return shell.output.print(JSON.array(commits.map { ObjectJSON.commit($0, shell.model) }))
-      }
-      for commit in commits {
-        let undoes = commit.undoes.map { ", undoes \($0)" } ?? ""
-        shell.output.print(
-          "\(commit.revision)  \(Output.localTime(commit.time))  \(TextTable.visible(commit.author))\(undoes)")
-        for change in commit.changes.prefix(10) {
-          let sign = change.kind == .inserted ? "+" : change.kind == .updated ? "~" : "-"
-          shell.output.print("    \(sign) \(change.object.map { shell.output.line($0) } ?? "")")
-        }
-        if commit.changes.count > 10 { shell.output.print("    … and \(commit.changes.count - 10) more") }
-      }
-    }
   }
 }

@@ -1,5 +1,4 @@
 import GraphModel
-import StickiesKit
 
 /// What an import wants to be there, before it is compared with what is.
 struct ImportBatch {
@@ -11,35 +10,44 @@ struct ImportBatch {
   struct Note {
     /// The key by which a second run knows the note again.
     var origin: String
-    var text: String
-    var color: Color
-    var isPinned: Bool
-    var created: Timestamp?
-    var updated: Timestamp?
     var board: String
     var tags: [String]
-    /// Attributes of our own format that Keep does not have, by name.
-    var attributes = [String: Value]()
+    /// Its other attributes, by name.
+    var values: [String: Value]
     /// What the file calls it, for links.
     var id: String?
+  }
+
+  /// A board or a tag: known again by its name, or by its id in the store that it was exported from.
+  struct Named {
+    var name: String
+    var id: String?
+    var values = [String: Value]()
   }
 
   struct Link {
     var from: String
     var to: String
-    var label: String
+    var values: [String: Value]
+    var place: String
   }
 
   var notes = [Note]()
   var links = [Link]()
-  /// Boards by name, with their color, in the order in which they were met.
-  var boards = [(name: String, color: String?, created: Timestamp?)]()
-  var tags = [String]()
-  var skipped = [Skip]()
+  /// In the order in which they were met.
+  private(set) var boards = [Named]()
+  private(set) var tags = [Named]()
+  private(set) var skipped = [Skip]()
 
-  mutating func board(_ name: String, color: String? = nil, created: Timestamp? = nil) {
-    if !boards.contains(where: { $0.name == name }) { boards.append((name, color, created)) }
+  mutating func board(_ board: Named) {
+    if !boards.contains(where: { $0.name == board.name }) { boards.append(board) }
   }
+
+  mutating func tag(_ tag: Named) {
+    if !tags.contains(where: { $0.name == tag.name }) { tags.append(tag) }
+  }
+
+  mutating func skip(_ file: String, _ reason: String) { skipped.append(Skip(file: file, reason: reason)) }
 }
 
 struct ImportResult {

@@ -1,4 +1,4 @@
-import Foundation
+import FoundationEssentials
 import GraphModel
 import StickiesKit
 
@@ -9,11 +9,13 @@ enum ImportReader {
   static let maximumFileSize = 64 << 20
 
   static func read(_ path: String, into batch: inout ImportBatch, _ progress: Progress) throws {
-    var isDirectory: ObjCBool = false
+    var isDirectory = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
       throw Refusal(.notFound, "there is no file \(path)")
     }
-    guard isDirectory.boolValue else { return readFile(path, name: (path as NSString).lastPathComponent, into: &batch) }
+    guard isDirectory else {
+      return readFile(path, name: path.split(separator: "/").last.map(String.init) ?? path, into: &batch)
+    }
     let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
     for (index, name) in names.enumerated() where name.hasSuffix(".json") || name.hasSuffix(".jsonl") {
       progress.show("reading \(index + 1) of \(names.count)")
@@ -22,7 +24,7 @@ enum ImportReader {
   }
 
   private static func readFile(_ path: String, name: String, into batch: inout ImportBatch) {
-    func skip(_ reason: String) { batch.skipped.append(.init(file: name, reason: reason)) }
+    func skip(_ reason: String) { batch.skip(name, reason) }
     guard let bytes = FileManager.default.contents(atPath: path) else { return skip("the file can't be read") }
     guard bytes.count <= maximumFileSize else {
       return skip("the file has \(bytes.count) bytes; at most \(maximumFileSize) are taken")
@@ -54,8 +56,7 @@ enum KeepNote {
     }
     guard Dates.range.contains(created) else { throw Unreadable(description: "its creation time is out of range") }
     if json["isTrashed"]?.boolValue == true {
-      batch.skipped.append(.init(file: file, reason: "the note is in Keep's trash"))
-      return
+      return batch.skip(file, "the note is in Keep's trash")
     }
     var body = json["textContent"]?.stringValue ?? ""
     if let items = json["listContent"]?.arrayValue {
@@ -66,74 +67,20 @@ enum KeepNote {
     let text = title.isEmpty ? body : body.isEmpty ? title : title + "\n\n" + body
     var tags = (json["labels"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue }.filter { !$0.isEmpty }
     if json["isArchived"]?.boolValue == true { tags.append("archived") }
-    batch.board("Keep")
-    batch.notes.append(
-      ImportBatch.Note(
-        origin: "keep:\(created)", text: text, color: colors[json["color"]?.stringValue ?? ""] ?? .white,
-        isPinned: json["isPinned"]?.boolValue == true, created: created,
-        updated: json["userEditedTimestampUsec"]?.integerValue.flatMap { Dates.range.contains($0) ? $0 : nil }
-          ?? created,
-        board: "Keep", tags: tags))
+    var values: [String: Value] = [
+      "text": .string(text), "pinned": .bool(json["isPinned"]?.boolValue == true), "created": .date(created),
+    ]
+    let updated = json["userEditedTimestampUsec"]?.integerValue.flatMap { Dates.range.contains($0) ? $0 : nil }
+    values["updated"] = .date(updated ?? created)
+    let color = json["color"]?.stringValue ?? "DEFAULT"
+    values["color"] = .string((colors[color] ?? .white).rawValue)
+    if colors[color] == nil { batch.skip(file, "the note was taken in white: \"\(color)\" is no color of Keep's") }
+    batch.board(ImportBatch.Named(name: "Keep"))
+    batch.notes.append(ImportBatch.Note(origin: "keep:\(created)", board: "Keep", tags: tags, values: values))
     let attachments = json["attachments"]?.arrayValue ?? []
     if !attachments.isEmpty {
       let names = attachments.compactMap { $0["filePath"]?.stringValue }.joined(separator: ", ")
-      batch.skipped.append(.init(file: file, reason: "the note was taken without its attachment \(names)"))
+      batch.skip(file, "the note was taken without its attachment \(names)")
     }
-  }
-}
-
-/// The project's own JSON Lines, as `export` writes them.
-enum GraphLines {
-  static func read(_ bytes: [UInt8], file: String, into batch: inout ImportBatch) {
-    var objects = [(line: Int, json: JSON)]()
-    for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() where !line.isEmpty
-    {
-      do {
-        objects.append((index + 1, try JSON(parsing: line)))
-      } catch {
-        // Broken half-way: nothing of this file is taken, so that a later run of the whole file is one import.
-        return batch.skipped.append(
-          .init(file: file, reason: "line \(index + 1) is no JSON (\(error)); nothing of the file was taken"))
-      }
-    }
-    var names = [String: String]()
-    for (_, json) in objects {
-      if let id = json["id"]?.stringValue, let name = json["name"]?.stringValue { names[id] = name }
-    }
-    for (line, json) in objects {
-      switch json["entity"]?.stringValue {
-      case "Board":
-        if let name = json["name"]?.stringValue {
-          batch.board(
-            name, color: json["color"]?.stringValue, created: json["created"]?.stringValue.flatMap(Dates.timestamp))
-        }
-      case "Tag": if let name = json["name"]?.stringValue { batch.tags.append(name) }
-      case "Note": note(json, names, "\(file):\(line)", into: &batch)
-      case "Link":
-        if let from = json["from"]?.stringValue, let to = json["to"]?.stringValue {
-          batch.links.append(.init(from: from, to: to, label: json["label"]?.stringValue ?? ""))
-        }
-      default: batch.skipped.append(.init(file: "\(file):\(line)", reason: "the line has no entity that is known here"))
-      }
-    }
-  }
-
-  private static func note(_ json: JSON, _ names: [String: String], _ place: String, into batch: inout ImportBatch) {
-    guard let id = json["id"]?.stringValue, let board = json["board"]?.stringValue.flatMap({ names[$0] }) else {
-      return batch.skipped.append(.init(file: place, reason: "the note's id or board is missing"))
-    }
-    var note = ImportBatch.Note(
-      origin: json["origin"]?.stringValue ?? "stickies:\(id)", text: json["text"]?.stringValue ?? "",
-      color: json["color"]?.stringValue.flatMap(Color.init(rawValue:)) ?? .yellow,
-      isPinned: json["pinned"]?.boolValue ?? false, created: json["created"]?.stringValue.flatMap(Dates.timestamp),
-      updated: json["updated"]?.stringValue.flatMap(Dates.timestamp), board: board,
-      tags: (json["tags"]?.arrayValue ?? []).compactMap { $0.stringValue.flatMap { names[$0] } }, id: id)
-    for name in ["x", "y", "width", "height", "z", "collapsed", "locked"] {
-      guard let attribute = StickiesModel.model.entity(named: "Note")?.property(named: name)?.attribute,
-        let value = json[name].flatMap({ Value(json: $0, kind: attribute.kind) })
-      else { continue }
-      note.attributes[name] = value
-    }
-    batch.notes.append(note)
   }
 }

@@ -18,7 +18,7 @@ struct Importer {
     let new = batch.notes.filter { known[$0.origin] == nil && seen.insert($0.origin).inserted }
     result.unchanged = batch.notes.count - new.count
     result.imported = new.count
-    let transaction = changes(new, batch, known)
+    let transaction = try await changes(new, batch, known, &result)
     guard !transaction.isEmpty else { return result }
     progress.show("writing \(new.count) notes")
     _ = try await shell.client.commit(transaction, policy: .storeTrump)
@@ -47,59 +47,73 @@ struct Importer {
     return known
   }
 
-  private func changes(_ notes: [ImportBatch.Note], _ batch: ImportBatch, _ known: [String: ObjectID]) -> [Change] {
+  private func changes(
+    _ notes: [ImportBatch.Note], _ batch: ImportBatch, _ known: [String: ObjectID], _ result: inout ImportResult
+  ) async throws -> [Change] {
     var changes = [Change]()
-    var next: UInt64 = 0
-    func temporary(_ entity: String) -> ObjectID {
-      next += 1
-      return .temporary(next, entity: shell.entity(entity).number)
-    }
-    func insert(_ entity: String, _ values: [(String, Value)]) -> ObjectID {
-      let id = temporary(entity)
-      let edits = values.map { shell.edit(shell.property(entity, $0.0), $0.1) }
-      changes.append(Change(.insert, id, edits: edits))
+    func insert(_ entity: String, _ values: [String: Value]) -> ObjectID {
+      let id = ObjectID.temporary(UInt64(changes.count + 1), entity: shell.entity(entity).number)
+      let ordered = values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+      changes.append(Change(.insert, id, edits: shell.edits(entity, ordered)))
       return id
     }
-    // With every note there already, their boards and tags are, too.
-    guard !notes.isEmpty || batch.notes.isEmpty else { return [] }
-    var boards = [String: ObjectID]()
-    for board in batch.boards {
-      var values = [("name", Value.string(board.name))]
-      if let color = board.color { values.append(("color", .string(color))) }
-      if let created = board.created { values.append(("created", .date(created))) }
-      boards[board.name] = insert("Board", values)
+    func insert(_ entity: String, _ wanted: [ImportBatch.Named]) -> [String: ObjectID] {
+      var ids = [String: ObjectID]()
+      for named in wanted where ids[named.name] == nil {
+        ids[named.name] = insert(entity, named.values.merging(["name": .string(named.name)]) { $1 })
+      }
+      return ids
     }
-    var tags = [String: ObjectID]()
-    for tag in batch.tags + notes.flatMap(\.tags) where tags[tag] == nil {
-      tags[tag] = insert("Tag", [("name", .string(tag))])
-    }
-    var made = [String: ObjectID]()
+    let boards = insert(
+      "Board", try await wanted("Board", batch.boards, of: notes.map(\.board), all: batch.notes.map(\.board)))
+    let tags = insert(
+      "Tag", try await wanted("Tag", batch.tags, of: notes.flatMap(\.tags), all: batch.notes.flatMap(\.tags)))
+    var ids = [String: ObjectID]()
+    for note in batch.notes { if let id = note.id { ids[id] = known[note.origin] } }
+    var made = Set<String>()
     for note in notes {
-      var values: [(String, Value)] = [
-        ("text", .string(note.text)), ("color", .string(note.color.rawValue)), ("pinned", .bool(note.isPinned)),
-        ("origin", .string(note.origin)),
-      ]
-      if let created = note.created { values.append(("created", .date(created))) }
-      if let updated = note.updated { values.append(("updated", .date(updated))) }
-      if let board = boards[note.board] { values.append(("board", .object(board))) }
+      var values = note.values
+      values["origin"] = .string(note.origin)
+      values["board"] = boards[note.board].map { .object($0) }
       let worn = Set(note.tags.compactMap { tags[$0] }).sorted()
-      if !worn.isEmpty { values.append(("tags", .objects(worn))) }
-      for (name, value) in note.attributes.sorted(by: { $0.key < $1.key }) { values.append((name, value)) }
+      if !worn.isEmpty { values["tags"] = .objects(worn) }
       let id = insert("Note", values)
-      if let name = note.id { made[name] = id }
+      if let name = note.id {
+        ids[name] = id
+        made.insert(name)
+      }
     }
-    // A link comes with its notes; between notes that are there already, it is there as well.
     for link in batch.links {
-      guard made[link.from] != nil || made[link.to] != nil,
-        let from = made[link.from] ?? existing(link.from, batch, known),
-        let to = made[link.to] ?? existing(link.to, batch, known)
-      else { continue }
-      _ = insert("Link", [("label", .string(link.label)), ("from", .object(from)), ("to", .object(to))])
+      guard let from = ids[link.from], let to = ids[link.to] else {
+        result.skipped.append(.init(file: link.place, reason: "the file does not hold both notes of the link"))
+        continue
+      }
+      // A link comes with its notes; between notes that are there already, it is there as well.
+      guard made.contains(link.from) || made.contains(link.to) else { continue }
+      _ = insert("Link", link.values.merging(["from": .object(from), "to": .object(to)]) { $1 })
     }
     return changes
   }
 
-  private func existing(_ id: String, _ batch: ImportBatch, _ known: [String: ObjectID]) -> ObjectID? {
-    batch.notes.first { $0.id == id }.flatMap { known[$0.origin] }
+  /// The boards or tags to make: those that a new note needs, which become what is there under their names; and those
+  /// that no note of the file needs at all, unless they are there. One that only notes need that are there already has
+  /// perhaps been renamed or deleted since, and stays so.
+  private func wanted(
+    _ entity: String, _ listed: [ImportBatch.Named], of new: [String], all: [String]
+  ) async throws -> [ImportBatch.Named] {
+    let (new, all) = (Set(new), Set(all))
+    let lone = listed.filter { !all.contains($0.name) }
+    var there = Set<String>()
+    if !lone.isEmpty {
+      let name = shell.property(entity, "name")
+      for image in try await shell.images(entity) {
+        there.insert(image.id.description)
+        there.insert(image[name].stringValue ?? "")
+      }
+    }
+    let needed = listed.filter { new.contains($0.name) }
+    let unlisted = new.subtracting(listed.map(\.name)).sorted().map { ImportBatch.Named(name: $0) }
+    return needed + unlisted
+      + lone.filter { named in !there.contains(named.name) && !(named.id.map(there.contains) ?? false) }
   }
 }

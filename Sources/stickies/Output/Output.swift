@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import GraphModel
 import GraphWire
 import StickiesKit
@@ -20,19 +20,12 @@ struct Output {
   }
 
   func print(_ text: String) {
-    var rest = Array((text + "\n").utf8)[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
-      if count > 0 {
-        rest = rest.dropFirst(count)
-      } else if errno != EINTR {
-        // A reader that has seen enough is no failure worth a word; a full disk is.
-        if errno != EPIPE {
-          Failure.report("standard output: \(String(cString: strerror(errno)))", code: "failed", json: json)
-        }
-        exit(errno == EPIPE ? 141 : 1)
-      }
-    }
+    let error = Descriptor.write(text + "\n", to: 1)
+    guard error != 0 else { return }
+    // A reader that has seen enough is no failure worth a word; a full disk is.
+    if error == EPIPE { exit(141) }
+    Failure.report("standard output: \(String(cString: strerror(error)))", code: "failed", json: json)
+    exit(1)
   }
 
   func print(_ json: JSON) { print(json.text) }
@@ -42,8 +35,9 @@ struct Output {
 
   // MARK: Objects
 
-  func show(_ image: ObjectImage, else text: @autoclosure () -> String) {
-    if json { print(ObjectJSON.object(image, model)) } else { print(text()) }
+  /// An object as stored: as JSON, or in one line unless there is more to say.
+  func show(_ image: ObjectImage, else text: String? = nil) {
+    if json { print(ObjectJSON.object(image, model)) } else { print(text ?? line(image)) }
   }
 
   func show(_ images: [ObjectImage], else table: @autoclosure () -> String) {
@@ -57,6 +51,11 @@ struct Output {
   }
 
   // MARK: Text
+
+  /// `1 note`, `2 notes`.
+  nonisolated static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
+    "\(number) \(number == 1 ? one : many ?? one + "s")"
+  }
 
   /// One line that says which note it is.
   func line(_ image: ObjectImage) -> String {
@@ -96,7 +95,7 @@ struct Output {
       return fields
     }
     let then = fields(time_t(time / Dates.microsecondsPerSecond))
-    let now = fields(Foundation.time(nil))
+    let now = fields(Glibc.time(nil))
     func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
     let clock = "\(two(then.tm_hour)):\(two(then.tm_min)):\(two(then.tm_sec))"
     if then.tm_year == now.tm_year, then.tm_yday == now.tm_yday { return clock }
@@ -120,16 +119,21 @@ enum ObjectJSON {
   }
 
   static func commit(_ entry: CommitEntry, _ model: Model) -> JSON {
-    commit(revision: entry.revision, author: entry.author, time: entry.time, entry.changes, model)
+    commit(
+      revision: entry.revision, author: entry.author, time: entry.time, undoes: entry.undoes, entry.changes, model)
   }
 
   static func commit(
-    revision: Revision, author: String, time: Timestamp, _ changes: [Delta.Change], _ model: Model
+    revision: Revision, author: String, time: Timestamp, undoes: Revision? = nil, _ changes: [Delta.Change],
+    _ model: Model
   ) -> JSON {
-    .object([
-      .init("revision", .integer(revision)), .init("author", .string(author)), .init("time", .string(Dates.text(time))),
-      .init("changes", .array(changes.map { change($0, model) })),
-    ])
+    var members = [
+      JSON.Member("revision", .integer(revision)), JSON.Member("author", .string(author)),
+      JSON.Member("time", .string(Dates.text(time))),
+    ]
+    if let undoes { members.append(.init("undoes", .integer(undoes))) }
+    members.append(.init("changes", .array(changes.map { change($0, model) })))
+    return .object(members)
   }
 
   static func change(_ change: Delta.Change, _ model: Model) -> JSON {

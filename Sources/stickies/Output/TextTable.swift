@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 
 /// Columns side by side, the last one cut to fit the terminal.
 struct TextTable {

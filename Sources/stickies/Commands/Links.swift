@@ -1,0 +1,58 @@
+import ArgumentParser
+import GraphModel
+import StickiesKit
+
+/// The ends of an arrow.
+struct NotePair: ParsableArguments {
+  @OptionGroup var options: Options
+  @Argument(help: "The note where it begins, by number or id.")
+  var from: String
+  @Argument(help: "The note where it ends, by number or id.")
+  var to: String
+
+  @MainActor
+  func withNotes(_ body: (Shell, _ from: ObjectID, _ to: ObjectID) async throws -> Void) async throws {
+    try await options.withShell { shell in
+      try await body(shell, try await shell.note(from).id, try await shell.note(to).id)
+    }
+  }
+}
+
+struct LinkCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "link", abstract: "Draw an arrow from one note to another.")
+
+  @OptionGroup var notes: NotePair
+  @Option(help: "What the arrow says.")
+  var label = ""
+
+  @MainActor
+  func run() async throws {
+    try await notes.withNotes { shell, from, to in
+      let link = ObjectID.temporary(1, entity: shell.entity("Link").number)
+      let edits = shell.edits("Link", [("label", .string(label)), ("from", .object(from)), ("to", .object(to))])
+      shell.output.show(
+        try await shell.commit([Change(.insert, link, edits: edits)], policy: .error, returning: link))
+    }
+  }
+}
+
+struct Unlink: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "Remove the arrows from one note to another.")
+
+  @OptionGroup var notes: NotePair
+
+  @MainActor
+  func run() async throws {
+    try await notes.withNotes { shell, from, to in
+      let ends = [
+        GraphPredicate.equal(shell.property("Link", "from"), .object(from)),
+        .equal(shell.property("Link", "to"), .object(to)),
+      ]
+      let links = try await shell.images("Link", where: .all(ends))
+      guard !links.isEmpty else { throw Refusal(.notFound, "no link leads from the one note to the other") }
+      let commit = try await shell.delete(links.map(\.id))
+      shell.output.show(commit, else: "removed \(Output.count(links.count, "link"))")
+    }
+  }
+}

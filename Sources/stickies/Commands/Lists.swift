@@ -1,0 +1,109 @@
+import ArgumentParser
+import GraphModel
+import StickiesKit
+
+/// The conditions of `list` and `watch`.
+struct Filter: ParsableArguments {
+  @Option(name: .customLong("where"), help: "A predicate on notes, such as 'color == \"yellow\" AND pinned == TRUE'.")
+  var condition: String?
+  @Option(help: "Only the notes of this board, by name or id.")
+  var board: String?
+
+  @MainActor
+  func predicate(_ shell: Shell) async throws -> GraphPredicate {
+    var parts = [GraphPredicate]()
+    if let condition {
+      parts.append(try GraphPredicate(parsing: condition, entity: shell.entity("Note"), model: shell.model))
+    }
+    if let board { parts.append(.equal(shell.property("Note", "board"), .object(try await shell.board(board).id))) }
+    return .all(parts)
+  }
+}
+
+struct List: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(abstract: "List the notes of all boards.")
+
+  @OptionGroup var options: Options
+  @OptionGroup var filter: Filter
+  @Option(help: "Only notes with this tag.")
+  var tag: String?
+  @Option(parsing: .unconditional, help: "Attributes to sort by, a minus for descending: -pinned,number.")
+  var sort = "number"
+  @Option(help: "At most this many.")
+  var limit: Int?
+
+  func validate() throws {
+    if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1") }
+  }
+
+  @MainActor
+  func run() async throws {
+    try await options.withShell { shell in
+      var parts = [try await filter.predicate(shell)]
+      if let tag {
+        parts.append(
+          .comparison(
+            .init(
+              .any,
+              GraphPredicate.Path(
+                hops: [shell.property("Note", "tags").number], end: .property(shell.property("Tag", "name").number)),
+              .equal, .value(.string(tag)))))
+      }
+      let condition = GraphPredicate.all(parts)
+      let notes = try await shell.images("Note", where: condition, sort: sort, limit: limit)
+      try await NoteTable.show(notes, shell, isFiltered: condition != .always)
+    }
+  }
+}
+
+struct Search: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Find notes by words; each word may be the beginning of one.")
+
+  @OptionGroup var options: Options
+  @Argument(help: "The words.")
+  var words: [String]
+
+  @MainActor
+  func run() async throws {
+    try await options.withShell { shell in
+      let text = words.joined(separator: " ")
+      let predicate = GraphPredicate.comparison(
+        .init(.one, .property(shell.property("Note", "text").number), .search, .value(.string(text))))
+      try await NoteTable.show(
+        try await shell.images("Note", where: predicate, sort: "number"), shell, isFiltered: true)
+    }
+  }
+}
+
+@MainActor
+enum NoteTable {
+  static func show(_ notes: [ObjectImage], _ shell: Shell, isFiltered: Bool) async throws {
+    if shell.output.json { return shell.output.show(notes, else: "") }
+    func names(_ entity: String) async throws -> [ObjectID: String] {
+      let name = shell.property(entity, "name")
+      return Dictionary(
+        try await shell.images(entity).map { ($0.id, $0[name].stringValue ?? "") }, uniquingKeysWith: { $1 })
+    }
+    let boards = try await names("Board")
+    let tags = try await names("Tag")
+    func property(_ name: String) -> Property { shell.property("Note", name) }
+    var table = TextTable(["#", "BOARD", "COLOR", "TAGS", "TEXT"])
+    for note in notes {
+      let color = note[property("color")].stringValue ?? ""
+      let text = TextTable.firstLine(note[property("text")].stringValue ?? "")
+      table.append([
+        note[property("number")].json(kind: .integer).text,
+        TextTable.visible(note[property("board")].objectID.flatMap { boards[$0] } ?? ""), color,
+        TextTable.visible(note[property("tags")].objectIDs.compactMap { tags[$0] }.joined(separator: ", ")),
+        (note[property("pinned")] == .bool(true) ? "* " : "") + text,
+      ])
+    }
+    let text = table.text()
+    if text.isEmpty {
+      StandardError.write(isFiltered ? "no note matches" : "no notes; write one with: stickies add \"Hello\"")
+    } else {
+      shell.output.print(text)
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import GraphTesting
+import Testing
+
+/// What the README shows is a program of this package: it is built with it and does what the page says.
+@Suite struct FirstProgramTests {
+  @Test func theReadmeShowsTheProgramWordForWord() throws {
+    let readme = try String(contentsOfFile: Fixtures.root + "/README.md", encoding: .utf8)
+    let program = try String(contentsOfFile: Fixtures.root + "/docs/examples/first-program/main.swift", encoding: .utf8)
+    let block = try #require(readme.firstMatch(of: #/```swift\n([^`]*)```/#)).output.1
+    #expect(String(block) == program)
+    #expect(program.split(separator: "\n").count <= 10)
+  }
+
+  @Test func theProgramListsTheYellowNotesAndWritesOne() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "Buy milk")
+    try daemon.run("add", "Not this one", "--color", "pink")
+    let process = Process()
+    process.executableURL = Daemon.binary("first-program")
+    process.environment = ProcessInfo.processInfo.environment.merging([
+      "STICKIES_SERVER": daemon.socket.description, "STICKIES_AUTHOR": "first@program",
+    ]) { $1 }
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    #expect(text == "1 Buy milk\nsaved as #3\n")
+    let note = try daemon.run("show", "3", "--json").json()
+    #expect(note["text"]?.stringValue == "Written from Swift")
+    #expect(note["color"]?.stringValue == "yellow")
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import GraphModel
+import GraphTesting
+import Testing
+
+/// Imports whose files say what the model can't take, or that are run again.
+@Suite struct ImportTests {
+  private static func write(_ lines: [String], to daemon: Daemon, _ name: String = "in.jsonl") throws -> String {
+    let path = daemon.home.path + "/" + name
+    try (lines.joined(separator: "\n") + "\n").write(toFile: path, atomically: true, encoding: .utf8)
+    return path
+  }
+
+  private static func reasons(_ result: JSON) -> [String] {
+    (result["skipped"]?.arrayValue ?? []).map {
+      "\($0["file"]?.stringValue ?? "") \($0["reason"]?.stringValue ?? "")"
+    }
+  }
+
+  @Test func whatCanNotBeTakenOfANoteIsNamedAndTheNoteIsTaken() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let path = try Self.write(
+      [
+        #"{"entity":"Board","id":"b1","name":"Plans","color":"mauve"}"#,
+        #"{"entity":"Note","id":"n1","board":"b1","text":"one","color":"mauve","x":"left","tags":["t9"],"y":7}"#,
+        #"{"entity":"Note","id":"n2","board":"b1","text":"two","created":"yesterday"}"#,
+        #"{"entity":"Link","id":"l1","from":"n1","to":"n3"}"#,
+        #"{"entity":"Tag","id":"t1"}"#,
+      ], to: daemon)
+    let result = try daemon.run("import", path, "--json").json()
+    #expect(result["imported"] == .integer(2))
+    let colors = "enumeration (yellow, blue, green, pink, purple, gray, orange, red, teal, brown, white)"
+    #expect(
+      Self.reasons(result) == [
+        "in.jsonl:1 the board was taken without its color: \"mauve\" is no \(colors)",
+        "in.jsonl:2 the note was taken without its color: \"mauve\" is no \(colors); its x: \"left\" is no double; "
+          + "its tags: \"t9\" is not in the file",
+        "in.jsonl:3 the note was taken without its created: \"yesterday\" is no date",
+        "in.jsonl:5 the tag has no name",
+        "in.jsonl:4 the file does not hold both notes of the link",
+      ])
+    let note = try daemon.run("list", "--where", "text == \"one\"", "--json").json()[0]
+    #expect(note?["color"] == .string("yellow"))
+    #expect(note?["x"] == .integer(0))
+    #expect(note?["y"] == .integer(7))
+  }
+
+  @Test func aColorThatKeepDoesNotHaveIsNamed() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let path = try Self.write(
+      [#"{"color":"MAUVE","textContent":"x","createdTimestampUsec":1600000000000000}"#], to: daemon, "n.json")
+    let result = try daemon.run("import", path, "--json").json()
+    #expect(result["imported"] == .integer(1))
+    #expect(Self.reasons(result) == ["n.json the note was taken in white: \"MAUVE\" is no color of Keep's"])
+  }
+
+  @Test func anEmptyBoardComesAlongWhateverElseIsThere() throws {
+    let (one, two) = (try Daemon(), try Daemon())
+    try one.start()
+    try two.start()
+    try one.run("add", "a note")
+    let first = try Self.write(one.run("export").lines, to: one)
+    #expect(try two.run("import", first, "--json").json()["imported"] == .integer(1))
+    try one.run("board", "add", "Empty", "--color", "teal")
+    let second = try Self.write(one.run("export").lines, to: one)
+    for _ in 0..<2 {
+      #expect(try two.run("import", second, "--json").json()["unchanged"] == .integer(1))
+      let boards = try two.run("board", "--json").json().arrayValue ?? []
+      #expect(boards.map { $0["name"] } == [.string("Notes"), .string("Empty")])
+      #expect(boards.last?["color"] == .string("teal"))
+    }
+    #expect(try two.run("log", "--json").json().arrayValue?.count == 2, "a run that brings nothing commits nothing")
+    // What was renamed here is not made again under its old name.
+    try one.run("board", "rename", "Empty", "Void")
+    try one.run("board", "rename", "Notes", "Paper")
+    try one.run("import", second)
+    #expect(try one.run("board", "--json").json().arrayValue?.count == 2)
+  }
+}

@@ -1,0 +1,11 @@
+import StickiesKit
+
+let client = try await Stickies.connect()
+for note in try await client.fetch(Note.self, where: #"color == "yellow""#) { print(note.number, note.text) }
+if let note = client.context.insert(Note.self) {
+  note.text = "Written from Swift"
+  note.board = try await client.fetch(Board.self).first
+  try await client.save()  // on the daemon's disk when it returns
+  print("saved as #\(note.number)")
+}
+await client.close()
