@@ -15,7 +15,7 @@ struct Options: ParsableArguments {
   @Flag(help: "Print JSON on standard output, and nothing else there.")
   var json = false
 
-  @Option(help: "Colors and styles: auto, always or never.")
+  @Option(help: "Colors and styles; auto wants a terminal and no NO_COLOR.")
   var ansi: ANSI = .auto
 
   /// Runs `body` with a connection and closes it. A one-shot command is a fresh replica.

@@ -44,7 +44,7 @@ struct Serve: AsyncParsableCommand {
       valueName: "address"))
   var listen: [String] = []
 
-  @Option(help: "How much to log: \(Logger.Level.names); info by default.")
+  @Option(help: "How much to log; info by default.")
   var logLevel: Logger.Level?
 
   mutating func run() async throws {

@@ -75,7 +75,10 @@ import Testing
     // What was renamed here is not made again under its old name.
     try one.run("board", "rename", "Empty", "Void")
     try one.run("board", "rename", "Notes", "Paper")
-    try one.run("import", second)
-    #expect(try one.run("board", "--json").json().arrayValue?.count == 2)
+    try one.run("delete", "1")
+    #expect(try one.run("import", second, "--json").json()["imported"] == .integer(1))
+    let boards = try one.run("board", "--json").json()
+    #expect(boards.arrayValue?.map { $0["name"] } == [.string("Paper"), .string("Void")])
+    #expect(try one.run("show", "2", "--json").json()["board"] == boards[0]?["id"])
   }
 }

@@ -50,7 +50,7 @@ struct ColorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "color", abstract: "Give a note another color.")
 
   @OptionGroup var note: OneNote
-  @Argument(help: "One of \(Color.allCases.map(\.rawValue).joined(separator: ", ")).")
+  @Argument(help: "The paper's color.")
   var color: Color
 
   @MainActor

@@ -10,7 +10,7 @@ struct Add: AsyncParsableCommand {
   var text: String
   @Option(help: "The board, by name or id; else the oldest one.")
   var board: String?
-  @Option(help: "The paper's color: \(Color.allCases.map(\.rawValue).joined(separator: ", ")).")
+  @Option(help: "The paper's color.")
   var color: Color?
   @Option(help: ArgumentHelp("Where the note sticks, in points.", valueName: "X,Y"))
   var position: Point?

@@ -57,17 +57,32 @@ struct Importer {
       changes.append(Change(.insert, id, edits: shell.edits(entity, ordered)))
       return id
     }
-    func insert(_ entity: String, _ wanted: [ImportBatch.Named]) -> [String: ObjectID] {
+    /// The boards or tags of the batch by their names in the file. What this store exported is known by its id, whatever
+    /// it is called now; what a new note needs becomes what is there under its name; what no note of the file needs is
+    /// made when there is none. Others are not: their notes are here, so they have been renamed or deleted since.
+    func settle(
+      _ entity: String, _ listed: [ImportBatch.Named], of new: [String], all: [String]
+    ) async throws -> [String: ObjectID] {
+      let (new, all) = (Set(new), Set(all))
+      let unlisted = new.subtracting(listed.map(\.name)).sorted().map { ImportBatch.Named(name: $0) }
+      guard !listed.isEmpty || !unlisted.isEmpty else { return [:] }
+      let there = try await shell.images(entity)
+      let names = Set(there.compactMap { $0[shell.property(entity, "name")].stringValue })
+      let byID = Dictionary(there.map { ($0.id.description, $0.id) }, uniquingKeysWith: { $1 })
       var ids = [String: ObjectID]()
-      for named in wanted where ids[named.name] == nil {
-        ids[named.name] = insert(entity, named.values.merging(["name": .string(named.name)]) { $1 })
+      for named in listed + unlisted {
+        if let id = named.id.flatMap({ byID[$0] }) {
+          ids[named.name] = id
+        } else if new.contains(named.name) || !(all.contains(named.name) || names.contains(named.name)) {
+          ids[named.name] = insert(entity, named.values.merging(["name": .string(named.name)]) { $1 })
+        }
       }
       return ids
     }
-    let boards = insert(
-      "Board", try await wanted("Board", batch.boards, of: notes.map(\.board), all: batch.notes.map(\.board)))
-    let tags = insert(
-      "Tag", try await wanted("Tag", batch.tags, of: notes.flatMap(\.tags), all: batch.notes.flatMap(\.tags)))
+    let boards = try await settle(
+      "Board", batch.boards, of: notes.map(\.board), all: batch.notes.map(\.board))
+    let tags = try await settle(
+      "Tag", batch.tags, of: notes.flatMap(\.tags), all: batch.notes.flatMap(\.tags))
     var ids = [String: ObjectID]()
     for note in batch.notes { if let id = note.id { ids[id] = known[note.origin] } }
     var made = Set<String>()
@@ -93,27 +108,5 @@ struct Importer {
       _ = insert("Link", link.values.merging(["from": .object(from), "to": .object(to)]) { $1 })
     }
     return changes
-  }
-
-  /// The boards or tags to make: those that a new note needs, which become what is there under their names; and those
-  /// that no note of the file needs at all, unless they are there. One that only notes need that are there already has
-  /// perhaps been renamed or deleted since, and stays so.
-  private func wanted(
-    _ entity: String, _ listed: [ImportBatch.Named], of new: [String], all: [String]
-  ) async throws -> [ImportBatch.Named] {
-    let (new, all) = (Set(new), Set(all))
-    let lone = listed.filter { !all.contains($0.name) }
-    var there = Set<String>()
-    if !lone.isEmpty {
-      let name = shell.property(entity, "name")
-      for image in try await shell.images(entity) {
-        there.insert(image.id.description)
-        there.insert(image[name].stringValue ?? "")
-      }
-    }
-    let needed = listed.filter { new.contains($0.name) }
-    let unlisted = new.subtracting(listed.map(\.name)).sorted().map { ImportBatch.Named(name: $0) }
-    return needed + unlisted
-      + lone.filter { named in !there.contains(named.name) && !(named.id.map(there.contains) ?? false) }
   }
 }
