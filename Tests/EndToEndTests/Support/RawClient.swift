@@ -1,0 +1,226 @@
+import Foundation
+import GraphModel
+import GraphWire
+import Testing
+
+/// A client that says exactly what it is told to, legal or not, over a plain socket. No call blocks its thread: a
+/// socket that has nothing to give is asked again a moment later, for `patience` at most.
+final class RawClient {
+  /// Nothing came for so long that nothing will.
+  struct Silence: Error {}
+  struct NoConnection: Error { let code: Int32 }
+  /// The server ended the stream where an answer was awaited.
+  struct Ended: Error { let goodbye: Goodbye? }
+
+  /// What the server said last.
+  struct Goodbye: Equatable {
+    let code: String
+    let message: String
+  }
+
+  static let patience = Duration.seconds(60)
+
+  let replica: UniqueID
+  private(set) var lastRequest: UInt64 = 0
+  private var lastSequence: UInt64 = 0
+  private var descriptor: Int32
+  /// A frame from the server is as long as what it carries.
+  private var decoder = FrameDecoder(maximumFrameSize: 64 << 20)
+  /// What came while something else was awaited.
+  private(set) var unasked = [ToClient]()
+
+  init(_ address: ServerAddress, replica: UniqueID? = nil) throws {
+    self.replica = replica ?? UniqueID(high: .random(in: 1 ... .max), low: .random(in: 0 ... .max))
+    descriptor = try PlainSocket.connect(to: address)
+  }
+
+  deinit { close() }
+
+  /// Ends the connection without a word; over TCP with a reset, as a killed process on a busy socket does.
+  func close() {
+    guard descriptor >= 0 else { return }
+    PlainSocket.abort(descriptor)
+    descriptor = -1
+  }
+
+  // MARK: - Saying
+
+  /// Sends bytes as they are. A server that has hung up meanwhile is no error here: its goodbye is read later.
+  func send(bytes: [UInt8]) async throws {
+    var rest = bytes[...]
+    let deadline = ContinuousClock.now + Self.patience
+    while !rest.isEmpty {
+      switch PlainSocket.send(rest, to: descriptor) {
+      case .some(let count) where count > 0: rest = rest.dropFirst(count)
+      case .some:
+        guard ContinuousClock.now < deadline else { throw Silence() }
+        try await Task.sleep(for: .milliseconds(1))
+      case nil: return
+      }
+    }
+  }
+
+  /// Sends a message under the next request number, or under the given one; returns the number.
+  @discardableResult
+  func send(_ body: ToServer.Body, as request: UInt64? = nil) async throws -> UInt64 {
+    let number = request ?? lastRequest + 1
+    lastRequest = max(lastRequest, number)
+    try await send(bytes: Frame.encode(ToServer(number, body)))
+    return number
+  }
+
+  func transaction(_ changes: [Change]) -> Transaction {
+    lastSequence += 1
+    return Transaction(id: TransactionID(replica: replica, sequence: lastSequence), changes: changes)
+  }
+
+  @discardableResult
+  func commit(_ changes: [Change]) async throws -> ToClient.Body {
+    try await reply(to: send(.commit(transaction(changes), acknowledged: 0)))
+  }
+
+  @discardableResult
+  func hello(
+    protocol version: UInt32 = ProtocolLimits.version, model: ModelHash? = nil, author: String = "raw@test"
+  ) async throws -> Welcome {
+    let hello = Hello(protocolVersion: version, model: model, replica: replica, author: author, program: "raw")
+    guard case .welcome(let welcome) = try await reply(to: send(.hello(hello))) else { throw Silence() }
+    return welcome
+  }
+
+  // MARK: - Hearing
+
+  /// The next message; nil when the stream has ended.
+  func next() async throws -> ToClient? {
+    let deadline = ContinuousClock.now + Self.patience
+    while true {
+      if let bytes = try decoder.next() {
+        var reader = BinaryReader(bytes)
+        return try ToClient(from: &reader)
+      }
+      switch PlainSocket.receive(from: descriptor) {
+      case .some(let bytes) where !bytes.isEmpty: decoder.append(bytes)
+      case .some: return nil
+      case nil:
+        guard ContinuousClock.now < deadline else { throw Silence() }
+        try await Task.sleep(for: .milliseconds(1))
+      }
+    }
+  }
+
+  /// The next message under a request's number; whatever comes before it is kept in `unasked`.
+  func reply(to request: UInt64) async throws -> ToClient.Body {
+    while let message = try await next() {
+      if message.request == request { return message.body }
+      if case .close(let code, let reason) = message.body {
+        throw Ended(goodbye: Goodbye(code: code, message: reason))
+      }
+      unasked.append(message)
+    }
+    throw Ended(goodbye: nil)
+  }
+
+  func forgetUnasked() { unasked = [] }
+
+  func refusal(of request: UInt64) async throws -> Refusal? {
+    if case .refused(let refusal) = try await reply(to: request) { refusal } else { nil }
+  }
+
+  /// Reads to the end of the stream: what the server said last.
+  func goodbye() async throws -> Goodbye? {
+    var last: Goodbye?
+    while let message = try await next() {
+      if case .close(let code, let reason) = message.body { last = Goodbye(code: code, message: reason) }
+    }
+    return last
+  }
+
+  /// All objects of a fetch, with the state they were read at.
+  func fetch(_ fetch: Fetch) async throws -> (objects: [ObjectImage], at: Token) {
+    try await result(under: send(.fetch(fetch)))
+  }
+
+  /// All chunks under a request, asked for one by one.
+  func result(under request: UInt64) async throws -> (objects: [ObjectImage], at: Token) {
+    var objects = [ObjectImage]()
+    while true {
+      switch try await reply(to: request) {
+      case .chunk(let chunk):
+        objects += chunk.objects
+        if let end = chunk.end { return (objects, end.at) }
+        try await send(.more(of: request))
+      case .refused(let refusal): throw refusal
+      default: throw Silence()
+      }
+    }
+  }
+
+  /// Follows a query: its number and its first result.
+  func follow(_ entity: EntityNumber) async throws -> (query: UInt64, objects: [ObjectImage], at: Token) {
+    let request = try await send(.subscribe(Subscribe(entity: entity)))
+    guard case .subscribed(let query, _) = try await reply(to: request) else { throw Silence() }
+    let (objects, at) = try await result(under: request)
+    return (query, objects, at)
+  }
+}
+
+/// The few calls of the system that a raw client needs; none of them waits.
+enum PlainSocket {
+  static func connect(to address: ServerAddress) throws -> Int32 {
+    let (domain, storage) = try name(of: address)
+    let descriptor = socket(domain, Int32(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0 else { throw RawClient.NoConnection(code: errno) }
+    let status = storage.withUnsafeBytes { bytes -> Int32 in
+      guard let base = bytes.baseAddress else { return -1 }
+      return Foundation.connect(descriptor, base.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+    }
+    guard status == 0 else {
+      let code = errno
+      Foundation.close(descriptor)
+      throw RawClient.NoConnection(code: code)
+    }
+    return descriptor
+  }
+
+  /// The address in the kernel's form.
+  static func name(of address: ServerAddress) throws -> (domain: Int32, bytes: [UInt8]) {
+    switch address {
+    case .unix(let path):
+      var name = sockaddr_un()
+      name.sun_family = sa_family_t(AF_UNIX)
+      withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+      return (AF_UNIX, withUnsafeBytes(of: &name) { Array($0) })
+    case .tcp(let host, let port):
+      var name = sockaddr_in()
+      name.sin_family = sa_family_t(AF_INET)
+      name.sin_port = UInt16(port).bigEndian
+      guard inet_pton(AF_INET, host, &name.sin_addr) == 1 else { throw RawClient.NoConnection(code: EINVAL) }
+      return (AF_INET, withUnsafeBytes(of: &name) { Array($0) })
+    }
+  }
+
+  /// How many bytes the socket took, 0 when it takes none now; nil when the other side is gone.
+  static func send(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int? {
+    let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
+    let count = bytes.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, flags) }
+    if count >= 0 { return count }
+    return errno == EAGAIN || errno == EINTR ? 0 : nil
+  }
+
+  /// What has arrived: nil for nothing yet, empty for the end of the stream.
+  static func receive(from descriptor: Int32) -> [UInt8]? {
+    var isWaiting = false
+    let bytes = [UInt8](unsafeUninitializedCapacity: 256 << 10) { buffer, count in
+      let received = recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+      isWaiting = received < 0 && (errno == EAGAIN || errno == EINTR)
+      count = max(0, received)
+    }
+    return isWaiting ? nil : bytes
+  }
+
+  static func abort(_ descriptor: Int32) {
+    var option = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    Foundation.close(descriptor)
+  }
+}
