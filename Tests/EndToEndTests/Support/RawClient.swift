@@ -28,6 +28,7 @@ final class RawClient {
   private var decoder = FrameDecoder(maximumFrameSize: 64 << 20)
   /// What came while something else was awaited.
   private(set) var unasked = [ToClient]()
+  private(set) var bytesReceived = 0
 
   init(_ address: ServerAddress, replica: UniqueID? = nil) throws {
     self.replica = replica ?? UniqueID(high: .random(in: 1 ... .max), low: .random(in: 0 ... .max))
@@ -99,7 +100,9 @@ final class RawClient {
         return try ToClient(from: &reader)
       }
       switch PlainSocket.receive(from: descriptor) {
-      case .some(let bytes) where !bytes.isEmpty: decoder.append(bytes)
+      case .some(let bytes) where !bytes.isEmpty:
+        bytesReceived += bytes.count
+        decoder.append(bytes)
       case .some: return nil
       case nil:
         guard ContinuousClock.now < deadline else { throw Silence() }
@@ -156,8 +159,10 @@ final class RawClient {
   }
 
   /// Follows a query: its number and its first result.
-  func follow(_ entity: EntityNumber) async throws -> (query: UInt64, objects: [ObjectImage], at: Token) {
-    let request = try await send(.subscribe(Subscribe(entity: entity)))
+  func follow(
+    _ entity: EntityNumber, wholeObjects: Bool = false
+  ) async throws -> (query: UInt64, objects: [ObjectImage], at: Token) {
+    let request = try await send(.subscribe(Subscribe(entity: entity, wholeObjects: wholeObjects)))
     guard case .subscribed(let query, _) = try await reply(to: request) else { throw Silence() }
     let (objects, at) = try await result(under: request)
     return (query, objects, at)

@@ -1,0 +1,136 @@
+import Foundation
+import GraphClient
+import GraphModel
+import GraphReplica
+import GraphTesting
+import GraphWire
+import StickiesKit
+import Testing
+
+/// One session through the typed interface, again and again, the connection cut after its first frame, its second, and
+/// so on to its last: in the end the client has seen what it sees when nothing is cut.
+@Suite struct CutConnectionTests {
+  /// What a client and the daemon hold when the session is over.
+  private struct Seen: Equatable {
+    var notes = [String]()
+    var pink = [String]()
+    /// Each commit of history: what it did.
+    var history = [String]()
+  }
+
+  @Test @MainActor func aCutBetweenAnyTwoFramesChangesNothing() async throws {
+    let (expected, wasCut) = try await Self.run(cutAfter: nil)
+    #expect(!wasCut)
+    #expect(expected.notes == ["1 one pink 5.0"])
+    #expect(expected.pink == ["1 one pink 5.0"])
+    #expect(expected.history == ["inserted 2", "inserted 1", "updated 1", "removed 1"])
+    var cut = 1
+    while true {
+      let (seen, wasCut) = try await Self.run(cutAfter: cut)
+      #expect(seen == expected, "cut after frame \(cut)")
+      // Frames may be more or fewer by a few from run to run; the first cut that was never reached is the end.
+      guard wasCut, cut < 1_000 else { break }
+      cut += 1
+    }
+    #expect((16..<1_000).contains(cut), "the session has \(cut - 1) frames")
+  }
+
+  /// A daemon of its own for each run, so that numbers and revisions are the same in all of them.
+  @MainActor
+  private static func run(cutAfter: Int?) async throws -> (Seen, wasCut: Bool) {
+    let daemon = try Daemon()
+    try daemon.start()
+    let proxy = try CuttingProxy(to: daemon.socket, cutAfter: cutAfter)
+    defer { proxy.stop() }
+    var seen = try await session(through: proxy.address)
+    let log = try daemon.run("log", "--json").json().arrayValue ?? []
+    seen.history = log.reversed().map { commit in
+      let changes = commit["changes"]?.arrayValue ?? []
+      return "\(changes.first?["kind"]?.stringValue ?? "nothing") \(changes.count)"
+    }
+    #expect(daemon.stop() == 0)
+    return (seen, proxy.wasCut)
+  }
+
+  @MainActor
+  private static func session(through address: ServerAddress) async throws -> Seen {
+    let client = try await connect(to: address)
+    let model = client.context.model
+    let entity = try #require(model.entity(named: "Note"))
+    var revisions = [Revision]()
+    let token = client.context.observe { if $0.revision > 0 { revisions.append($0.revision) } }
+    let all = try await client.follow(entity)
+    let pink = try await client.follow(
+      entity, where: try GraphPredicate(parsing: "color == \"pink\"", entity: entity, model: model))
+
+    let board = try #require(client.context.insert(Board.self))
+    board.name = "B"
+    let one = try #require(client.context.insert(Note.self))
+    one.text = "one"
+    one.board = board
+    try await client.save()
+    let two = try #require(client.context.insert(Note.self))
+    two.text = "two"
+    two.color = .pink
+    two.board = board
+    try await client.save()
+    one.x = 5
+    one.color = .pink
+    try await client.save()
+    client.context.delete(two)
+    try await client.save()
+
+    var seen = Seen()
+    try await until("the pink notes are as the saves left them") {
+      seen.pink = lines(of: pink, client)
+      return seen.pink == ["1 one pink 5.0"]
+    }
+    client.unfollow(pink)
+    // Answered behind the end of the query, so the session's last frame is this answer.
+    try await until("a status is answered") { (try? await client.status()) != nil }
+    try await until("all notes are as the saves left them") {
+      seen.notes = lines(of: all, client)
+      return seen.notes == ["1 one pink 5.0"]
+    }
+    #expect(zip(revisions, revisions.dropFirst()).allSatisfy { $0 < $1 }, "seen in this order: \(revisions)")
+    token.cancel()
+    await client.close()
+    return seen
+  }
+
+  /// The first connection is not tried again by itself: who asked hears why, and asks again.
+  @MainActor
+  private static func connect(to address: ServerAddress) async throws -> GraphClient {
+    var options = GraphClient.Options(author: "ann@test")
+    options.firstPauseMilliseconds = 2
+    options.lastPauseMilliseconds = 10
+    func attempt() async throws -> GraphClient {
+      try await GraphClient.connect(
+        to: address, model: StickiesModel.model, classes: StickiesModel.classes, options: options)
+    }
+    do {
+      return try await attempt()
+    } catch {
+      return try await attempt()
+    }
+  }
+
+  @MainActor
+  private static func lines(of query: QueryID, _ client: GraphClient) -> [String] {
+    client.context.result(of: query).compactMap { $0 as? Note }.sorted { $0.number < $1.number }.map {
+      "\($0.number) \($0.text) \($0.color.rawValue) \($0.x)"
+    }
+  }
+
+  @MainActor
+  private static func until(_ what: String, _ condition: () async -> Bool) async throws {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while !(await condition()) {
+      guard ContinuousClock.now < deadline else {
+        Issue.record("it never comes that \(what)")
+        return
+      }
+      try await Task.sleep(for: .milliseconds(2))
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import GraphModel
+import GraphWire
+import Testing
+
+/// A client that follows a query and then reads nothing, while others write as fast as they can: it costs the daemon what
+/// docs/protocol.md allows, and holds what everybody holds when it reads again.
+///
+/// `SLOW_READER_SECONDS` says for how long, `SLOW_READER_COMMITS` how many commits a second it must have been;
+/// scripts/soak-slow-reader sets both.
+@Suite struct SlowReaderTests {
+  private static let seconds = number("SLOW_READER_SECONDS") ?? 5
+  private static let leastCommitsPerSecond = number("SLOW_READER_COMMITS") ?? 0
+  /// Less than this told to everybody else would prove nothing: it is several times what may wait for the slow one.
+  private static let leastVolume = 48 << 20
+
+  private static let notes = 64
+  private static let text = String(repeating: "x", count: 8_000)
+  /// What may wait for one connection.
+  private static let backlog = 4 << 20
+  /// What the allocator and SQLite's page caches may still take once everything has been used for a while.
+  private static let slack = 12 << 20
+  /// What one lagging client may cost when it is fed again: what may wait for all connections together.
+  private static let totalBacklog = 64 << 20
+
+  private static func number(_ name: String) -> Double? {
+    ProcessInfo.processInfo.environment[name].flatMap(Double.init)
+  }
+
+  /// A field of /proc/PID/status in bytes: `VmRSS`, or `VmHWM` for the most that it ever was.
+  private static func memory(_ field: String, _ daemon: Daemon) throws -> Int {
+    let status = try String(contentsOfFile: "/proc/\(daemon.process.processIdentifier)/status", encoding: .utf8)
+    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(field + ":") })
+    return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) }) << 10
+  }
+
+  @Test func aReaderThatReadsNothingCostsAFixedNumberOfBytesAndConverges() async throws {
+    let scene = try await Scene()
+    let board = try await scene.board()
+    let writer = try await scene.client()
+    let inserts = try (1...Self.notes).map {
+      try scene.insertion([("text", .string(Self.text)), ("board", .object(board))], temporary: UInt64($0))
+    }
+    let ids = try await writer.commit(inserts).identities
+    try #require(ids.count == Self.notes)
+    let load = Load(writer: writer, notes: ids, property: try scene.property("x").number)
+    let witness = try await scene.client()
+    _ = try await witness.follow(scene.entity.number, wholeObjects: true)
+
+    // Fills the ring of recent commits and every cache before anything is measured.
+    while witness.bytesReceived < 2 * Self.leastVolume { try await load.run(witness) }
+    let before = try Self.memory("VmRSS", scene.daemon)
+    let (toldBefore, commitsBefore) = (witness.bytesReceived, load.commits)
+
+    let slow = try await scene.client()
+    let request = try await slow.send(.subscribe(Subscribe(entity: scene.entity.number, wholeObjects: true)))
+    guard case .subscribed(let query, _) = try await slow.reply(to: request) else { throw RawClient.Silence() }
+    var view = View(query: query, request: request)
+    view.take(objects: try await slow.result(under: request).objects)
+
+    let start = ContinuousClock.now
+    while ContinuousClock.now - start < .seconds(Self.seconds)
+      || witness.bytesReceived - toldBefore < Self.leastVolume
+    {
+      try await load.run(witness)
+    }
+    let elapsed = (ContinuousClock.now - start) / .seconds(1)
+    let told = witness.bytesReceived - toldBefore
+    let rate = Double(load.commits - commitsBefore) / elapsed
+    let growth = try Self.memory("VmRSS", scene.daemon) - before
+    #expect(rate >= Self.leastCommitsPerSecond, "\(Int(rate)) commits a second")
+    #expect(told > 2 * (Self.backlog + Self.slack), "only \(told) bytes were told to those who read")
+    #expect(growth < Self.backlog + Self.slack, "\(growth >> 10) KiB more, of \(told >> 10) KiB told to the others")
+
+    // It reads again, while nobody writes.
+    let (fresh, at) = try await witness.fetch(Fetch(entity: scene.entity.number))
+    for message in slow.unasked { view.take(message) }
+    slow.forgetUnasked()
+    while view.reached < at.revision {
+      let message = try #require(try await slow.next(), "the daemon hung up on the slow reader")
+      if view.take(message) { try await slow.send(.more(of: request)) }
+    }
+    #expect(view.objects == Dictionary(uniqueKeysWithValues: fresh.map { ($0.id, $0) }))
+    let peak = try Self.memory("VmHWM", scene.daemon) - before
+    #expect(peak < Self.totalBacklog, "\(peak >> 10) KiB more while the slow reader caught up")
+    print(
+      "slow reader: \(Int(rate)) commits/s for \(Int(elapsed)) s, \(told >> 20) MiB told to the others, memory grew by "
+        + "\(growth >> 10) KiB, by \(peak >> 10) KiB at most, \(view.resets) resets")
+    try await scene.expectUndisturbed()
+    try scene.end()
+  }
+
+  /// Commits many at once, then lets those who read catch up.
+  private final class Load {
+    private let writer: RawClient
+    private let notes: [ObjectID]
+    private let property: PropertyNumber
+    private(set) var commits = 0
+
+    init(writer: RawClient, notes: [ObjectID], property: PropertyNumber) {
+      self.writer = writer
+      self.notes = notes
+      self.property = property
+    }
+
+    func run(_ witness: RawClient) async throws {
+      var requests = [UInt64]()
+      for note in notes {
+        commits += 1
+        let edit = Edit(property, .set(.double(Double(commits))))
+        requests.append(
+          try await writer.send(
+            .commit(writer.transaction([Change(.update, note, base: .max, edits: [edit])]), acknowledged: 0)))
+      }
+      for request in requests {
+        guard try await writer.reply(to: request).revision != nil else { throw RawClient.Silence() }
+      }
+      // Its answer comes behind every delta so far.
+      _ = try await witness.reply(to: witness.send(.ping))
+      witness.forgetUnasked()
+    }
+  }
+
+  /// What a client shows of a live query with whole objects, resets included.
+  private struct View {
+    let query: UInt64
+    let request: UInt64
+    private(set) var objects = [ObjectID: ObjectImage]()
+    /// Everything up to here has been told.
+    private(set) var reached: Revision = 0
+    private(set) var resets = 0
+    private var incoming: [ObjectID: ObjectImage]?
+
+    init(query: UInt64, request: UInt64) {
+      self.query = query
+      self.request = request
+    }
+
+    mutating func take(objects images: [ObjectImage]) {
+      for image in images { objects[image.id] = image }
+    }
+
+    /// True when another chunk is to be asked for.
+    @discardableResult
+    mutating func take(_ message: ToClient) -> Bool {
+      switch message.body {
+      case .delta(let delta) where delta.query == query && incoming == nil:
+        for change in delta.changes {
+          if let object = change.object, change.kind != .removed { objects[change.id] = object }
+          if change.kind == .removed { objects[change.id] = nil }
+        }
+      case .advance(let revision, _): reached = revision
+      case .reset:
+        resets += 1
+        incoming = [:]
+      case .chunk(let chunk) where message.request == request:
+        for image in chunk.objects { incoming?[image.id] = image }
+        guard chunk.end != nil else { return true }
+        objects = incoming ?? objects
+        incoming = nil
+      default: break
+      }
+      return false
+    }
+  }
+}

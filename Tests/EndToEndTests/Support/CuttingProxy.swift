@@ -1,0 +1,127 @@
+import Foundation
+import GraphModel
+import GraphTesting
+import GraphWire
+import Synchronization
+
+/// Stands between a client and a daemon, passes frames on in both directions, and hangs up on both once, after a given
+/// number of frames. It runs on a thread of its own, so nothing that waits for it can starve it.
+final class CuttingProxy: Sendable {
+  let address: ServerAddress
+
+  private struct State {
+    var frames = 0
+    var wasCut = false
+    var isStopping = false
+  }
+
+  private struct Pair {
+    let client: Int32
+    let server: Int32
+    var toServer = FrameDecoder()
+    var toClient = FrameDecoder()
+  }
+
+  private let target: ServerAddress
+  private let cutAfter: Int?
+  private let directory: TemporaryDirectory
+  private let listener: Int32
+  private let state = Mutex(State())
+
+  /// - Parameter cutAfter: the connection is cut when so many frames have passed; nil for never.
+  init(to target: ServerAddress, cutAfter: Int?) throws {
+    self.target = target
+    self.cutAfter = cutAfter
+    directory = try TemporaryDirectory()
+    address = .unix(path: directory.path + "/socket")
+    let (domain, name) = try PlainSocket.name(of: address)
+    listener = socket(domain, Int32(SOCK_STREAM.rawValue), 0)
+    let status = name.withUnsafeBytes { bytes -> Int32 in
+      guard let base = bytes.baseAddress else { return -1 }
+      return bind(listener, base.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+    }
+    guard status == 0, listen(listener, 8) == 0 else { throw RawClient.NoConnection(code: errno) }
+    let thread = Thread { [self] in run() }
+    thread.name = "proxy"
+    thread.start()
+  }
+
+  /// Whether so many frames have passed that the connection was cut.
+  var wasCut: Bool { state.withLock { $0.wasCut } }
+
+  func stop() { state.withLock { $0.isStopping = true } }
+
+  // MARK: - On the proxy's thread
+
+  private func run() {
+    var pairs = [Pair]()
+    while !state.withLock({ $0.isStopping }) {
+      var waiting = [pollfd(fd: listener, events: Int16(POLLIN), revents: 0)]
+      for pair in pairs {
+        waiting.append(pollfd(fd: pair.client, events: Int16(POLLIN), revents: 0))
+        waiting.append(pollfd(fd: pair.server, events: Int16(POLLIN), revents: 0))
+      }
+      guard poll(&waiting, nfds_t(waiting.count), 20) > 0 else { continue }
+      var ended = [Int]()
+      for index in pairs.indices {
+        let isAlive =
+          (waiting[1 + 2 * index].revents == 0 || pass(from: \.client, to: \.server, \.toServer, &pairs[index]))
+          && (waiting[2 + 2 * index].revents == 0 || pass(from: \.server, to: \.client, \.toClient, &pairs[index]))
+        if !isAlive { ended.append(index) }
+      }
+      for index in ended.reversed() { Self.close(pairs.remove(at: index)) }
+      if waiting[0].revents != 0, let pair = accept() { pairs.append(pair) }
+    }
+    for pair in pairs { Self.close(pair) }
+    Foundation.close(listener)
+  }
+
+  private func accept() -> Pair? {
+    let client = Foundation.accept(listener, nil, nil)
+    guard client >= 0 else { return nil }
+    guard let server = try? PlainSocket.connect(to: target) else {
+      Foundation.close(client)
+      return nil
+    }
+    return Pair(client: client, server: server)
+  }
+
+  /// Passes on what has come; false when the pair has ended, by itself or by the cut.
+  private func pass(
+    from source: KeyPath<Pair, Int32>, to sink: KeyPath<Pair, Int32>,
+    _ decoder: WritableKeyPath<Pair, FrameDecoder>, _ pair: inout Pair
+  ) -> Bool {
+    guard let bytes = PlainSocket.receive(from: pair[keyPath: source]) else { return true }
+    if bytes.isEmpty { return false }
+    pair[keyPath: decoder].append(bytes)
+    while let body = try? pair[keyPath: decoder].next() {
+      var frame = [UInt8](repeating: 0, count: ProtocolLimits.headerSize) + body
+      Frame.setLength(&frame)
+      guard Self.write(frame, to: pair[keyPath: sink]) else { return false }
+      let isCut = state.withLock { state in
+        state.frames += 1
+        guard state.frames == cutAfter else { return false }
+        state.wasCut = true
+        return true
+      }
+      if isCut { return false }
+    }
+    return true
+  }
+
+  private static func write(_ frame: [UInt8], to descriptor: Int32) -> Bool {
+    var rest = frame[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      guard count > 0 else { return false }
+      rest = rest.dropFirst(count)
+    }
+    return true
+  }
+
+  /// What has been passed on still arrives.
+  private static func close(_ pair: Pair) {
+    Foundation.close(pair.client)
+    Foundation.close(pair.server)
+  }
+}
