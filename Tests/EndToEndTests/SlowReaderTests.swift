@@ -12,14 +12,14 @@ import Testing
   private static let seconds = number("SLOW_READER_SECONDS") ?? 5
   private static let leastCommitsPerSecond = number("SLOW_READER_COMMITS") ?? 0
   /// Less than this told to everybody else would prove nothing: it is several times what may wait for the slow one.
-  private static let leastVolume = 48 << 20
+  private static let leastVolume = 32 << 20
 
   private static let notes = 64
   private static let text = String(repeating: "x", count: 8_000)
   /// What may wait for one connection.
   private static let backlog = 4 << 20
   /// What the allocator and SQLite's page caches may still take once everything has been used for a while.
-  private static let slack = 12 << 20
+  private static let slack = 8 << 20
   /// What one lagging client may cost when it is fed again: what may wait for all connections together.
   private static let totalBacklog = 64 << 20
 
@@ -48,7 +48,7 @@ import Testing
     _ = try await witness.follow(scene.entity.number, wholeObjects: true)
 
     // Fills the ring of recent commits and every cache before anything is measured.
-    while witness.bytesReceived < 2 * Self.leastVolume { try await load.run(witness) }
+    while witness.bytesReceived < 48 << 20 { try await load.run(witness, scene.bystander) }
     let before = try Self.memory("VmRSS", scene.daemon)
     let (toldBefore, commitsBefore) = (witness.bytesReceived, load.commits)
 
@@ -62,7 +62,7 @@ import Testing
     while ContinuousClock.now - start < .seconds(Self.seconds)
       || witness.bytesReceived - toldBefore < Self.leastVolume
     {
-      try await load.run(witness)
+      try await load.run(witness, scene.bystander)
     }
     let elapsed = (ContinuousClock.now - start) / .seconds(1)
     let told = witness.bytesReceived - toldBefore
@@ -103,7 +103,7 @@ import Testing
       self.property = property
     }
 
-    func run(_ witness: RawClient) async throws {
+    func run(_ witness: RawClient, _ bystander: RawClient) async throws {
       var requests = [UInt64]()
       for note in notes {
         commits += 1
@@ -118,6 +118,7 @@ import Testing
       // Its answer comes behind every delta so far.
       _ = try await witness.reply(to: witness.send(.ping))
       witness.forgetUnasked()
+      _ = try await bystander.reply(to: bystander.send(.ping))
     }
   }
 

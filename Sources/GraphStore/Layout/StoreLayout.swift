@@ -56,16 +56,10 @@ struct StoreLayout: Sendable {
   // MARK: - Checksums of what no commit covers
 
   static func sum(store id: UniqueID, created: Timestamp) -> Int64 {
-    var sum = Checksum()
-    sum.add(id.bytes)
-    withUnsafeBytes(of: created.littleEndian) { sum.add($0) }
-    return Int64(bitPattern: sum.value)
+    Int64(bitPattern: Checksum.of(id.bytes, seed: Checksum.seed ^ UInt64(bitPattern: created)))
   }
 
   static func sum(model hash: [UInt8], source: String) -> Int64 {
-    var sum = Checksum()
-    sum.add(hash)
-    sum.add(source.utf8)
-    return Int64(bitPattern: sum.value)
+    Int64(bitPattern: Checksum.of(Array(source.utf8), seed: Checksum.of(hash)))
   }
 }

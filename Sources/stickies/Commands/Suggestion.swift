@@ -5,25 +5,23 @@ struct UnknownCommand: Error, CustomStringConvertible {
   let description: String
 
   /// Looks for the first word that should name a subcommand and does not, here or one level down.
-  init?(in arguments: [String], of command: any ParsableCommand.Type = StickiesCommand.self, path: [String] = []) {
-    let names = command.configuration.subcommands.map(\._commandName)
+  static func find(
+    in arguments: [String], of command: any ParsableCommand.Type = StickiesCommand.self, path: [String] = []
+  ) -> UnknownCommand? {
+    let names = command.configuration.subcommands.map { $0._commandName }
     guard let word = arguments.first, !word.hasPrefix("-"), !names.isEmpty else { return nil }
     if let known = command.configuration.subcommands.first(where: { $0._commandName == word }) {
-      guard let deeper = UnknownCommand(in: Array(arguments.dropFirst()), of: known, path: path + [word]) else {
-        return nil
-      }
-      self = deeper
-    } else {
-      // The root's own.
-      if path.isEmpty, word == "help" { return nil }
-      let guess = names.map { ($0, Self.distance(word, $0)) }.min { $0.1 < $1.1 }
-      let suggestion = guess.flatMap { name, distance in
-        distance <= max(1, name.count / 3) ? ". Did you mean \"\(name)\"?" : nil
-      }
-      let help = "see stickies \((["help"] + path).joined(separator: " "))"
-      description =
-        "there is no command \"\((path + [word]).joined(separator: " "))\"\(suggestion ?? "; " + help)"
+      return find(in: Array(arguments.dropFirst()), of: known, path: path + [word])
     }
+    // The root's own.
+    if path.isEmpty, word == "help" { return nil }
+    let guess = names.map { ($0, distance(word, $0)) }.min { $0.1 < $1.1 }
+    let suggestion = guess.flatMap { name, distance in
+      distance <= max(1, name.count / 3) ? ". Did you mean \"\(name)\"?" : nil
+    }
+    let help = "see stickies \((["help"] + path).joined(separator: " "))"
+    return UnknownCommand(
+      description: "there is no command \"\((path + [word]).joined(separator: " "))\"\(suggestion ?? "; " + help)")
   }
 
   /// How many letters have to be put in, left out, changed or swapped with their neighbor.

@@ -1,0 +1,132 @@
+import GraphHub
+import GraphModel
+import GraphTesting
+import GraphWire
+import Testing
+
+/// The server half as a state machine: what happens, and what is done about it.
+@Suite struct HubTests {
+  @Test func theAuthorHearsItsDeltaBeforeItsReply() throws {
+    var script = try HubTranscript()
+    try script.open(1)
+    try script.open(2)
+    #expect(
+      try script.say(.subscribe(Subscribe(entity: script.note.number)), 1) == ["1 < query 1", "read #1 for 1"])
+    #expect(try script.handle(.readFinished(Ticket(1), .success(script.token(0)))) == ["1 < advance 0"])
+    try script.follow(2, "", ticket: 2, at: 0)
+    #expect(try script.save(1, sequence: 1) == ["commit #3"])
+    #expect(
+      try script.committed(3, script.record(1)) == ["1 < delta 1 of 1", "2 < delta 1 of 1", "1 < committed 1"])
+  }
+
+  @Test func severalQueriesAreToldOfARevisionAndThenAdvanceTogether() throws {
+    var script = try HubTranscript()
+    try script.open(1)
+    try script.follow(1, "", ticket: 1, at: 0)
+    try script.follow(1, "color == \"pink\"", ticket: 2, at: 0)
+    try script.open(2)
+    _ = try script.save(2, sequence: 1)
+    #expect(
+      try script.committed(3, script.record(1, color: "pink"))
+        == ["1 < delta 1 of 1", "1 < delta 2 of 1", "1 < advance 1", "2 < committed 1"])
+    _ = try script.save(2, sequence: 2)
+    #expect(try script.committed(4, script.record(2)) == ["1 < delta 1 of 2", "1 < advance 2", "2 < committed 2"])
+  }
+
+  @Test func aFetchAfterASaveWaitsUntilTheSaveIsAnswered() throws {
+    var script = try HubTranscript()
+    try script.open(1)
+    try script.open(2)
+    #expect(try script.save(1, sequence: 1) == ["commit #1"])
+    #expect(try script.say(.fetch(Fetch(entity: script.note.number)), 1) == [])
+    // Another session has nothing to wait for.
+    #expect(try script.say(.fetch(Fetch(entity: script.note.number)), 2) == ["read #2 for 2"])
+    #expect(try script.committed(1, script.record(1)) == ["1 < committed 1", "read #3 for 1"])
+  }
+
+  @Test func aTransactionThatWasCommittedBeforeIsAnsweredAndTellsNobody() throws {
+    var script = try HubTranscript(head: 5)
+    try script.open(1)
+    try script.follow(1, "", ticket: 1, at: 5)
+    try script.open(2)
+    _ = try script.save(2, sequence: 1)
+    let first = Outcome.committed(Committed(revision: 3, fingerprint: 3_000, identities: [], conflicts: []))
+    let again = try script.handle(.committed([(Ticket(2), WriteResult(outcome: first, record: nil))]))
+    #expect(again == ["2 < committed 3"])
+  }
+
+  @Test func aSlowReadersDeltasAreDroppedAndToldLaterInOrder() throws {
+    var limits = HubLimits()
+    (limits.sessionBacklog, limits.resumeBacklog) = (2_000, 500)
+    var script = try HubTranscript(limits: limits)
+    try script.open(1)
+    try script.follow(1, "", ticket: 1, at: 0)
+    try script.open(2)
+    // It takes everything up to here.
+    _ = try script.handle(.drained(1, bytes: 1 << 20))
+    let text = String(repeating: "x", count: 600)
+    var told = [String]()
+    for revision in 1...4 {
+      _ = try script.save(2, sequence: UInt64(revision))
+      told += try script.committed(UInt64(revision + 1), script.record(Revision(revision), text: text)).filter {
+        $0.hasPrefix("1 ")
+      }
+    }
+    // Two find room; what comes after them is not even queued.
+    #expect(told == ["1 < delta 1 of 1", "1 < delta 1 of 2"])
+    #expect(try script.say(.ping, 1) == ["1 < pong 0"])
+    var later = [String]()
+    for _ in 0..<4 { later += try script.handle(.drained(1, bytes: 1 << 20)) }
+    #expect(later.filter { $0.contains("delta") } == ["1 < delta 1 of 3", "1 < delta 1 of 4"])
+    #expect(later.last == "1 < advance 4")
+    #expect(try script.say(.ping, 1) == ["1 < pong 4"])
+  }
+
+  @Test func whoResumesIsToldWhatItMissedAndNothingElse() throws {
+    var script = try HubTranscript()
+    try script.open(2)
+    for revision in 1...3 {
+      _ = try script.save(2, sequence: UInt64(revision))
+      _ = try script.committed(UInt64(revision), script.record(Revision(revision)))
+    }
+    try script.open(1)
+    let since = Subscribe(entity: script.note.number, since: script.token(1))
+    #expect(
+      try script.say(.subscribe(since), 1)
+        == ["1 < query 1 resumed", "1 < delta 1 of 2", "1 < delta 1 of 3", "1 < advance 3"])
+  }
+
+  @Test func aPastThatTheStoreDoesNotKnowIsLoadedAnew() throws {
+    var script = try HubTranscript(head: 9)
+    try script.open(1)
+    let other = Token(store: UniqueID(high: 8, low: 8), revision: 9, fingerprint: 9_000)
+    #expect(
+      try script.say(.subscribe(Subscribe(entity: script.note.number, since: other)), 1)
+        == ["1 < query 1", "read #1 for 1"])
+    // Older than what is in memory: the store is asked.
+    try script.open(2)
+    let old = Subscribe(entity: script.note.number, since: script.token(4))
+    #expect(try script.say(.subscribe(old), 2) == ["recognize #2: 4"])
+    #expect(
+      try script.handle(.recognized(Ticket(2), true)) == ["2 < query 1 resumed", "history #3 after 4 through 9"])
+    // Further back than history is read for: a fresh result.
+    #expect(
+      try script.handle(.history(Ticket(3), .failure(Refusal(.limit, "too much"))))
+        == ["2 < reset 1", "2 < query 1", "read #4 for 2"])
+  }
+
+  @Test func everythingASessionRegisteredGoesWithIt() throws {
+    var script = try HubTranscript()
+    try script.open(1)
+    try script.follow(1, "", ticket: 1, at: 0)
+    #expect(
+      try script.say(.subscribe(Subscribe(entity: script.note.number, predicate: "x > 1")), 1)
+        == ["1 < query 2", "read #2 for 1"])
+    #expect(try script.save(1, sequence: 1) == ["commit #3"])
+    #expect(script.hub.census == (1, 2))
+    #expect(try script.handle(.closed(1)) == ["cancel #2"])
+    #expect(script.hub.census == (0, 0))
+    // Its commit is carried out; nobody is there to be told.
+    #expect(try script.committed(3, script.record(1)) == [])
+  }
+}

@@ -1,0 +1,128 @@
+import GraphHub
+import GraphModel
+import GraphTesting
+import GraphWire
+import Testing
+
+/// A hub, and its actions as lines to read: `1 < delta 2 of 5` is a message to session 1, all else is for the server.
+struct HubTranscript {
+  var hub: Hub
+  let model: Model
+  let note: Entity
+  let store = UniqueID(high: 7, low: 7)
+  private var lastRequest: UInt64 = 0
+
+  init(head: Revision = 0, limits: HubLimits = HubLimits()) throws {
+    model = try Fixtures.stickies()
+    note = try #require(model.entity(named: "Note"))
+    hub = Hub(
+      model: model, head: Token(store: store, revision: head, fingerprint: Self.fingerprint(head)), limits: limits)
+  }
+
+  static func fingerprint(_ revision: Revision) -> UInt64 { UInt64(revision) * 1_000 }
+
+  func token(_ revision: Revision) -> Token {
+    Token(store: store, revision: revision, fingerprint: Self.fingerprint(revision))
+  }
+
+  func property(_ name: String) throws -> PropertyNumber { try #require(note.property(named: name)).number }
+
+  // MARK: - Events
+
+  mutating func handle(_ event: HubEvent) throws -> [String] {
+    var lines = [String]()
+    for action in hub.handle(event) { lines += try Self.lines(action) }
+    return lines
+  }
+
+  /// A session that has been welcomed; its replica has the session's number.
+  mutating func open(_ session: SessionID) throws {
+    #expect(try handle(.opened(session)) == [])
+    let hello = Hello(model: model.hash, replica: UniqueID(high: 1, low: session), author: "author \(session)")
+    #expect(try say(.hello(hello), session) == ["\(session) < welcome"])
+  }
+
+  mutating func say(_ body: ToServer.Body, _ session: SessionID) throws -> [String] {
+    lastRequest += 1
+    return try handle(.received(ToServer(lastRequest, body), from: session))
+  }
+
+  mutating func save(_ session: SessionID, sequence: UInt64) throws -> [String] {
+    let id = TransactionID(replica: UniqueID(high: 1, low: session), sequence: sequence)
+    return try say(.commit(Transaction(id: id, changes: []), acknowledged: 0), session)
+  }
+
+  /// Follows the notes that fit, from a first result at the head; the lines are the server's to check elsewhere.
+  mutating func follow(_ session: SessionID, _ predicate: String, ticket: UInt64, at revision: Revision) throws {
+    _ = try say(.subscribe(Subscribe(entity: note.number, predicate: predicate)), session)
+    _ = try handle(.readFinished(Ticket(ticket), .success(token(revision))))
+  }
+
+  /// The writer comes back with a commit that made a note.
+  mutating func committed(_ ticket: UInt64, _ record: CommitRecord) throws -> [String] {
+    let outcome = Outcome.committed(
+      Committed(revision: record.revision, fingerprint: record.fingerprint, identities: [], conflicts: []))
+    return try handle(.committed([(Ticket(ticket), WriteResult(outcome: outcome, record: record))]))
+  }
+
+  func record(_ revision: Revision, text: String = "note", color: String = "yellow") throws -> CommitRecord {
+    var image = ObjectImage(
+      id: ObjectID(key: UniqueID(high: 1, low: UInt64(revision)), entity: note.number), revision: revision,
+      values: note.storedProperties.map { $0.attribute?.defaultValue ?? .null })
+    image[try #require(note.property(named: "text"))] = .string(text)
+    image[try #require(note.property(named: "color"))] = .string(color)
+    return CommitRecord(
+      revision: revision, time: 0, author: "somebody", transaction: TransactionID(replica: .zero, sequence: 0),
+      fingerprint: Self.fingerprint(revision),
+      changes: [ObjectChange(kind: .inserted, id: image.id, before: nil, after: image)])
+  }
+
+  // MARK: - Actions
+
+  private static func lines(_ action: HubAction) throws -> [String] {
+    switch action {
+    case .send(let bytes, let session): try messages(bytes).map { "\(session) < \($0)" }
+    case .broadcast(let bytes, let sessions):
+      try sessions.flatMap { session in try messages(bytes).map { "\(session) < \($0)" } }
+    case .commit(let ticket, _): ["commit #\(ticket.number)"]
+    case .read(let ticket, _, let session, _): ["read #\(ticket.number) for \(session)"]
+    case .continueRead(let ticket): ["continue #\(ticket.number)"]
+    case .cancelRead(let ticket): ["cancel #\(ticket.number)"]
+    case .history(let ticket, let after, let through): ["history #\(ticket.number) after \(after) through \(through)"]
+    case .recognize(let ticket, let token): ["recognize #\(ticket.number): \(token.revision)"]
+    case .statistics(let ticket): ["statistics #\(ticket.number)"]
+    case .pauseReading(let session): ["read no more from \(session)"]
+    case .resumeReading(let session): ["read on from \(session)"]
+    case .close(let session): ["close \(session)"]
+    case .finished: ["finished"]
+    }
+  }
+
+  private static func messages(_ bytes: [UInt8]) throws -> [String] {
+    var decoder = FrameDecoder()
+    decoder.append(bytes)
+    var lines = [String]()
+    while let body = try decoder.next() {
+      var reader = BinaryReader(body)
+      lines.append(describe(try ToClient(from: &reader).body))
+    }
+    #expect(decoder.isAtBoundary)
+    return lines
+  }
+
+  private static func describe(_ body: ToClient.Body) -> String {
+    switch body {
+    case .welcome: "welcome"
+    case .refused(let refusal): "refused: \(refusal.code.rawValue)"
+    case .committed(let committed, _, _): "committed \(committed.revision)"
+    case .subscribed(let query, let resumed): resumed ? "query \(query) resumed" : "query \(query)"
+    case .unsubscribed(let query): "query \(query) ended"
+    case .delta(let delta): "delta \(delta.query) of \(delta.revision)"
+    case .advance(let revision, _): "advance \(revision)"
+    case .reset(let query, _): "reset \(query)"
+    case .pong(let head): "pong \(head.revision)"
+    case .close(let code, _): "goodbye: \(code)"
+    default: "\(body)"
+    }
+  }
+}
