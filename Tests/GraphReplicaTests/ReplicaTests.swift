@@ -1,0 +1,158 @@
+import GraphModel
+import GraphReplica
+import GraphTesting
+import GraphWire
+import Testing
+
+/// The client half as a state machine: what happens, what is said to the server, and what the owner sees.
+@Suite struct ReplicaTests {
+  @Test func aTemporaryIDBecomesAnObjectAndItsFaceStaysTheSame() throws {
+    let script = try ReplicaTranscript()
+    #expect(script.connect() == ["welcomed"])
+    let note = try #require(script.context.insert(script.note))
+    note["text"] = .string("hello")
+    let before = note.id
+    #expect(before.isTemporary && note.isInserted)
+    #expect(script.context.save()?.sequence == 1)
+    #expect(script.lines() == ["> commit 1: insert"])
+    let stored = try script.image(5, 1, ["text": .string("hello"), "number": .integer(3)])
+    let reply = script.committed(1, [.init(temporary: before, permanent: stored.id)], objects: [stored])
+    #expect(script.hear(reply, 2) == ["saved 1 as 1"])
+    #expect(note.id == stored.id && !note.isInserted && !note.hasChanges)
+    // What the server made of it is there without another question.
+    #expect(note["number"] == .integer(3))
+    #expect(script.context.object(stored.id) === note)
+    #expect(script.context.object(before) == nil)
+  }
+
+  @Test func aSaveThatWasNotAnsweredIsSentAgainUnderItsID() throws {
+    let script = try ReplicaTranscript()
+    #expect(script.context.insert(script.note) != nil)
+    #expect(script.context.save() != nil)
+    // Without a connection it waits.
+    #expect(script.lines() == [])
+    #expect(script.connect() == ["welcomed", "> commit 1: insert"])
+    #expect(script.handle(.disconnected) == [])
+    #expect(script.context.replica.pendingTransactions.map(\.sequence) == [1])
+    #expect(script.connect() == ["welcomed", "> commit 1: insert"])
+    let identity = Committed.Identity(
+      temporary: .temporary(1, entity: script.note.number), permanent: script.id(5))
+    #expect(script.hear(script.committed(1, [identity]), 2) == ["saved 1 as 1"])
+    #expect(script.context.replica.pendingTransactions == [])
+    // It is answered: the next connection has nothing to repeat.
+    #expect(script.handle(.disconnected) == [])
+    #expect(script.connect(head: 1) == ["welcomed"])
+  }
+
+  @Test func anUnsavedEditSurvivesWhatOthersChange() throws {
+    let script = try ReplicaTranscript()
+    let note = try Self.following(script, [script.image(5, 1, ["text": .string("one two")])])
+    note["x"] = .double(10)
+    note["text"] = .string("one two three")
+    let (x, y, text) = (try script.number("x"), try script.number("y"), try script.number("text"))
+    let theirs = [
+      Edit(x, .set(.double(99))), Edit(y, .set(.double(7))),
+      Edit(text, .splice([TextSplice(offset: 0, length: 3, insertion: "ONE")])),
+    ]
+    #expect(script.hear(script.delta(4, 2, [script.update(5, theirs, previous: 1)])) == ["revision 2 changes [1]"])
+    // Mine stays, theirs comes, and a text has both.
+    #expect(note["x"] == .double(10))
+    #expect(note["y"] == .double(7))
+    #expect(note["text"] == .string("ONE two three"))
+    #expect(script.changes.last?.updated[script.id(5)] == [x, y, text])
+    #expect(note.hasChanges)
+  }
+
+  @Test func rollbackForgetsWhatWasNotSaved() throws {
+    let script = try ReplicaTranscript()
+    let note = try Self.following(script, [script.image(5, 1, ["x": .double(1)])])
+    note["x"] = .double(2)
+    let made = try #require(script.context.insert(script.note))
+    #expect(script.context.hasChanges)
+    script.context.rollback()
+    #expect(note["x"] == .double(1) && !note.hasChanges)
+    #expect(made.isDeleted && script.context.object(made.id) == nil)
+    script.context.delete(note)
+    #expect(note.isDeleted)
+    script.context.rollback()
+    #expect(!note.isDeleted && script.context.object(script.id(5)) === note)
+    #expect(!script.context.hasChanges && script.context.save() == nil)
+    #expect(script.lines() == [])
+  }
+
+  @Test func aRefusedSavesEditsAreUnsavedAgainUnderTheNewerOnes() throws {
+    let script = try ReplicaTranscript()
+    let note = try Self.following(script, [script.image(5, 1)])
+    note["x"] = .double(1)
+    note["y"] = .double(1)
+    #expect(script.context.save() != nil)
+    #expect(script.lines() == ["> commit 1: update"])
+    note["y"] = .double(2)
+    #expect(script.hear(.refused(Refusal(.invalid, "no")), 3) == ["1 was refused: invalid"])
+    #expect(note["x"] == .double(1) && note["y"] == .double(2) && note.hasChanges)
+    #expect(script.context.save() != nil)
+    #expect(script.lines() == ["> commit 2: update"])
+  }
+
+  @Test func nothingOfARevisionIsShownBeforeAllOfItIsThere() throws {
+    let script = try ReplicaTranscript()
+    #expect(script.connect() == ["welcomed"])
+    _ = script.context.follow(entity: script.note)
+    _ = script.context.follow(entity: script.note, predicate: .never)
+    #expect(script.lines() == ["> follow", "> follow"])
+    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.hear(script.last([try script.image(5, 1)], at: 1), 2) == [])
+    #expect(script.hear(.subscribed(query: 5, resumed: false), 3) == [])
+    #expect(script.hear(script.last([], at: 1), 3) == [])
+    #expect(
+      script.hear(.advance(revision: 1, fingerprint: 1_000)) == ["query 1 has 1 at 1", "query 2 has 0 at 1"])
+    let edit = Edit(try script.number("x"), .set(.double(3)))
+    #expect(script.hear(script.delta(4, 2, [script.update(5, [edit], previous: 1)])) == [])
+    let fit = Delta.Change(kind: .inserted, id: script.id(5), object: try script.image(5, 2, ["x": .double(3)]))
+    #expect(script.hear(script.delta(5, 2, [fit])) == [])
+    #expect(script.context.object(script.id(5))?["x"] == .double(0))
+    #expect(script.hear(.advance(revision: 2, fingerprint: 2_000)) == ["revision 2 changes [1, 2]"])
+    #expect(script.context.object(script.id(5))?["x"] == .double(3))
+  }
+
+  @Test func aResumedQueryGoesOnWhereItStood() throws {
+    let script = try ReplicaTranscript()
+    let note = try Self.following(script, [script.image(5, 1)])
+    let x = try script.number("x")
+    let edit = Edit(x, .set(.double(3)))
+    #expect(script.hear(script.delta(4, 2, [script.update(5, [edit], previous: 1)])) == ["revision 2 changes [1]"])
+    #expect(script.handle(.disconnected) == [])
+    #expect(script.connect(head: 3) == ["welcomed", "> follow since 2"])
+    #expect(script.hear(.subscribed(query: 9, resumed: true), 2) == ["query 1 goes on from 2"])
+    let missed = Edit(x, .set(.double(4)))
+    #expect(script.hear(script.delta(9, 3, [script.update(5, [missed], previous: 2)])) == ["revision 3 changes [1]"])
+    #expect(script.hear(.advance(revision: 3, fingerprint: 3_000)) == [])
+    #expect(note["x"] == .double(4))
+  }
+
+  @Test func aQueryThatIsResetShowsTheOldResultUntilTheNewOneIsWhole() throws {
+    let script = try ReplicaTranscript()
+    let note = try Self.following(script, [script.image(5, 1, ["x": .double(1)])])
+    #expect(script.hear(.reset(query: 4, reason: "too far behind")) == [])
+    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
+    let first = try script.image(5, 8, ["x": .double(8)])
+    #expect(script.hear(.chunk(Chunk(objects: [first])), 2) == ["> more of 2"])
+    #expect(script.context.result(of: 1).map(\.id) == [script.id(5)] && note["x"] == .double(1))
+    #expect(script.hear(script.last([try script.image(6, 7)], at: 9), 2) == [])
+    #expect(script.hear(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 has 2 at 9"])
+    #expect(script.context.result(of: 1).map(\.id) == [script.id(5), script.id(6)])
+    #expect(note["x"] == .double(8))
+  }
+
+  /// Follows all notes as query 1, the server's query 4, from a first result at revision 1; returns its first object.
+  private static func following(_ script: ReplicaTranscript, _ images: [ObjectImage]) throws -> ManagedObject {
+    #expect(script.connect(head: 1) == ["welcomed"])
+    let query = script.context.follow(entity: script.note)
+    #expect(script.lines() == ["> follow"])
+    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.hear(script.last(images, at: 1), 2) == [])
+    #expect(
+      script.hear(.advance(revision: 1, fingerprint: 1_000)) == ["query \(query) has \(images.count) at 1"])
+    return try #require(script.context.result(of: query).first)
+  }
+}

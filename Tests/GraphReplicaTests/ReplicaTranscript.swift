@@ -1,0 +1,119 @@
+import GraphModel
+import GraphReplica
+import GraphTesting
+import GraphWire
+import Testing
+
+/// A context with its replica, and its actions as lines to read: `> commit 1` is said to the server, all else is for
+/// the owner.
+final class ReplicaTranscript {
+  let context: ObjectContext
+  let model: Model
+  let note: Entity
+  let store = UniqueID(high: 7, low: 7)
+  private(set) var changes = [ObjectsDidChange]()
+  private var token: ObservationToken?
+
+  init() throws {
+    model = try Fixtures.stickies()
+    note = try #require(model.entity(named: "Note"))
+    context = ObjectContext(
+      model: model, replica: Replica(id: UniqueID(high: 1, low: 1), author: "ann", model: model.hash))
+    token = context.observe { [unowned self] in changes.append($0) }
+  }
+
+  func token(_ revision: Revision) -> Token {
+    Token(store: store, revision: revision, fingerprint: UInt64(revision) * 1_000)
+  }
+
+  func number(_ name: String) throws -> PropertyNumber { try #require(note.property(named: name)).number }
+
+  // MARK: - Events
+
+  func handle(_ event: ReplicaEvent) -> [String] {
+    context.handle(event)
+    return lines()
+  }
+
+  /// What has to be done since the last call.
+  func lines() -> [String] { context.takeActions().map { line($0) } }
+
+  func hear(_ body: ToClient.Body, _ request: UInt64 = 0) -> [String] { handle(.received(ToClient(request, body))) }
+
+  /// Connects; the lines are those that follow the welcome.
+  func connect(head: Revision = 0) -> [String] {
+    #expect(handle(.connected) == ["> hello"])
+    let welcome = Welcome(
+      model: model, head: token(head), session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
+      heartbeatMilliseconds: 15_000)
+    return hear(.welcome(welcome), 1)
+  }
+
+  func id(_ number: UInt64) -> ObjectID { ObjectID(key: UniqueID(high: 1, low: number), entity: note.number) }
+
+  func image(_ number: UInt64, _ revision: Revision, _ values: [String: Value] = [:]) throws -> ObjectImage {
+    var image = ObjectImage(
+      id: id(number), revision: revision,
+      values: note.storedProperties.map { $0.attribute?.defaultValue ?? .null })
+    for (name, value) in values { image[try #require(note.property(named: name))] = value }
+    return image
+  }
+
+  func delta(_ query: UInt64, _ revision: Revision, _ changes: [Delta.Change]) -> ToClient.Body {
+    .delta(
+      Delta(
+        query: query,
+        commit: CommitRecord(
+          revision: revision, time: 0, author: "bob", transaction: TransactionID(replica: .zero, sequence: 0),
+          fingerprint: token(revision).fingerprint, changes: []), changes: changes))
+  }
+
+  func update(_ number: UInt64, _ edits: [Edit], previous: Revision) -> Delta.Change {
+    Delta.Change(kind: .updated, id: id(number), previous: previous, edits: edits)
+  }
+
+  func committed(
+    _ revision: Revision, _ identities: [Committed.Identity] = [], objects: [ObjectImage] = []
+  ) -> ToClient.Body {
+    .committed(
+      Committed(
+        revision: revision, fingerprint: token(revision).fingerprint, identities: identities, conflicts: []),
+      objects: objects, isComplete: true)
+  }
+
+  func last(_ objects: [ObjectImage], at revision: Revision) -> ToClient.Body {
+    .chunk(Chunk(objects: objects, end: (at: token(revision), count: UInt64(objects.count))))
+  }
+
+  // MARK: - Actions
+
+  private func line(_ action: ReplicaAction) -> String {
+    switch action {
+    case .send(let message): "> \(describe(message.body))"
+    case .welcomed: "welcomed"
+    case .saved(let id, .success(let saved)): "saved \(id.sequence) as \(saved.committed.revision)"
+    case .saved(let id, .failure(let refusal)): "\(id.sequence) was refused: \(refusal.code.rawValue)"
+    case .loaded(let query, let objects, let at): "query \(query) has \(objects.count) at \(at.revision)"
+    case .resumed(let query, let since): "query \(query) goes on from \(since)"
+    case .changed(let update): "revision \(update.revision) changes \(update.changes.map(\.query))"
+    case .diverged: "diverged"
+    case .disconnect(let refusal): "disconnect: \(refusal.code.rawValue)"
+    case .rejected(let refusal): "rejected: \(refusal.code.rawValue)"
+    case .refused(let request, let refusal): "question \(request) was refused: \(refusal.code.rawValue)"
+    default: "\(action)"
+    }
+  }
+
+  private func describe(_ body: ToServer.Body) -> String {
+    switch body {
+    case .hello: "hello"
+    case .commit(let transaction, _):
+      "commit \(transaction.id.sequence): " + transaction.changes.map { "\($0.kind)" }.joined(separator: ", ")
+    case .subscribe(let subscribe): "follow" + (subscribe.since.map { " since \($0.revision)" } ?? "")
+    case .unsubscribe(let query): "unfollow \(query)"
+    case .more(let request): "more of \(request)"
+    case .ping: "ping"
+    default: "\(body)"
+    }
+  }
+}
