@@ -43,6 +43,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     /// So many changes may wait for the full-text indexes. More make commits cheaper and searches dearer: a search looks
     /// into each of them, some microseconds a piece.
     public var wordLimit = 512
+    /// Test only: called as each statement begins to run, with whether it runs on a reader's connection.
+    public var willRunStatement: (@Sendable (_ isReader: Bool) -> Void)?
     /// A bug to plant; the simulation must catch each.
     public var plantedBug: PlantedBug?
 
@@ -142,6 +144,10 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     configuration.prepareDatabase { database in
       try database.execute(sql: "PRAGMA cache_size = -8192")
       try database.execute(sql: "PRAGMA temp_store = MEMORY")
+      if let willRunStatement = options.willRunStatement {
+        let isReader = database.configuration.readonly
+        database.trace { _ in willRunStatement(isReader) }
+      }
     }
     let pool = try DatabasePool(path: path, configuration: configuration)
     // After `prepareDatabase` the pool has set NORMAL: set and read back what durability hangs on here.

@@ -50,15 +50,13 @@ import Testing
 
     for number in 1..<4 { clients.append(try await Stickies.connect(to: daemon.socket, author: "client \(number)")) }
     let before = try Self.syncs(trace)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for (place, client) in clients.enumerated() {
-        for number in 0..<25 {
-          let change = change("together \(place) \(number)")
-          group.addTask { @MainActor in _ = try await client.commit([change], policy: .error) }
-        }
+    let commits = clients.enumerated().flatMap { place, client in
+      (0..<25).map { number in
+        let change = change("together \(place) \(number)")
+        return Task { _ = try await client.commit([change], policy: .error) }
       }
-      try await group.waitForAll()
     }
+    for commit in commits { try await commit.value }
     let together = try Self.syncs(trace) - before
     #expect(together >= 1, "100 commits were answered without a sync")
     #expect(together <= 50, "100 commits of 4 clients made \(together) syncs")

@@ -12,14 +12,14 @@ import Testing
   private static let seconds = number("SLOW_READER_SECONDS") ?? 5
   private static let leastCommitsPerSecond = number("SLOW_READER_COMMITS") ?? 0
   /// Less than this told to everybody else would prove nothing: it is several times what may wait for the slow one.
-  private static let leastVolume = 32 << 20
+  private static let leastVolume = 48 << 20
 
   private static let notes = 64
   private static let text = String(repeating: "x", count: 8_000)
   /// What may wait for one connection.
   private static let backlog = 4 << 20
   /// What the allocator and SQLite's page caches may still take once everything has been used for a while.
-  private static let slack = 8 << 20
+  private static let slack = 12 << 20
   /// What one lagging client may cost when it is fed again: what may wait for all connections together.
   private static let totalBacklog = 64 << 20
 

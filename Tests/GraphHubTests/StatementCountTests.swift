@@ -1,0 +1,157 @@
+import GraphHub
+import GraphModel
+import GraphStore
+import GraphTesting
+import GraphWire
+import Synchronization
+import Testing
+
+/// A live query on an object's own attributes is matched on the commit records alone: once its first result has been
+/// read, no SQL runs for it. A hub and a real store, every statement of every connection counted.
+@Suite struct StatementCountTests {
+  private struct Count: Equatable {
+    var byReaders = 0
+    var byWriter = 0
+  }
+
+  /// Counts come from whatever thread runs a statement.
+  private final class Counter: Sendable {
+    let count = Mutex(Count())
+
+    func add(isReader: Bool) {
+      count.withLock { if isReader { $0.byReaders += 1 } else { $0.byWriter += 1 } }
+    }
+  }
+
+  /// Performs what the hub wants done, at once.
+  private struct Server {
+    var hub: Hub
+    let store: SQLiteStore
+    var request: UInt64 = 0
+    var deltas = 0
+    var outcomes = [Outcome]()
+
+    mutating func say(_ body: ToServer.Body, _ session: SessionID) throws {
+      request += 1
+      try perform(.received(ToServer(request, body), from: session))
+    }
+
+    mutating func perform(_ event: HubEvent) throws {
+      var events = [event]
+      while !events.isEmpty {
+        for action in hub.handle(events.removeFirst()) {
+          switch action {
+          case .commit(let ticket, let request):
+            let result = try store.commit([request], now: 1)[0]
+            outcomes.append(result.outcome)
+            events.append(.committed([(ticket, result)]))
+          case .read(let ticket, .objects(let fetch), _, _):
+            events.append(.readFinished(ticket, .success(try store.fetch(fetch) { _ in })))
+          case .history(let ticket, let after, let through):
+            let records = try store.commits(after: after, through: through, maximumChanges: 1_000)
+            events.append(.history(ticket, .success(records)))
+          case .recognize(let ticket, let token):
+            events.append(.recognized(ticket, try store.recognizes(token)))
+          case .send(let bytes, let session):
+            deltas += try Self.deltas(bytes)
+            events.append(.drained(session, bytes: bytes.count))
+          case .broadcast(let bytes, let sessions):
+            deltas += try Self.deltas(bytes) * sessions.count
+            for session in sessions { events.append(.drained(session, bytes: bytes.count)) }
+          default: break
+          }
+        }
+      }
+    }
+
+    private static func deltas(_ bytes: [UInt8]) throws -> Int {
+      var decoder = FrameDecoder()
+      decoder.append(bytes)
+      var count = 0
+      while let body = try decoder.next() {
+        var reader = BinaryReader(body)
+        if case .delta = try ToClient(from: &reader).body { count += 1 }
+      }
+      return count
+    }
+  }
+
+  /// Twenty commits that move, recolor and delete notes, with so many live queries about; what they cost.
+  private static func commits(queries: Int) throws -> (reads: Count, writes: Count, deltas: Int) {
+    let model = try Fixtures.stickies()
+    let note = try #require(model.entity(named: "Note"))
+    let board = try #require(model.entity(named: "Board"))
+    func number(_ name: String, _ entity: Entity) throws -> PropertyNumber {
+      try #require(entity.property(named: name)).number
+    }
+    let (x, color) = (try number("x", note), try number("color", note))
+    let directory = try TemporaryDirectory()
+    let counter = Counter()
+    var options = SQLiteStore.Options()
+    options.willRunStatement = { counter.add(isReader: $0) }
+    let store = try SQLiteStore(directory: directory.path, model: model, options: options)
+    defer { try? store.close() }
+    var server = Server(hub: Hub(model: model, head: try store.head), store: store)
+    for session in [SessionID(1), 2] {
+      try server.perform(.opened(session))
+      try server.say(
+        .hello(Hello(model: nil, replica: UniqueID(high: 1, low: session), author: "author \(session)")), session)
+    }
+    var sequence: UInt64 = 0
+    func commit(_ changes: [Change]) throws -> [ObjectID] {
+      sequence += 1
+      let id = TransactionID(replica: UniqueID(high: 1, low: 2), sequence: sequence)
+      try server.say(.commit(Transaction(id: id, changes: changes), acknowledged: 0), 2)
+      guard case .committed(let committed)? = server.outcomes.last else {
+        throw Refusal(.malformed, "commit \(sequence) was refused")
+      }
+      return committed.identities.map(\.permanent)
+    }
+    let owner = ObjectID.temporary(1, entity: board.number)
+    let inserts = try (2...6).map {
+      Change(
+        .insert, .temporary($0, entity: note.number), edits: [Edit(try number("board", note), .set(.object(owner)))])
+    }
+    let name = Edit(try number("name", board), .set(.string("B")))
+    let notes = try commit([Change(.insert, owner, edits: [name])] + inserts).dropFirst()
+
+    let beforeReads = counter.count.withLock { $0 }
+    for query in 0..<queries {
+      let predicates = ["x > \(query)", "color == \"pink\" AND y < \(query)", "text CONTAINS \"\(query)\""]
+      try server.say(.subscribe(Subscribe(entity: note.number, predicate: predicates[query % 3])), 1)
+    }
+    let beforeCommits = counter.count.withLock { $0 }
+    let deltasBefore = server.deltas
+    for round in 1...4 {
+      for id in notes {
+        let edits = [
+          Edit(x, .set(.double(Double(100 * round)))), Edit(color, .set(.string(round % 2 == 0 ? "pink" : "blue"))),
+        ]
+        let changes =
+          round == 4
+          ? [Change(.delete, id, base: .max)] : [Change(.update, id, base: .max, edits: edits)]
+        _ = try commit(changes)
+      }
+    }
+    let after = counter.count.withLock { $0 }
+    #expect(sequence == 21)
+    return (
+      Count(
+        byReaders: beforeCommits.byReaders - beforeReads.byReaders,
+        byWriter: beforeCommits.byWriter - beforeReads.byWriter),
+      Count(byReaders: after.byReaders - beforeCommits.byReaders, byWriter: after.byWriter - beforeCommits.byWriter),
+      server.deltas - deltasBefore
+    )
+  }
+
+  @Test func noStatementRunsForALiveQueryAfterItsFirstResult() throws {
+    let without = try Self.commits(queries: 0)
+    let with = try Self.commits(queries: 50)
+    // The first results are read, and the commits concern the queries.
+    #expect(without.reads == Count() && with.reads.byReaders >= 50)
+    #expect(without.deltas == 0 && with.deltas >= 20)
+    #expect(without.writes.byWriter >= 20)
+    #expect(with.writes.byReaders == 0, "a live query was read again")
+    #expect(with.writes.byWriter == without.writes.byWriter, "a commit costs statements for live queries")
+  }
+}
