@@ -93,7 +93,8 @@ import Testing
         "a splice of Specimen.story does not fit the text"
       ),
       (
-        "story", .splice([TextSplice(offset: .max, length: .max, insertion: "")]),
+        "story",
+        .splice([TextSplice(offset: TextSplice.maximumOffset, length: TextSplice.maximumOffset, insertion: "")]),
         "a splice of Specimen.story does not fit the text"
       ),
     ]

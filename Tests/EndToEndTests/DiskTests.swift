@@ -93,6 +93,8 @@ import Testing
   private static func run(_ command: [String]) throws -> (status: Int32, words: String) {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    // Nobody may not look into root's folders.
+    process.environment = ProcessInfo.processInfo.environment.merging(["XDG_CONFIG_HOME": "/nonexistent"]) { $1 }
     process.arguments = command
     let errors = Pipe()
     process.standardError = errors

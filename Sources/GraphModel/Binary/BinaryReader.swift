@@ -24,7 +24,10 @@ public struct BinaryReader {
   /// The next field's number and what it holds; nil at the end.
   public mutating func next() throws(MalformedMessage) -> (number: Int, field: Field)? {
     guard !isAtEnd else { return nil }
+    let start = position
     let key = try varint()
+    // A key has 32 bits; protobuf's own readers refuse a longer form of one, too.
+    guard position - start <= 5 else { throw MalformedMessage("a field's key has \(position - start) bytes") }
     let number = Int(truncatingIfNeeded: key >> 3)
     guard number >= 1, number < 1 << 29 else { throw MalformedMessage("a field has number \(key >> 3)") }
     switch key & 7 {

@@ -24,7 +24,7 @@ struct PredicateLexer {
     var tokens = [Place]()
     var index = 0
     func fail(_ reason: String, _ at: Int) -> PredicateSyntaxError {
-      PredicateSyntaxError(column: at + 1, reason: reason, text: text)
+      PredicateSyntaxError(scalar: at + 1, reason: reason, text: text)
     }
     while index < characters.count {
       let start = index

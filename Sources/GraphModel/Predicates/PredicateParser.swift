@@ -4,7 +4,7 @@ extension GraphPredicate {
   public init(parsing text: String, entity: Entity, model: Model) throws(PredicateSyntaxError) {
     guard text.utf8.count <= Self.maximumTextSize else {
       throw PredicateSyntaxError(
-        column: 1, reason: "the predicate has more than \(Self.maximumTextSize) bytes", text: String(text.prefix(80)))
+        scalar: 1, reason: "the predicate has more than \(Self.maximumTextSize) bytes", text: String(text.prefix(80)))
     }
     var parser = PredicateParser(
       text: text, tokens: try PredicateLexer.tokens(text), entity: entity, model: model)
@@ -42,7 +42,7 @@ private struct PredicateParser {
   private var current: PredicateLexer.Token { tokens[position].token }
 
   private func fail(_ reason: String, at place: Int? = nil) -> PredicateSyntaxError {
-    PredicateSyntaxError(column: tokens[place ?? position].column, reason: reason, text: text)
+    PredicateSyntaxError(scalar: tokens[place ?? position].column, reason: reason, text: text)
   }
 
   private func isWord(_ words: String...) -> Bool {

@@ -1,12 +1,13 @@
 /// A predicate that can't be read, with the place where it stops making sense.
 public struct PredicateSyntaxError: Error, Hashable, CustomStringConvertible {
-  /// In Unicode scalars, from 1.
+  /// In characters as a person counts them (grapheme clusters), from 1.
   public let column: Int
   public let reason: String
   public let text: String
 
-  public init(column: Int, reason: String, text: String) {
-    self.column = column
+  /// - Parameter scalar: the place in Unicode scalars, from 1, as the lexer counts.
+  public init(scalar: Int, reason: String, text: String) {
+    column = String(text.unicodeScalars.prefix(max(0, scalar - 1))).count + 1
     self.reason = reason
     self.text = text
   }

@@ -58,10 +58,10 @@ extension [SortKey] {
       else {
         let names = entity.attributes.map(\.name).joined(separator: ", ")
         throw PredicateSyntaxError(
-          column: column, reason: "\(entity.name) has no attribute \"\(name)\"; it has \(names)", text: text)
+          scalar: column, reason: "\(entity.name) has no attribute \"\(name)\"; it has \(names)", text: text)
       }
       append(SortKey(property.number, ascending: !descending))
-      column += part.count + 1
+      column += part.unicodeScalars.count + 1
     }
   }
 

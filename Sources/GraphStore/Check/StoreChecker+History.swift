@@ -8,7 +8,7 @@ extension StoreChecker {
     let row = try connection.statement(
       """
       SELECT revision, time, a.name, r.id, sequence, fingerprint, undoes, undo, changes,
-        EXISTS (SELECT 1 FROM _model AS m WHERE m.number = model), outcome FROM _commit
+        EXISTS (SELECT 1 FROM _model AS m WHERE m.number = model), outcome, counters, model FROM _commit
       LEFT JOIN _author AS a ON a.number = author LEFT JOIN _replica AS r ON r.number = replica ORDER BY revision
       """)
     var previous: UInt64 = 0
@@ -18,12 +18,13 @@ extension StoreChecker {
       if row.integer(0) != revision + 1 { report(.history, place, "does not follow revision \(revision)") }
       revision = row.integer(0)
       let undoes = row.isNull(6) ? nil : Optional(row.integer(6))
-      let print = StoreWriter.chain(
-        previous, revision: revision, time: row.integer(1), author: row.text(2),
+      let seal = CommitSeal(
+        previous: previous, revision: revision, time: row.integer(1), author: row.text(2),
         transaction: TransactionID(replica: row.id(3), sequence: UInt64(bitPattern: row.integer(4))),
-        undoes: undoes, undo: row.blob(7), changes: row.blob(8))
+        model: row.integer(12), undoes: undoes, undo: row.blob(7), outcome: row.blob(10), counters: row.blob(11),
+        changes: row.blob(8))
       previous = UInt64(bitPattern: row.integer(5))
-      if previous != print { report(.fingerprint, place, "is not as it was committed") }
+      if previous != seal.fingerprint { report(.fingerprint, place, "is not as it was committed") }
       // The fingerprint takes none for revision 0.
       if let undoes, !(1..<revision).contains(undoes) { report(.fingerprint, place, "undoes revision \(undoes)") }
       if row.integer(9) == 0 { report(.history, place, "was made under a model that the store does not keep") }

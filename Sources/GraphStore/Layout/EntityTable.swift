@@ -14,6 +14,9 @@ final class EntityTable: Sendable {
   /// For each concrete entity, the column of every slot.
   let columnOfSlot: [EntityNumber: [Int]]
   let edges: [EdgeTable]
+  /// For each concrete entity, those of its own properties: a sibling's may have the same slot.
+  let edgesOfEntity: [EntityNumber: [EdgeTable]]
+  let wordTablesOfEntity: [EntityNumber: [WordTable]]
   /// Every column but the checksum, of the rows called `t`.
   let select: String
   let selectByID: SQL
@@ -114,6 +117,15 @@ final class EntityTable: Sendable {
       column.property.attribute?.isFullText == true
         ? WordTable(property: column.property, name: Self.wordName(column.property, model)) : nil
     }
+    let (edges, wordTables) = (edges, wordTables)
+    edgesOfEntity = Dictionary(
+      uniqueKeysWithValues: family.map { entity in
+        (entity.number, edges.filter { entity.property($0.property.number) != nil })
+      })
+    wordTablesOfEntity = Dictionary(
+      uniqueKeysWithValues: family.map { entity in
+        (entity.number, wordTables.filter { entity.property($0.property.number) != nil })
+      })
   }
 
   static func edgeName(_ property: Property, _ model: Model) -> String {

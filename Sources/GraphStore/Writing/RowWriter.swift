@@ -74,7 +74,9 @@ struct RowWriter {
       tombstone.bind(1, image.id.key)
       try connection.run(tombstone)
     }
-    for table in table.wordTables { words.inserted(image[table.property].stringValue, row: number, table) }
+    for table in table.wordTablesOfEntity[image.id.entity] ?? [] {
+      words.inserted(image[table.property].stringValue, row: number, table)
+    }
   }
 
   private func update(_ image: ObjectImage, sum: UInt64, before: ObjectImage, edits: [Edit]) throws {
@@ -98,7 +100,7 @@ struct RowWriter {
     let number = try self.row(of: image.id)
     row.bind(Int32(names.count + 1), number)
     try connection.run(row)
-    for table in table.wordTables where before[table.property] != image[table.property] {
+    for table in table.wordTablesOfEntity[image.id.entity] ?? [] where before[table.property] != image[table.property] {
       words.updated(
         from: before[table.property].stringValue, to: image[table.property].stringValue, row: number, table)
     }
@@ -125,7 +127,7 @@ struct RowWriter {
 
   private func writeEdges(of image: ObjectImage, since before: ObjectImage?) throws {
     guard let table = layout.table(of: image.id.entity) else { return }
-    for edge in table.edges {
+    for edge in table.edgesOfEntity[image.id.entity] ?? [] {
       let new = image[edge.property].objectIDs
       let old = before?[edge.property].objectIDs ?? []
       if new == old { continue }
@@ -176,7 +178,7 @@ struct RowWriter {
         continue
       }
       let number = try row(of: image.id)
-      for edge in table.edges where !image[edge.property].objectIDs.isEmpty {
+      for edge in table.edgesOfEntity[image.id.entity] ?? [] where !image[edge.property].objectIDs.isEmpty {
         let row = try connection.statement("DELETE FROM \(quoted(edge.name)) WHERE owner = ?")
         row.bind(1, number)
         try connection.run(row)
@@ -191,7 +193,7 @@ struct RowWriter {
         row.bind(1, number)
         try connection.run(row)
       }
-      for table in table.wordTables {
+      for table in table.wordTablesOfEntity[image.id.entity] ?? [] {
         try words.deleted(image[table.property].stringValue, row: number, table)
       }
     }

@@ -143,10 +143,13 @@ final class StoreWriter {
     _ next: Revision, _ transaction: Transaction, author: String, undoes: Revision?, time: Timestamp,
     changes: [UInt8], counters: [PropertyNumber: Int64], outcome: Committed
   ) throws -> UInt64 {
-    let undo = transaction.undo?.binary ?? []
-    let print = Self.chain(
-      fingerprint, revision: next, time: time, author: author, transaction: transaction.id, undoes: undoes, undo: undo,
-      changes: changes)
+    let isPlain = outcome.identities.isEmpty && outcome.conflicts.isEmpty
+    let seal = CommitSeal(
+      previous: fingerprint, revision: next, time: time, author: author, transaction: transaction.id,
+      model: modelNumber,
+      undoes: undoes, undo: transaction.undo?.binary ?? [], outcome: isPlain ? [] : outcome.binary,
+      counters: Self.encodeCounters(counters), changes: changes)
+    let print = seal.fingerprint
     let author = try number(ofAuthor: author)
     let replica = try number(of: transaction.id)
     let row = try connection.statement(Self.insertCommit)
@@ -158,31 +161,12 @@ final class StoreWriter {
     row.bind(6, modelNumber)
     row.bind(7, Int64(bitPattern: print))
     if let undoes { row.bind(8, undoes) } else { row.bindNull(8) }
-    if !undo.isEmpty { row.bind(9, undo) } else { row.bindNull(9) }
-    let isPlain = outcome.identities.isEmpty && outcome.conflicts.isEmpty
-    if !isPlain { row.bind(10, outcome.binary) } else { row.bindNull(10) }
-    row.bind(11, Self.encodeCounters(counters))
+    if seal.undo.isEmpty { row.bindNull(9) } else { row.bind(9, seal.undo) }
+    if isPlain { row.bindNull(10) } else { row.bind(10, seal.outcome) }
+    row.bind(11, seal.counters)
     row.bind(12, changes)
     try connection.run(row)
     return print
-  }
-
-  /// Every commit's fingerprint covers the one before it, so equal fingerprints mean equal pasts.
-  static func chain(
-    _ previous: UInt64, revision: Revision, time: Timestamp, author: String, transaction: TransactionID,
-    undoes: Revision?, undo: [UInt8], changes: [UInt8]
-  ) -> UInt64 {
-    var writer = BinaryWriter(capacity: 128)
-    writer.fixed(1, previous)
-    writer.field(2, revision)
-    writer.field(3, time)
-    writer.field(4, author)
-    writer.field(5, transaction)
-    writer.field(6, undoes ?? 0)
-    writer.field(7, undo)
-    let sum = Checksum.of(changes, seed: Checksum.of(writer.bytes))
-    // 0 is the fingerprint of the empty graph.
-    return sum == 0 ? 1 : sum
   }
 
   // MARK: - Interning and outcomes

@@ -37,6 +37,8 @@ final class Daemon: @unchecked Sendable {  // `process` is replaced by one test 
   ) throws {
     process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    // Whoever runs the tests may have a configuration of their own.
+    process.environment = ProcessInfo.processInfo.environment.merging(["XDG_CONFIG_HOME": home.path]) { $1 }
     process.arguments =
       wrapper + [Self.binary("stickiesd").path, "--data", data]
       + ([socket.description] + listen).flatMap { ["--listen", $0] } + extra
