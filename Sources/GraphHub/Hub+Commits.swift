@@ -23,7 +23,7 @@ extension Hub {
     // One that has an empty socket, and lags only because a delta is large, is fed at once.
     for id in batch.lagging.sorted() { pump(id, &actions) }
     for number in batch.tooLarge.sorted() {
-      for id in queries[number]?.readers.sorted() ?? [] { reset(number, of: id, Self.tooLarge, &actions) }
+      for id in queries[number]?.readers ?? [] { reset(number, of: id, Self.tooLarge, &actions) }
     }
     for (ticket, result) in results { reply(ticket, result, &actions) }
     announceReached(&actions)
@@ -43,6 +43,8 @@ extension Hub {
     var frames = [UInt64: [UInt8]]()
     var order = [UInt64]()
     var lagging = Set<SessionID>()
+    /// The readers of a query that have others as well; looked up once for the batch.
+    var readersOfSeveral = [UInt64: [SessionID]]()
     /// Queries with a delta that no frame can hold.
     var tooLarge = Set<UInt64>()
 
@@ -67,7 +69,10 @@ extension Hub {
       }
       deltas[number] = frame
       batch.append(frame, for: number)
-      for id in entry.readers where sessions[id]?.readers.count ?? 0 > 1 {
+      let several =
+        batch.readersOfSeveral[number] ?? entry.readers.filter { sessions[$0]?.readers.count ?? 0 > 1 }
+      batch.readersOfSeveral[number] = several
+      for id in several {
         if expects(id, number, record.revision) { touched[id, default: []].append(frame) }
       }
     }
@@ -120,24 +125,26 @@ extension Hub {
     guard let entry = queries[number] else { return }
     var receivers = [SessionID]()
     receivers.reserveCapacity(entry.readers.count)
+    var lagging = [SessionID]()
     for id in entry.readers {
-      guard let session = sessions[id], session.readers.count == 1, session.isLive,
-        case .current = session.progress, let reader = session.readers[number], case .live = reader.state,
+      guard let session = sessions[id] else { continue }
+      if session.isBehind { lagging.append(id) }
+      guard session.readers.count == 1, session.isLive, case .current = session.progress,
+        let reader = session.readers[number], case .live = reader.state,
         reader.through < head.revision
       else { continue }
       // A result that was read in the middle of the batch, and a session without room, catch up from the ring.
       guard reader.through <= before, hasRoom(session, for: frames.count) else {
-        sessions[id]?.progress = .behind(before)
+        session.progress = .behind(before)
+        lagging.append(id)
         continue
       }
-      sessions[id]?.backlog += frames.count
-      totalBacklog += frames.count
+      session.backlog += frames.count
       receivers.append(id)
     }
-    if !receivers.isEmpty { actions.append(.broadcast(frames, to: receivers.sorted())) }
-    for id in entry.readers.sorted() {
-      if case .behind? = sessions[id]?.progress { pump(id, &actions) }
-    }
+    totalBacklog += frames.count * receivers.count
+    if !receivers.isEmpty { actions.append(.broadcast(frames, to: receivers)) }
+    for id in lagging { pump(id, &actions) }
   }
 
   private mutating func reply(_ ticket: Ticket, _ result: WriteResult, _ actions: inout [HubAction]) {

@@ -8,7 +8,7 @@ import GraphWire
 /// finds which live queries changed, encodes each distinct delta once, and sends it to that query's readers, the
 /// author's reply last. A session that can't take more lags: its deltas are dropped, and it catches up from the ring
 /// of recent commits or from history. A session that has just loaded a query, and one that resumes, read the same way.
-public struct Hub: Sendable {
+public struct Hub {
   let model: Model
   let limits: HubLimits
   let server: String
@@ -86,13 +86,13 @@ public struct Hub: Sendable {
   }
 
   mutating func send(frame: [UInt8], to id: SessionID, _ actions: inout [HubAction]) {
-    guard sessions[id] != nil else { return }
-    sessions[id]?.backlog += frame.count
+    guard let session = sessions[id] else { return }
+    session.backlog += frame.count
     totalBacklog += frame.count
     actions.append(.send(frame, to: id))
     // Whoever does not read its answers is asked no further questions.
-    if let session = sessions[id], session.backlog > limits.sessionBacklog, !session.isPaused {
-      sessions[id]?.isPaused = true
+    if session.backlog > limits.sessionBacklog, !session.isPaused {
+      session.isPaused = true
       actions.append(.pauseReading(id))
     }
   }
@@ -149,11 +149,11 @@ public struct Hub: Sendable {
   private mutating func drain(_ id: SessionID, _ bytes: Int, _ actions: inout [HubAction]) {
     guard let session = sessions[id] else { return }
     let drained = min(bytes, session.backlog)
-    sessions[id]?.backlog -= drained
-    sessions[id]?.lastHeard = now
+    session.backlog -= drained
+    session.lastHeard = now
     totalBacklog -= drained
-    if case .behind = session.progress { pump(id, &actions) }
-    resumeReading(id, &actions)
+    if session.isBehind { pump(id, &actions) }
+    if session.isPaused { resumeReading(id, &actions) }
   }
 
   /// Reads on when the session takes its answers again and not too much of it waits.

@@ -6,7 +6,34 @@ struct QueryTable {
     let query: LiveQuery
     let family: [EntityNumber]
     let evaluator: PredicateEvaluator
-    var readers = Set<SessionID>()
+    /// Ascending: a delta goes to them in this order, and no order may come from hashing.
+    var readers = [SessionID]()
+
+    /// Where the session stands or would stand.
+    private func place(of session: SessionID) -> Int {
+      var (low, high) = (0, readers.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if readers[middle] < session { low = middle + 1 } else { high = middle }
+      }
+      return low
+    }
+
+    /// False when it is one already.
+    mutating func insert(_ session: SessionID) -> Bool {
+      let place = place(of: session)
+      if place < readers.count, readers[place] == session { return false }
+      readers.insert(session, at: place)
+      return true
+    }
+
+    /// False when it was none.
+    mutating func remove(_ session: SessionID) -> Bool {
+      let place = place(of: session)
+      guard place < readers.count, readers[place] == session else { return false }
+      readers.remove(at: place)
+      return true
+    }
   }
 
   private let model: Model
@@ -28,16 +55,13 @@ struct QueryTable {
   /// Makes `session` a reader of the query.
   mutating func register(_ query: LiveQuery, for session: SessionID) -> UInt64 {
     registrations += 1
-    if let number = numbers[query], entries[number]?.readers.contains(session) == false {
-      entries[number]?.readers.insert(session)
-      return number
-    }
+    if let number = numbers[query], entries[number]?.insert(session) == true { return number }
     // A session that follows one query twice has two of them: each of its numbers lives a life of its own.
     lastNumber += 1
     var entry = Entry(
       query: query, family: model.entity(query.entity)?.family ?? [],
       evaluator: PredicateEvaluator(query.predicate, model: model))
-    entry.readers.insert(session)
+    entry.readers = [session]
     entries[lastNumber] = entry
     numbers[query] = numbers[query] ?? lastNumber
     index.insert(query, number: lastNumber)
@@ -46,7 +70,7 @@ struct QueryTable {
 
   /// The session reads it no more; the last reader takes the query along.
   mutating func unregister(_ number: UInt64, for session: SessionID) {
-    guard entries[number]?.readers.remove(session) != nil, let entry = entries[number] else { return }
+    guard entries[number]?.remove(session) == true, let entry = entries[number] else { return }
     registrations -= 1
     guard entry.readers.isEmpty else { return }
     entries[number] = nil

@@ -4,7 +4,10 @@ import GraphWire
 
 /// What the hub believes of one connection. Everything it registered is found from here, so that all of it goes when
 /// the session ends, however it ends.
-struct Session {
+///
+/// A class: a delta looks at a thousand of them, and a copy of so many fields costs more than the look. A hub's
+/// sessions are its own; nothing else holds one.
+final class Session {
   enum Phase {
     case awaitingHello
     case open
@@ -41,6 +44,9 @@ struct Session {
   var author = ""
   var replica = UniqueID.zero
   var progress = Progress.current
+
+  var isBehind: Bool { if case .behind = progress { true } else { false } }
+
   var readers = [UInt64: Reader]()
   /// Bytes on their way to the socket.
   var backlog = 0
@@ -58,6 +64,8 @@ struct Session {
   var lastHeard: Int64
   var lastRequest: UInt64 = 0
   var hasPresence = false
+
+  init(lastHeard: Int64) { self.lastHeard = lastHeard }
 
   var isLive: Bool { if case .open = phase { true } else { false } }
 }

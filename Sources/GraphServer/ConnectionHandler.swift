@@ -12,6 +12,8 @@ final class ConnectionHandler: ChannelInboundHandler {
   private let runner: HubRunner
   private var decoder: FrameDecoder
   private var context: ChannelHandlerContext?
+  /// Kept, because finding it costs a cast.
+  private var options: (any NIOSynchronousChannelOptions)?
   private var session: SessionID?
   private var pending = [ByteBuffer]()
   private var pendingBytes = 0
@@ -27,6 +29,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   func channelActive(context: ChannelHandlerContext) {
     self.context = context
+    options = context.channel.syncOptions
     guard let session = runner.open(self) else {
       // More connections than are allowed: nothing is said, or they would cost what the limit is to save.
       return context.close(promise: nil)
@@ -38,6 +41,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   func channelInactive(context: ChannelHandlerContext) {
     self.context = nil
+    options = nil
     pending = []
     if let session { runner.closed(session) }
     context.fireChannelInactive()
@@ -89,15 +93,21 @@ final class ConnectionHandler: ChannelInboundHandler {
   /// Writes what is queued and reports the bytes to the hub when they have left.
   func flush() {
     isDirty = false
-    guard let context, let session, let last = pending.popLast() else { return }
+    guard let context, let session, !pending.isEmpty else { return }
     for buffer in pending { context.write(wrapOutboundOut(buffer), promise: nil) }
     pending.removeAll(keepingCapacity: true)
     let bytes = pendingBytes
     pendingBytes = 0
+    context.flush()
+    if (try? options?.getOption(.bufferedWritableBytes)) == 0 {
+      // As almost always: the socket has taken all of it, and nobody needs to be called back.
+      return runner.drained(session, bytes: bytes)
+    }
     let promise = context.eventLoop.makePromise(of: Void.self)
     // A write that failed is followed by the end of the connection, which drains everything.
     promise.futureResult.whenSuccess { [runner] in runner.handle(.drained(session, bytes: bytes)) }
-    context.writeAndFlush(wrapOutboundOut(last), promise: promise)
+    // Nothing, behind everything: when it has left, so has the rest.
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: promise)
   }
 
   func setReading(_ isReading: Bool) {

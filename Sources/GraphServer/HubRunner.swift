@@ -21,7 +21,12 @@ final class HubRunner: @unchecked Sendable {
   private let maximumConnections: Int
   private let log: Logger
   private var connections = [SessionID: ConnectionHandler]()
-  private var dirty = [SessionID]()
+  private var dirty = [ConnectionHandler]()
+  /// Bytes that have left for sockets since the hub was last told.
+  private var drained = [(SessionID, Int)]()
+  /// Commits that came in this turn of the loop: they go to the writer together, and so share one wait for the disk and
+  /// one delta for whoever watches.
+  private var commits = [(Ticket, WriteRequest)]()
   private var streams = [Ticket: ReadStream]()
   private var lastSession: SessionID = 0
   private let finished: EventLoopPromise<Void>
@@ -80,12 +85,23 @@ final class HubRunner: @unchecked Sendable {
   }
 
   func flush() {
-    while !dirty.isEmpty {
+    if !commits.isEmpty {
+      let turn = commits
+      commits.removeAll(keepingCapacity: true)
+      if let result = writer.takeTurn(turn) { perform(result) }
+    }
+    while !dirty.isEmpty || !drained.isEmpty {
       let ready = dirty
       dirty.removeAll(keepingCapacity: true)
-      for id in ready { connections[id]?.flush() }
+      for connection in ready { connection.flush() }
+      let left = drained
+      drained.removeAll(keepingCapacity: true)
+      for (id, bytes) in left { perform(.drained(id, bytes: bytes)) }
     }
   }
+
+  /// Everything that was written to the session has left for its socket; the hub hears of it at the end of the flush.
+  func drained(_ id: SessionID, bytes: Int) { drained.append((id, bytes)) }
 
   // MARK: - Actions
 
@@ -104,7 +120,7 @@ final class HubRunner: @unchecked Sendable {
     case .broadcast(let frame, let ids):
       let buffer = ByteBuffer(bytes: frame)
       for id in ids { write(buffer, to: id) }
-    case .commit(let ticket, let request): writer.enqueue(ticket, request)
+    case .commit(let ticket, let request): commits.append((ticket, request))
     case .read(let ticket, let request, let session, let number): read(ticket, request, session, number)
     case .continueRead(let ticket): continueRead(ticket)
     case .cancelRead(let ticket): streams.removeValue(forKey: ticket)?.cancel()
@@ -127,7 +143,7 @@ final class HubRunner: @unchecked Sendable {
 
   private func write(_ buffer: ByteBuffer, to id: SessionID) {
     guard let connection = connections[id] else { return }
-    if connection.write(buffer) { dirty.append(id) }
+    if connection.write(buffer) { dirty.append(connection) }
   }
 
   private func read(_ ticket: Ticket, _ request: ReadRequest, _ session: SessionID, _ number: UInt64) {
@@ -144,6 +160,7 @@ final class HubRunner: @unchecked Sendable {
     case .frame(let frame):
       // Not counted in the hub's backlog: no more than a window of frames is ever under way.
       connections[session]?.writeUncounted(ByteBuffer(bytes: frame))
+      flush()
     case .finished(let result):
       streams[ticket] = nil
       handle(.readFinished(ticket, result))

@@ -3,6 +3,41 @@ import GraphHub
 import GraphModel
 import Synchronization
 
+/// Knows when one client alone is committing, a small commit at a time. Then the hop to the thread and back is most of
+/// what a commit costs beyond the disk, and nobody else waits for the loop meanwhile.
+///
+/// `@unchecked Sendable`: used on the hub's loop only, which is the only place where turns are taken.
+private final class LoneClient: @unchecked Sendable {
+  private var replica = UniqueID.zero
+  private var streak = 0
+  private var pause = 0
+
+  /// So many commits of one client in a row, each alone in its turn, make it a lone one.
+  private static let neededStreak = 8
+  /// A larger transaction is planned while the loop goes on.
+  private static let maximumChanges = 8
+  /// After one that took longer the next ones go to the thread: a disk that is slow always holds the loop up one time in
+  /// so many, and a checkpoint costs no more than this either.
+  private static let slowNanoseconds: UInt64 = 5_000_000
+  private static let pauseAfterSlow = 8
+
+  func allows(_ turn: [(Ticket, WriteRequest)]) -> Bool {
+    guard turn.count == 1, let request = turn.first?.1, request.id.replica == replica else {
+      replica = turn.last?.1.id.replica ?? .zero
+      streak = 0
+      return false
+    }
+    streak += 1
+    if pause > 0 { pause -= 1 }
+    guard case .transaction(let transaction, _) = request else { return false }
+    return streak >= Self.neededStreak && pause == 0 && transaction.changes.count <= Self.maximumChanges
+  }
+
+  func took(nanoseconds: UInt64) {
+    if nanoseconds > Self.slowNanoseconds { pause = Self.pauseAfterSlow }
+  }
+}
+
 /// The store's single writer: a thread of its own that takes everything that waits as one batch, so that all of it
 /// shares one wait for the disk. The mailbox is bounded by the sessions' limits on outstanding requests.
 final class WriterThread: Sendable {
@@ -18,6 +53,7 @@ final class WriterThread: Sendable {
   /// Called on the writer's thread with each batch.
   private let deliver: @Sendable (HubEvent) -> Void
   private let mailbox = Mutex(Mailbox())
+  private let loneClient: LoneClient
   private let wake = DispatchSemaphore(value: 0)
   private let stopped = DispatchSemaphore(value: 0)
 
@@ -29,6 +65,7 @@ final class WriterThread: Sendable {
     deliver: @escaping @Sendable (HubEvent) -> Void
   ) {
     self.store = store
+    loneClient = LoneClient()
     self.clock = clock
     self.deliver = deliver
   }
@@ -43,9 +80,22 @@ final class WriterThread: Sendable {
     thread.start()
   }
 
-  func enqueue(_ ticket: Ticket, _ request: WriteRequest) {
+  /// Takes what came in one turn of the hub's loop. A lone client's small commit is done here and now, and its result
+  /// is returned; everything else goes to the thread. docs/decisions/0005 says why and what bounds it.
+  func takeTurn(_ requests: [(Ticket, WriteRequest)]) -> HubEvent? {
+    guard loneClient.allows(requests), mailbox.withLock({ $0.isIdle && $0.waiting.isEmpty && !$0.isStopping }) else {
+      enqueue(requests)
+      return nil
+    }
+    let start = DispatchTime.now().uptimeNanoseconds
+    let result = perform(requests)
+    loneClient.took(nanoseconds: DispatchTime.now().uptimeNanoseconds - start)
+    return result
+  }
+
+  private func enqueue(_ requests: [(Ticket, WriteRequest)]) {
     let mustWake = mailbox.withLock { mailbox in
-      mailbox.waiting.append((ticket, request))
+      mailbox.waiting += requests
       defer { mailbox.isIdle = false }
       return mailbox.isIdle
     }
@@ -86,22 +136,22 @@ final class WriterThread: Sendable {
         return .batch(batch)
       }
       switch next {
-      case .batch(let batch): commit(batch)
+      case .batch(let batch): deliver(perform(batch))
       case .wait: wake.wait()
       case .end: return
       }
     }
   }
 
-  private func commit(_ batch: [(Ticket, WriteRequest)]) {
+  private func perform(_ batch: [(Ticket, WriteRequest)]) -> HubEvent {
     do {
       let results = try store.commit(batch.map(\.1), now: clock())
-      deliver(.committed(zip(batch, results).map { (ticket: $0.0, result: $1) }))
+      return .committed(zip(batch, results).map { (ticket: $0.0, result: $1) })
     } catch {
       let failure =
         error as? StoreFailure
         ?? StoreFailure(.inputOutput, "the store failed", cause: "\(error)", advice: "Look at the log.")
-      deliver(.commitFailed(batch.map(\.0), failure))
+      return .commitFailed(batch.map(\.0), failure)
     }
   }
 }

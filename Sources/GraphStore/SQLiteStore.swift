@@ -33,7 +33,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   /// What to vary when opening.
   public struct Options: Sendable {
     /// The random half of new ids.
-    public var random: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+    public var random: @Sendable () -> UInt64
     /// Written when the store is made.
     public var created: Timestamp = 0
     /// The WAL is copied into the database when it has this many pages of 4 KiB: a smaller number makes one commit in
@@ -48,7 +48,10 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     /// A bug to plant; the simulation must catch each.
     public var plantedBug: PlantedBug?
 
-    public init() {}
+    public init() {
+      let source = RandomSource()
+      random = { source.next() }
+    }
   }
 
   /// Test only: what would go wrong if the store were written otherwise.

@@ -9,7 +9,7 @@ import Testing
   enum Kind: String, CaseIterable, Sendable { case stickies, company }
 
   /// scripts/soak-flips sets more.
-  private static let count = ProcessInfo.processInfo.environment["GRAPH_FLIPS"].flatMap { Int($0) } ?? 250
+  private static let count = ProcessInfo.processInfo.environment["GRAPH_FLIPS"].flatMap { Int($0) } ?? 1_000
 
   @Test(arguments: Kind.allCases) func noFlippedByteChangesAnAnswerSilently(kind: Kind) throws {
     let store = try kind == .stickies ? Self.stickies() : Self.company()

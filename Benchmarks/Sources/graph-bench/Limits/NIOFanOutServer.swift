@@ -8,7 +8,8 @@ enum NIOFanOutServer {
     FileLimit.raise()
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = group.next()
-    let room = NIOLoopBound(Room(), eventLoop: loop)
+    // Made on its loop, where alone it may be touched.
+    let room = try loop.submit { NIOLoopBound(Room(), eventLoop: loop) }.wait()
     // As the daemon sets its sockets.
     let channel = try ServerBootstrap(group: group)
       .serverChannelOption(.backlog, value: 1_024)

@@ -1,0 +1,20 @@
+import Foundation
+import Synchronization
+
+/// The system's random numbers, asked for 32 at a time: a call into the kernel for each new id is a few percent of what a
+/// large commit costs.
+final class RandomSource: Sendable {
+  private static let count = 32
+  private let unused = Mutex([UInt64]())
+
+  func next() -> UInt64 {
+    unused.withLock { unused in
+      if let number = unused.popLast() { return number }
+      var fresh = [UInt64](repeating: 0, count: Self.count)
+      let isFilled = fresh.withUnsafeMutableBytes { getentropy($0.baseAddress, $0.count) == 0 }
+      guard isFilled else { return .random(in: .min ... .max) }
+      unused = fresh
+      return unused.removeLast()
+    }
+  }
+}
