@@ -135,6 +135,8 @@ extension Hub {
     case .success(let records):
       sessions[id]?.replay.append(contentsOf: records)
       pump(id, &actions)
+      // What the socket had no room for is read again when there is some: a thousand sessions that lag hold nothing.
+      sessions[id]?.replay = []
     case .failure(let refusal): reset(id, refusal.message, &actions)
     }
   }

@@ -148,8 +148,11 @@ extension Hub {
   }
 
   private mutating func reply(_ ticket: Ticket, _ result: WriteResult, _ actions: inout [HubAction]) {
-    guard let (id, request) = commits.removeValue(forKey: ticket), sessions[id] != nil else { return }
-    sessions[id]?.commitsInFlight -= 1
+    guard let (id, request, bytes) = commits.removeValue(forKey: ticket) else { return }
+    totalCommitBytes -= bytes
+    guard let session = sessions[id] else { return }
+    session.commitsInFlight -= 1
+    session.commitBytes -= bytes
     switch result.outcome {
     case .refused(let refusal): send(answer(refusal, request), to: id, &actions)
     case .committed(let committed):

@@ -34,8 +34,10 @@ extension Hub {
         return send(answer(refusal, message.request), to: id, &actions)
       }
       // In order: nothing overtakes what came before it.
-      sessions[id]?.waiting.append(message)
+      session.waiting.append(message)
+      if case .commit(let transaction, _) = message.body { session.commitBytes += transaction.approximateSize }
       performWaiting(id, &actions)
+      limitRequests(id, &actions)
     }
   }
 
@@ -97,32 +99,43 @@ extension Hub {
 
   /// Commits that wait are bounded: past the limit the socket is not read until some are answered.
   private mutating func limitRequests(_ id: SessionID, _ actions: inout [HubAction]) {
-    guard let session = sessions[id], !session.isPaused, session.commitsInFlight >= limits.outstandingRequests else {
-      return
-    }
-    sessions[id]?.isPaused = true
+    guard let session = sessions[id], !session.isPaused, hasTooManyCommits(session) else { return }
+    session.isPaused = true
     actions.append(.pauseReading(id))
   }
 
+  func hasTooManyCommits(_ session: Session) -> Bool {
+    session.commitsInFlight >= limits.outstandingRequests || session.commitBytes >= limits.sessionCommitBytes
+      // Whoever has none in flight is not held up by the others: nothing would wake it.
+      || session.commitsInFlight > 0 && totalCommitBytes >= limits.totalCommitBytes
+  }
+
+  /// - Parameter bytes: what the session's transactions in flight were counted up by.
   private mutating func commit(
-    _ request: WriteRequest, _ id: SessionID, _ number: UInt64, _ actions: inout [HubAction]
+    _ request: WriteRequest, bytes: Int, _ id: SessionID, _ number: UInt64, _ actions: inout [HubAction]
   ) {
-    if isShuttingDown {
-      return send(answer(Refusal(.unavailable, "the server is shutting down"), number), to: id, &actions)
-    }
-    if case .transaction(let transaction, _) = request, transaction.changes.contains(where: { $0.kind == .revive }) {
-      return send(answer(Refusal(.notAllowed, "only the server revives objects"), number), to: id, &actions)
-    }
-    // The other half of the idempotency key is the connection's own replica: nobody answers for another's outcomes.
-    guard let session = sessions[id], request.id.replica == session.replica else {
-      return send(
-        answer(Refusal(.notAllowed, "the transaction's replica is not the one of hello"), number), to: id, &actions)
+    guard let session = sessions[id] else { return }
+    if let refusal = refusal(of: request, session) {
+      session.commitBytes -= bytes
+      return send(answer(refusal, number), to: id, &actions)
     }
     let ticket = ticket()
-    commits[ticket] = (id, number)
-    sessions[id]?.commitsInFlight += 1
+    commits[ticket] = (id, number, bytes)
+    session.commitsInFlight += 1
+    totalCommitBytes += bytes
     actions.append(.commit(ticket, request))
-    limitRequests(id, &actions)
+  }
+
+  private func refusal(of request: WriteRequest, _ session: Session) -> Refusal? {
+    if isShuttingDown { return Refusal(.unavailable, "the server is shutting down") }
+    if case .transaction(let transaction, _) = request, transaction.changes.contains(where: { $0.kind == .revive }) {
+      return Refusal(.notAllowed, "only the server revives objects")
+    }
+    // The other half of the idempotency key is the connection's own replica: nobody answers for another's outcomes.
+    if request.id.replica != session.replica {
+      return Refusal(.notAllowed, "the transaction's replica is not the one of hello")
+    }
+    return nil
   }
 
   /// Performs what waits, in order, as far as it may.
@@ -140,11 +153,13 @@ extension Hub {
     do {
       switch message.body {
       case .commit(let transaction, _):
-        commit(.transaction(transaction, author: sessions[id]?.author ?? ""), id, message.request, &actions)
+        commit(
+          .transaction(transaction, author: sessions[id]?.author ?? ""), bytes: transaction.approximateSize, id,
+          message.request, &actions)
       case .undo(let transaction, let revision):
         let request = WriteRequest.undo(
           transaction, author: sessions[id]?.author ?? "", revision: revision > 0 ? revision : nil)
-        commit(request, id, message.request, &actions)
+        commit(request, bytes: 0, id, message.request, &actions)
       case .model:
         send(ToClient(message.request, .model(source: model.source, hash: model.hash)), to: id, &actions)
       case .fetch(let fetch):

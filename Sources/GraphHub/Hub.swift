@@ -19,7 +19,8 @@ public struct Hub {
   var sessions = [SessionID: Session]()
   var totalBacklog = 0
   /// Who asked for what; the answer finds its session here, unless that is gone.
-  var commits = [Ticket: (session: SessionID, request: UInt64)]()
+  var commits = [Ticket: (session: SessionID, request: UInt64, bytes: Int)]()
+  var totalCommitBytes = 0
   var tickets = [Ticket: Purpose]()
   var lastTicket: UInt64 = 0
   var now: Int64 = 0
@@ -159,7 +160,7 @@ public struct Hub {
   /// Reads on when the session takes its answers again and not too much of it waits.
   mutating func resumeReading(_ id: SessionID, _ actions: inout [HubAction]) {
     guard let session = sessions[id], session.isPaused, session.backlog <= limits.resumeBacklog,
-      session.commitsInFlight < limits.outstandingRequests
+      !hasTooManyCommits(session)
     else { return }
     sessions[id]?.isPaused = false
     sessions[id]?.lastHeard = now

@@ -14,8 +14,14 @@ public struct HubLimits: Sendable {
   public var ringCommits = 8_192
   /// How many object changes are read from history for one lagging session at a time; past it, a reset.
   public var historyChanges = 20_000
+  /// About how many bytes of commits are read from history at a time; past it, a reset.
+  public var historyBytes = 16 << 20
   /// Commits that wait for the disk; past it the socket is not read.
   public var outstandingRequests = ProtocolLimits.maximumOutstandingRequests
+  /// About how many bytes of one session's commits wait for the disk; past it the socket is not read.
+  public var sessionCommitBytes = 32 << 20
+  /// The same for all sessions; past it no session has more than one commit waiting beyond those it has.
+  public var totalCommitBytes = 256 << 20
   /// Requests that wait for commits or for reads before them; one more is refused.
   public var waitingRequests = ProtocolLimits.maximumOutstandingRequests
   /// Reads that stream to one session at once; others wait.

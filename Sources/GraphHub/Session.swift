@@ -54,6 +54,8 @@ final class Session {
   var replay = Deque<CommitRecord>()
   var historyTicket: Ticket?
   var commitsInFlight = 0
+  /// Of the transactions that it sent and that are not answered.
+  var commitBytes = 0
   /// Requests that wait until the commits before them are answered: a fetch sent after a save sees that save.
   var waiting = Deque<ToServer>()
   /// Reads under way, by request.

@@ -126,7 +126,7 @@ final class HubRunner: @unchecked Sendable {
     case .cancelRead(let ticket): streams.removeValue(forKey: ticket)?.cancel()
     case .history(let ticket, let after, let through):
       readers.enqueue { [self] in
-        submit(.history(ticket, reads.history(after: after, through: through, maximumChanges: limits.historyChanges)))
+        submit(.history(ticket, reads.history(after: after, through: through, limits: limits)))
       }
     case .recognize(let ticket, let token):
       readers.enqueue { [self] in

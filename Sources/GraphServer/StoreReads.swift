@@ -29,8 +29,9 @@ struct StoreReads: Sendable {
     stream.finish(.success(token))
   }
 
-  /// So many object changes of history are read for one log.
+  /// So many object changes of history are read for one log, and about so many bytes.
   static let maximumLogChanges = 200_000
+  static let maximumLogBytes = 256 << 20
 
   private func log(
     after: Revision, limit: Int, through: Revision?, _ number: UInt64, _ stream: ReadStream
@@ -38,7 +39,8 @@ struct StoreReads: Sendable {
     let head = try store.head
     let end = min(through ?? head.revision, head.revision)
     let start = min(max(after, end - Revision(limit)), end)
-    let commits = try store.commits(after: start, through: end, maximumChanges: Self.maximumLogChanges)
+    let commits = try store.commits(
+      after: start, through: end, maximumChanges: Self.maximumLogChanges, maximumBytes: Self.maximumLogBytes)
     var chunk = [CommitEntry]()
     var size = 0
     for commit in commits.reversed() {
@@ -61,9 +63,11 @@ struct StoreReads: Sendable {
     stream.finish(.success(head))
   }
 
-  func history(after: Revision, through: Revision, maximumChanges: Int) -> Result<[CommitRecord], Refusal> {
+  func history(after: Revision, through: Revision, limits: HubLimits) -> Result<[CommitRecord], Refusal> {
     do {
-      return .success(try store.commits(after: after, through: through, maximumChanges: maximumChanges))
+      return .success(
+        try store.commits(
+          after: after, through: through, maximumChanges: limits.historyChanges, maximumBytes: limits.historyBytes))
     } catch {
       return .failure(Self.refusal(error))
     }

@@ -5,29 +5,28 @@ import GraphModel
 import Logging
 import Synchronization
 
-import struct GraphModel.FetchRequest
-
 /// A store in one SQLite file: the one place that knows SQL.
 ///
 /// One writer and several readers, as WAL allows: readers never block the writer. Nothing here owns a thread or waits
 /// for a client; every call runs on the caller's thread and returns when it is done.
 ///
-/// `@unchecked Sendable`: the pool and the constants are Sendable by themselves; `writer` is read and written inside
-/// the pool's writer queue only, which runs one closure at a time.
+/// `@unchecked Sendable`: the pool and the constants are Sendable by themselves; `writer` is read and written by the one
+/// caller of `commit` at a time, inside the pool's writer queue, and by `init` and `close`.
 public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   public let model: Model
   public let directory: String
   public let storeID: UniqueID
 
-  private let path: String
-  private let pool: DatabasePool
+  let path: String
+  /// Replaced after a failure that leaves in doubt what is on disk.
+  let connections: Mutex<DatabasePool>
   private let lock: StoreLock?
-  private let layout: StoreLayout
-  private let log: Logger
-  private let random: () -> UInt64
-  private let plantedBug: PlantedBug?
-  private let wordLimit: Int
-  private var writer: StoreWriter?
+  let layout: StoreLayout
+  let log: Logger
+  let options: Options
+  var writer: StoreWriter?
+  /// A commit failed and the store could not be opened anew yet; guarded as `writer` is.
+  var isInDoubt = false
   private let isClosed = Mutex(false)
 
   /// What to vary when opening.
@@ -72,9 +71,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     self.model = model
     self.directory = directory
     self.log = log ?? Logger(label: "store") { _ in SwiftLogNoOpLogHandler() }
-    random = options.random
-    plantedBug = options.plantedBug
-    wordLimit = options.wordLimit
+    self.options = options
     layout = StoreLayout(model: model)
     path = directory + "/" + StoreFiles.name
     try StoreFiles.prepare(directory: directory)
@@ -84,15 +81,13 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
         try Self.create(path, directory: directory, layout: layout, options: options)
       }
       try WriteAheadLogFile.refuseLoss(beside: path)
-      pool = try Self.open(path, options: options)
+      let pool = try Self.open(path, options: options)
+      connections = Mutex(pool)
       storeID = try pool.read { database in
         try Data.fetchOne(database, sql: "SELECT id FROM _store").flatMap { UniqueID(bytes: Array($0)) } ?? .zero
       }
       try checkModel()
-      try pool.writeWithoutTransaction { database in
-        writer = try StoreWriter(
-          Connection(database), layout: layout, wordLimit: wordLimit, random: random)
-      }
+      try pool.writeWithoutTransaction { writer = try makeWriter($0) }
     } catch let error as DatabaseError {
       throw Self.failure(code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
     }
@@ -137,7 +132,13 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     try StoreFiles.synchronize(directory: directory)
   }
 
-  private static func open(_ path: String, options: Options) throws -> DatabasePool {
+  var pool: DatabasePool { connections.withLock { $0 } }
+
+  func makeWriter(_ database: Database) throws -> StoreWriter {
+    try StoreWriter(Connection(database), layout: layout, wordLimit: options.wordLimit, random: options.random)
+  }
+
+  static func open(_ path: String, options: Options) throws -> DatabasePool {
     var configuration = Configuration()
     configuration.maximumReaderCount = options.maximumReaders
     configuration.busyMode = .timeout(5)
@@ -195,83 +196,6 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     lock?.release()
   }
 
-  // MARK: - Writing
-
-  public func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult] {
-    try pool.writeWithoutTransaction { database in
-      if writer == nil {
-        writer = try StoreWriter(
-          Connection(database), layout: layout, wordLimit: wordLimit, random: random)
-      }
-      guard let writer else { return [] }
-      do {
-        return try perform(batch, now: now, writer)
-      } catch let failure as BackstopFailure {
-        log.error("a constraint of the database fired", metadata: ["constraint": "\(failure.message)"])
-        return batch.map { performAlone($0, now: now, writer) }
-      }
-    }
-  }
-
-  private static let begin = SQL("BEGIN IMMEDIATE")
-  private static let save = SQL("SAVEPOINT request")
-  private static let release = SQL("RELEASE request")
-  private static let commit = SQL("COMMIT")
-
-  /// One SQLite transaction, a savepoint for each request, one wait for the disk.
-  private func perform(_ batch: [WriteRequest], now: Timestamp, _ writer: StoreWriter) throws -> [WriteResult] {
-    let connection = writer.connection
-    if plantedBug == .replyBeforeCommit, sqlite3_get_autocommit(connection.database.sqliteConnection) == 0 {
-      try connection.run("COMMIT")
-    }
-    try connection.run(Self.begin)
-    do {
-      var results = [WriteResult]()
-      results.reserveCapacity(batch.count)
-      for request in batch {
-        // A savepoint gives a request's half-done writes back; a lone one has the transaction itself for that.
-        if batch.count > 1 { try connection.run(Self.save) }
-        results.append(
-          try writer.perform(request, now: now, forgetful: plantedBug == .forgottenTransactionID))
-        if batch.count > 1 { try connection.run(Self.release) }
-      }
-      try writer.words.feedIfDue(head: writer.revision)
-      if plantedBug != .replyBeforeCommit { try connection.run(Self.commit) }
-      return results
-    } catch {
-      try abandon(writer)
-      throw error
-    }
-  }
-
-  /// A request of a batch that a constraint of SQL refused: the rules let something through that they should not have.
-  /// Each has its own answer: those before a failure are on disk.
-  private func performAlone(_ request: WriteRequest, now: Timestamp, _ writer: StoreWriter) -> WriteResult {
-    let refusal: Refusal
-    do {
-      return try perform([request], now: now, writer)[0]
-    } catch let failure as BackstopFailure {
-      refusal = Refusal(.invalid, "the store refused the transaction (\(failure.message))")
-    } catch {
-      refusal = Refusal(.unavailable, "\(error)")
-    }
-    return WriteResult(outcome: .refused(refusal), record: nil)
-  }
-
-  /// After any failure the connection's own view is the only truth: roll back, and read again where the store stands.
-  /// A commit whose fsync failed is never tried again on this connection.
-  private func abandon(_ writer: StoreWriter) throws {
-    if sqlite3_get_autocommit(writer.connection.database.sqliteConnection) == 0 {
-      try? writer.connection.run("ROLLBACK")
-    }
-    do {
-      try writer.reload()
-    } catch {
-      self.writer = nil
-      throw error
-    }
-  }
-
   /// Unique and foreign-key constraints are a backstop behind the rules.
   struct BackstopFailure: Error { let message: String }
 
@@ -308,110 +232,5 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       return StoreFailure(
         .inputOutput, "\(subject) can't be read or written", cause: message, advice: "Look at the disk.")
     }
-  }
-
-  // MARK: - Reading
-
-  /// Runs `body` in a read transaction, with the state that it sees.
-  private func read<Result>(_ body: (ObjectReader, HistoryReader, Token) throws -> Result) throws -> Result {
-    do {
-      return try pool.read { database in
-        let objects = ObjectReader(Connection(database), layout: layout)
-        let history = HistoryReader(objects: objects)
-        let head = try history.head()
-        return try body(
-          objects, history, Token(store: storeID, revision: head.revision, fingerprint: head.fingerprint))
-      }
-    } catch let error as DatabaseError {
-      throw Self.failure(code: error.resultCode.rawValue, message: error.message ?? "", path: path)
-    }
-  }
-
-  public var head: Token { get throws { try read { _, _, head in head } } }
-
-  public func fetch(_ request: FetchRequest, _ body: (ObjectImage) throws -> Void) throws -> Token {
-    try read { objects, history, head in
-      try Self.fetch(request, objects, history, layout, body)
-      return head
-    }
-  }
-
-  private static func fetch(
-    _ request: FetchRequest, _ objects: ObjectReader, _ history: HistoryReader, _ layout: StoreLayout,
-    _ body: (ObjectImage) throws -> Void
-  ) throws {
-    guard let entity = layout.model.entity(request.entity), let table = layout.table(of: request.entity) else {
-      throw Refusal(.malformed, "there is no entity number \(request.entity)")
-    }
-    var builder = PredicateSQL(
-      layout: layout, recentTexts: request.predicate.searchesText ? try RecentTexts(history) : nil)
-    let isWholeTable = entity.family.count == layout.model.entity(entity.root)?.family.count
-    let condition = builder.condition(request.predicate, in: table)
-    let families = entity.family.map(String.init).joined(separator: ", ")
-    var sql = table.select + " WHERE \(condition)" + (isWholeTable ? "" : " AND t._entity IN (\(families))")
-    let order = request.sort.compactMap { descriptor in
-      table.column(of: descriptor.property).map { "t.\(quoted($0.name))" + (descriptor.ascending ? "" : " DESC") }
-    }
-    sql += " ORDER BY " + (order + ["t._id"]).joined(separator: ", ")
-    // What SQL can't decide is decided here, so SQL must not count.
-    if builder.isExact, request.limit != nil || request.offset > 0 {
-      sql += " LIMIT ? OFFSET ?"
-      builder.append(.integer(Int64(request.limit ?? -1)))
-      builder.append(.integer(Int64(request.offset)))
-    }
-    // Not cached: there is no end to the shapes that predicates have.
-    let query = try objects.connection.database.makeStatement(sql: sql)
-    defer { withExtendedLifetime(query) {} }
-    let row = Row(statement: query.sqliteStatement)
-    for (index, value) in builder.arguments.enumerated() { row.bind(Int32(index + 1), value) }
-    defer { sqlite3_reset(row.statement) }
-    let evaluator = builder.isExact ? nil : PredicateEvaluator(request.predicate, model: layout.model)
-    var (skipped, taken) = (0, 0)
-    while try objects.connection.step(row) {
-      let image = try objects.image(row, in: table)
-      if let evaluator {
-        guard evaluator.matches(image, in: objects) else { continue }
-        if skipped < request.offset {
-          skipped += 1
-          continue
-        }
-      }
-      try body(image)
-      taken += 1
-      if let limit = request.limit, taken >= limit { break }
-    }
-    if let failure = objects.failure { throw failure }
-  }
-
-  public func count(_ request: FetchRequest) throws -> (count: Int, at: Token) {
-    try read { objects, history, head in
-      var count = 0
-      try Self.fetch(request, objects, history, layout) { _ in count += 1 }
-      return (count, head)
-    }
-  }
-
-  public func commits(after: Revision, through: Revision?, maximumChanges: Int) throws -> [CommitRecord] {
-    try read { _, history, _ in
-      try history.records(after: after, through: through, maximumChanges: maximumChanges)
-    }
-  }
-
-  public func recognizes(_ token: Token) throws -> Bool {
-    try token.store == storeID
-      && read { _, history, _ in try history.fingerprint(of: token.revision) == token.fingerprint }
-  }
-
-  public func statistics() throws -> StoreStatistics {
-    let counters = try pool.read { database in
-      try Data.fetchOne(database, sql: "SELECT counters FROM _commit ORDER BY revision DESC LIMIT 1")
-    }
-    var next = try counters.map { try StoreWriter.decodeCounters(Array($0)) } ?? [:]
-    for property in model.entities.flatMap(\.attributes) where property.attribute?.assignment == .sequence {
-      next[property.number] = next[property.number] ?? 1
-    }
-    return StoreStatistics(
-      head: try head, location: directory, size: StoreFiles.size(of: path),
-      sequences: next.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 })
   }
 }

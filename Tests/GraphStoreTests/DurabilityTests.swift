@@ -71,4 +71,27 @@ import Testing
     #expect(try store.all("Board").count == 2)
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
+
+  /// The client heard that the commit failed and sends it again, as it must: it is there once, under one revision.
+  @Test(arguments: [CrashableFiles.Fault.full, .fullAfter(operations: 2), .inputOutput, .notSynchronized])
+  func aCommitThatFailedIsThereOnceWhenItIsSentAgain(fault: CrashableFiles.Fault) throws {
+    let directory = try TemporaryDirectory()
+    CrashableFiles.watch(directory.path)
+    defer { CrashableFiles.unwatch(directory.path) }
+    let store = try TestStore(try Fixtures.stickies(), directory: directory)
+    _ = try store.insert("Board", ["name": .string("kept")])
+    let batch = try requests(store, 3, from: 1)
+    CrashableFiles.fail(directory.path, with: fault)
+    #expect(throws: StoreFailure.self) { try store.store.commit(batch, now: 1) }
+    #expect(throws: StoreFailure.self) { try store.store.commit(batch, now: 1) }
+    CrashableFiles.fail(directory.path, with: nil)
+    let first = try store.store.commit(batch, now: 1).map(\.outcome)
+    let again = try store.store.commit(batch, now: 1).map(\.outcome)
+    #expect(first == again)
+    #expect(try store.all("Board").count == 4)
+    try store.reopen()
+    #expect(try store.all("Board").count == 4)
+    #expect(try store.store.head.revision == 4)
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
 }

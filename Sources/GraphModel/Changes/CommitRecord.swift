@@ -30,7 +30,8 @@ public struct CommitRecord: Hashable, Sendable {
     var size = 200 + author.utf8.count
     for change in changes {
       size += 100
-      for value in (change.before?.values ?? []) + (change.after?.values ?? []) { size += value.approximateSize }
+      if let before = change.before { for value in before.values { size += value.approximateSize } }
+      if let after = change.after { for value in after.values { size += value.approximateSize } }
     }
     return size
   }

@@ -19,6 +19,14 @@ public struct Edit: Hashable, Sendable {
 }
 
 extension Edit {
+  var approximateSize: Int {
+    switch action {
+    case .set(let value): 24 + value.approximateSize
+    case .splice(let splices): splices.reduce(24) { $0 + 40 + $1.insertion.utf8.count }
+    case .members(let added, let removed): 24 + 24 * (added.count + removed.count)
+    }
+  }
+
   /// The value that the edit makes of `value`; nil when a splice does not fit it.
   public func applied(to value: Value) -> Value? {
     switch action {

@@ -50,6 +50,16 @@ public struct Transaction: Hashable, Sendable {
     self.undo = undo
     self.changes = changes
   }
+
+  /// About how many bytes the transaction takes in memory; what waits for the disk is bounded by it.
+  public var approximateSize: Int {
+    var size = 200
+    for change in changes {
+      size += 64
+      for edit in change.edits { size += edit.approximateSize }
+    }
+    return size
+  }
 }
 
 /// What a transaction does to one object.

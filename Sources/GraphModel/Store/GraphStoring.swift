@@ -22,8 +22,9 @@ public protocol GraphStoring: Sendable {
   func count(_ request: FetchRequest) throws -> (count: Int, at: Token)
 
   /// The commits after `after` up to and including `through`, oldest first, with whole images.
-  /// - Throws: `Refusal(.limit)` when that is more than `maximumChanges` object changes, or history no longer has it.
-  func commits(after: Revision, through: Revision?, maximumChanges: Int) throws -> [CommitRecord]
+  /// - Throws: `Refusal(.limit)` when that is more than `maximumChanges` object changes or takes about more than
+  ///   `maximumBytes`, or history no longer has it.
+  func commits(after: Revision, through: Revision?, maximumChanges: Int, maximumBytes: Int) throws -> [CommitRecord]
 
   /// Whether the store was ever in this state.
   func recognizes(_ token: Token) throws -> Bool
@@ -102,5 +103,12 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
   public var description: String {
     sentence + (cause.isEmpty ? "" : " (\(cause))") + ". " + advice
+  }
+}
+
+extension GraphStoring {
+  /// The commits after `after`, however large they are.
+  public func commits(after: Revision, through: Revision?, maximumChanges: Int) throws -> [CommitRecord] {
+    try commits(after: after, through: through, maximumChanges: maximumChanges, maximumBytes: .max)
   }
 }

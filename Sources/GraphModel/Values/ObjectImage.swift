@@ -13,6 +13,9 @@ public struct ObjectImage: Hashable, Sendable {
     self.values = values
   }
 
+  /// An object's binary form has at most this many bytes, so that a frame can always hold one.
+  public static let maximumSize = 15 << 20
+
   /// The value of a stored property; null for one that has no slot here.
   public subscript(property: Property) -> Value {
     get {

@@ -96,10 +96,12 @@ struct HistoryReader {
 
   /// The commits after `after` up to `through`, with whole images: the present of every object that they and later
   /// commits touched, taken back commit by commit.
-  func records(after: Revision, through: Revision?, maximumChanges: Int) throws -> [CommitRecord] {
+  func records(
+    after: Revision, through: Revision?, maximumChanges: Int, maximumBytes: Int = .max
+  ) throws -> [CommitRecord] {
     var present = [ObjectID: ObjectImage?]()
     var records = [CommitRecord]()
-    var (count, skipped) = (0, 0)
+    var (count, skipped, bytes) = (0, 0, 0)
     try forEachCommitNewestFirst(after: after) { commit in
       // What is newer than asked for must be taken back all the same; it counts against a wider bound.
       let isWanted = through.map { commit.revision <= $0 } ?? true
@@ -109,10 +111,14 @@ struct HistoryReader {
       }
       let changes = try takeBack(commit, in: &present)
       if let through, commit.revision > through { return }
-      records.append(
-        CommitRecord(
-          revision: commit.revision, time: commit.time, author: commit.author, transaction: commit.transaction,
-          fingerprint: commit.fingerprint, undo: commit.undo, undoes: commit.undoes, changes: changes))
+      let record = CommitRecord(
+        revision: commit.revision, time: commit.time, author: commit.author, transaction: commit.transaction,
+        fingerprint: commit.fingerprint, undo: commit.undo, undoes: commit.undoes, changes: changes)
+      bytes += record.approximateSize
+      guard bytes <= maximumBytes else {
+        throw Refusal(.limit, "the changes between revision \(after) and now take more than \(maximumBytes) bytes")
+      }
+      records.append(record)
     }
     let wanted = min(through ?? .max, try head().revision) - after
     guard Int64(records.count) == max(0, wanted) else {

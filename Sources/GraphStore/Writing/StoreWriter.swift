@@ -101,7 +101,7 @@ final class StoreWriter {
     let next = revision + 1
     var counters = sequences
     for (property, number) in plan.sequences { counters[property] = number }
-    let sums = plan.changes.map { ($0.after ?? $0.before).map(sum) ?? 0 }
+    let sums = try plan.changes.map { try ($0.after ?? $0.before).map(sum) ?? 0 }
     let changes = HistoryChange.encode(plan.changes, sums: sums, model: layout.model)
     guard changes.count <= Self.maximumCommitSize else {
       throw Refusal(
@@ -127,9 +127,16 @@ final class StoreWriter {
     return WriteResult(outcome: .committed(committed), record: record)
   }
 
-  private func sum(_ image: ObjectImage) -> UInt64 {
+  private func sum(_ image: ObjectImage) throws -> UInt64 {
+    // A huge object does not leave its memory behind.
+    if scratch.bytes.capacity > 1 << 20 { scratch = BinaryWriter(capacity: 1_024) }
     scratch.bytes.removeAll(keepingCapacity: true)
     image.encode(to: &scratch)
+    guard scratch.bytes.count <= ObjectImage.maximumSize else {
+      let name = layout.model.entity(image.id.entity)?.name ?? "object"
+      throw Refusal(
+        .limit, "the \(name) would have \(scratch.bytes.count) bytes; at most \(ObjectImage.maximumSize) are taken")
+    }
     return Checksum.of(scratch.bytes)
   }
 
@@ -212,7 +219,7 @@ final class StoreWriter {
   }
 
   /// What became of a transaction that was committed before; nil for a new one.
-  private func earlierOutcome(of id: TransactionID) throws -> Outcome? {
+  func earlierOutcome(of id: TransactionID) throws -> Outcome? {
     if let known = replicas[id.replica], Int64(bitPattern: id.sequence) > known.highest { return nil }
     // A replica that is not known has committed nothing.
     let row = try connection.statement(

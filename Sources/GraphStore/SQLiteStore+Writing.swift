@@ -1,0 +1,137 @@
+import GRDB
+import GRDBSQLite
+import GraphModel
+
+/// Commits: whatever waits becomes one SQLite transaction, with a savepoint for each request and one wait for the disk.
+extension SQLiteStore {
+  /// Called by one caller at a time.
+  public func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult] {
+    if isInDoubt { try reopen() }
+    do {
+      return try pool.writeWithoutTransaction { database in
+        let writer = try self.writer ?? makeWriter(database)
+        self.writer = writer
+        do {
+          return try perform(batch, now: now, writer)
+        } catch let failure as BackstopFailure {
+          log.error("a constraint of the database fired", metadata: ["constraint": "\(failure.message)"])
+          return try batch.map { try performAlone($0, now: now, writer) }
+        }
+      }
+    } catch let doubt as Doubt {
+      return try settle(batch, doubt)
+    }
+  }
+
+  /// A commit, or the disk under it, failed: this connection can't tell what is on disk.
+  private struct Doubt: Error {
+    let cause: any Error
+    /// Where the store stood before.
+    let head: Revision
+  }
+
+  private static let begin = SQL("BEGIN IMMEDIATE")
+  private static let save = SQL("SAVEPOINT request")
+  private static let release = SQL("RELEASE request")
+  private static let commit = SQL("COMMIT")
+
+  private func perform(_ batch: [WriteRequest], now: Timestamp, _ writer: StoreWriter) throws -> [WriteResult] {
+    let connection = writer.connection
+    let plantedBug = options.plantedBug
+    if plantedBug == .replyBeforeCommit, sqlite3_get_autocommit(connection.database.sqliteConnection) == 0 {
+      try connection.run("COMMIT")
+    }
+    let head = writer.revision
+    var isCommitting = false
+    try connection.run(Self.begin)
+    do {
+      var results = [WriteResult]()
+      results.reserveCapacity(batch.count)
+      for request in batch {
+        // A savepoint gives a request's half-done writes back; a lone one has the transaction itself for that.
+        if batch.count > 1 { try connection.run(Self.save) }
+        results.append(
+          try writer.perform(request, now: now, forgetful: plantedBug == .forgottenTransactionID))
+        if batch.count > 1 { try connection.run(Self.release) }
+      }
+      try writer.words.feedIfDue(head: writer.revision)
+      isCommitting = true
+      if plantedBug != .replyBeforeCommit { try connection.run(Self.commit) }
+      return results
+    } catch {
+      let isOfTheDisk = (error as? StoreFailure)?.code == .inputOutput
+      if sqlite3_get_autocommit(connection.database.sqliteConnection) == 0 { try? connection.run("ROLLBACK") }
+      guard !isCommitting, !isOfTheDisk else {
+        self.writer = nil
+        throw Doubt(cause: error, head: head)
+      }
+      do {
+        try writer.reload()
+      } catch {
+        self.writer = nil
+        throw error
+      }
+      throw error
+    }
+  }
+
+  /// A request of a batch that a constraint of SQL refused: the rules let something through that they should not have.
+  /// Each has its own answer: those before a failure are on disk.
+  private func performAlone(_ request: WriteRequest, now: Timestamp, _ writer: StoreWriter) throws -> WriteResult {
+    let refusal: Refusal
+    do {
+      // After a doubt there is no writer any more: nothing else is tried on this connection.
+      guard self.writer != nil else { throw Refusal(.unavailable, "the store failed") }
+      return try perform([request], now: now, writer)[0]
+    } catch let failure as BackstopFailure {
+      refusal = Refusal(.invalid, "the store refused the transaction (\(failure.message))")
+    } catch let doubt as Doubt {
+      isInDoubt = true
+      refusal = Refusal(.unavailable, "\(doubt.cause)")
+    } catch let known as Refusal {
+      refusal = known
+    } catch {
+      refusal = Refusal(.unavailable, "\(error)")
+    }
+    return WriteResult(outcome: .refused(refusal), record: nil)
+  }
+
+  // MARK: - After a failure
+
+  /// Nothing is tried again on a connection whose commit failed: the store is opened anew and asked for the transactions.
+  /// Those that are there are committed, and count as such once they are in the database file itself: of the log it is not
+  /// known what the disk took. The others are not, and their clients hear the failure.
+  private func settle(_ batch: [WriteRequest], _ doubt: Doubt) throws -> [WriteResult] {
+    isInDoubt = true
+    log.error("a commit failed; the store is opened anew", metadata: ["cause": "\(doubt.cause)"])
+    do {
+      try reopen()
+      return try pool.writeWithoutTransaction { database in
+        guard let writer else { throw doubt.cause }
+        let outcomes = try batch.map { try writer.earlierOutcome(of: $0.id) }
+        guard outcomes.contains(where: { $0 != nil }) else { throw doubt.cause }
+        try database.checkpoint(.full)
+        let records = try writer.history.records(after: doubt.head, through: nil, maximumChanges: .max)
+        let refusal = Refusal(.unavailable, "\(doubt.cause)")
+        return outcomes.map { outcome in
+          guard case .committed(let committed)? = outcome else {
+            return WriteResult(outcome: .refused(refusal), record: nil)
+          }
+          return WriteResult(
+            outcome: .committed(committed), record: records.first { $0.revision == committed.revision })
+        }
+      }
+    } catch {
+      throw doubt.cause
+    }
+  }
+
+  private func reopen() throws {
+    writer = nil
+    let fresh = try Self.open(path, options: options)
+    // Reads under way end on the connections that they have.
+    connections.withLock { $0 = fresh }
+    try fresh.writeWithoutTransaction { writer = try makeWriter($0) }
+    isInDoubt = false
+  }
+}
