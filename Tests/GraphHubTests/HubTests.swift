@@ -44,6 +44,30 @@ import Testing
     #expect(try script.committed(1, script.record(1)) == ["1 < committed 1", "read #3 for 1"])
   }
 
+  /// An empty transaction counts as some 200 bytes.
+  @Test func whoSendsMoreThanTheDiskTakesIsNotReadUntilItDoes() throws {
+    var limits = HubLimits()
+    limits.sessionCommitBytes = 900
+    var script = try HubTranscript(limits: limits)
+    try script.open(1)
+    for number in 1...4 { #expect(try script.save(1, sequence: UInt64(number)) == ["commit #\(number)"]) }
+    #expect(try script.save(1, sequence: 5) == ["commit #5", "read no more from 1"])
+    #expect(try script.committed(1, script.record(1)) == ["1 < committed 1", "read on from 1"])
+  }
+
+  @Test func theBoundForAllHoldsUpOnlyThoseWhoWaitForTheDisk() throws {
+    var limits = HubLimits()
+    limits.totalCommitBytes = 500
+    var script = try HubTranscript(limits: limits)
+    try script.open(1)
+    try script.open(2)
+    #expect(try script.save(1, sequence: 1) == ["commit #1"])
+    #expect(try script.save(1, sequence: 2) == ["commit #2"])
+    #expect(try script.save(2, sequence: 1) == ["commit #3", "read no more from 2"])
+    // Its own is answered: nothing else would wake it.
+    #expect(try script.committed(3, script.record(1)) == ["2 < committed 1", "read on from 2"])
+  }
+
   @Test func aTransactionThatWasCommittedBeforeIsAnsweredAndTellsNobody() throws {
     var script = try HubTranscript(head: 5)
     try script.open(1)

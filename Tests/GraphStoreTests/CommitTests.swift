@@ -4,6 +4,40 @@ import GraphTesting
 import Testing
 
 @Suite struct CommitTests {
+  @Test func anObjectThatNoFrameCouldHoldIsRefused() throws {
+    let source = """
+      {"format": 1, "name": "Album", "version": 1,
+       "entities": [{"name": "Photo", "attributes": [{"name": "pixels", "type": "data"}]}]}
+      """
+    let store = try TestStore(try Model(parsing: source.utf8))
+    func photo(_ bytes: Int) throws -> Outcome {
+      try store.commit([store.insertion("Photo", ["pixels": .data([UInt8](repeating: 7, count: bytes))])]).outcome
+    }
+    guard case .committed = try photo(ObjectImage.maximumSize - 1_000) else {
+      Issue.record("a photo below the limit is refused")
+      return
+    }
+    guard case .refused(let refusal) = try photo(ObjectImage.maximumSize) else {
+      Issue.record("a photo above the limit is taken")
+      return
+    }
+    #expect(refusal.code == .limit)
+    #expect(refusal.message.contains("at most \(ObjectImage.maximumSize) are taken"))
+  }
+
+  @Test func whatIsReadFromHistoryHasABoundInBytes() throws {
+    let store = try TestStore(try Fixtures.stickies())
+    for name in ["a", "b", "c"] { _ = try store.insert("Board", ["name": .string(name)]) }
+    let all = try store.store.commits(after: 0, through: nil, maximumChanges: 10)
+    let bytes = all.reduce(0) { $0 + $1.approximateSize }
+    #expect(
+      try store.store.commits(after: 0, through: nil, maximumChanges: 10, maximumBytes: bytes) == all)
+    let refusal = #expect(throws: Refusal.self) {
+      try store.store.commits(after: 0, through: nil, maximumChanges: 10, maximumBytes: bytes - 1)
+    }
+    #expect(refusal?.code == .limit)
+  }
+
   @Test func anInsertGetsItsIdItsDefaultsAndItsNumber() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])
