@@ -1,16 +1,22 @@
 /// A type with a binary form, the same on the wire and in history.
 public protocol BinaryForm {
+  /// Appends the fields; what is zero or empty is left out, as proto3 does.
   func encode(to writer: inout BinaryWriter)
+  /// Reads fields to the reader's end; unknown ones are skipped.
+  /// - Throws: `MalformedMessage` when a field is not of its type.
   init(from reader: inout BinaryReader) throws(MalformedMessage)
 }
 
 extension BinaryForm {
+  /// The whole message, without a length before it.
   public var binary: [UInt8] {
     var writer = BinaryWriter()
     encode(to: &writer)
     return writer.bytes
   }
 
+  /// Reads a whole message.
+  /// - Throws: `MalformedMessage` when the bytes are none.
   public init(binary: some Collection<UInt8>) throws(MalformedMessage) {
     var reader = BinaryReader(Array(binary))
     try self.init(from: &reader)
@@ -18,6 +24,7 @@ extension BinaryForm {
 }
 
 extension BinaryWriter {
+  /// A nested message; written even when it is empty.
   @inlinable
   public mutating func field(_ number: Int, _ value: some BinaryForm) {
     message(number) { value.encode(to: &$0) }
@@ -25,6 +32,7 @@ extension BinaryWriter {
 }
 
 extension BinaryReader.Field {
+  /// The nested message that the field holds.
   public func form<Form: BinaryForm>(_ type: Form.Type = Form.self) throws(MalformedMessage) -> Form {
     var reader = try reader()
     return try Form(from: &reader)

@@ -1,5 +1,6 @@
 /// Bytes that are not what they should be.
 public struct MalformedMessage: Error, Hashable, CustomStringConvertible {
+  /// A sentence without contents, fit to be told to the peer.
   public var reason: String
 
   public init(_ reason: String) { self.reason = reason }
@@ -12,6 +13,7 @@ public struct BinaryReader {
   @usableFromInline let bytes: ArraySlice<UInt8>
   @usableFromInline var position: Int
 
+  /// Reads `bytes` without copying them.
   public init(_ bytes: ArraySlice<UInt8>) {
     self.bytes = bytes
     position = bytes.startIndex
@@ -19,6 +21,7 @@ public struct BinaryReader {
 
   public init(_ bytes: [UInt8]) { self.init(bytes[...]) }
 
+  /// Whether there is no further field.
   public var isAtEnd: Bool { position == bytes.endIndex }
 
   /// The next field's number and what it holds; nil at the end.
@@ -70,22 +73,28 @@ public struct BinaryReader {
 
   /// What a field holds. A reader asks for the kind it expects; anything else is malformed.
   public enum Field {
+    /// Wire type 0.
     case varint(UInt64)
+    /// Wire type 1, eight bytes.
     case fixed(UInt64)
+    /// Wire type 2: bytes, a string or a message.
     case bytes(ArraySlice<UInt8>)
     /// A wire type that no field of ours has.
     case other
 
+    /// A varint.
     public func unsigned() throws(MalformedMessage) -> UInt64 {
       guard case .varint(let value) = self else { throw MalformedMessage("a number is expected") }
       return value
     }
 
+    /// A varint that fits into 32 bits.
     public func uint32() throws(MalformedMessage) -> UInt32 {
       guard let value = UInt32(exactly: try unsigned()) else { throw MalformedMessage("a number is too large") }
       return value
     }
 
+    /// A varint of two's complement: `int64`.
     public func integer() throws(MalformedMessage) -> Int64 { Int64(bitPattern: try unsigned()) }
 
     /// A count, an offset or a length: at least 0.
@@ -95,25 +104,31 @@ public struct BinaryReader {
       return Int(value)
     }
 
+    /// A varint; anything but 0 is true.
     public func bool() throws(MalformedMessage) -> Bool { try unsigned() != 0 }
 
+    /// A varint in zigzag form: `sint64`.
     public func zigzag() throws(MalformedMessage) -> Int64 {
       let value = try unsigned()
       return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
+    /// Eight bytes, least significant first.
     public func fixed64() throws(MalformedMessage) -> UInt64 {
       guard case .fixed(let value) = self else { throw MalformedMessage("a fixed number is expected") }
       return value
     }
 
+    /// The bytes where they lie, not copied.
     public func slice() throws(MalformedMessage) -> ArraySlice<UInt8> {
       guard case .bytes(let slice) = self else { throw MalformedMessage("bytes are expected") }
       return slice
     }
 
+    /// The bytes, copied.
     public func array() throws(MalformedMessage) -> [UInt8] { Array(try slice()) }
 
+    /// Bytes that must be UTF-8; they are not repaired.
     public func string() throws(MalformedMessage) -> String {
       guard let text = String(validating: try slice(), as: UTF8.self) else {
         throw MalformedMessage("a string is not UTF-8")
@@ -121,6 +136,7 @@ public struct BinaryReader {
       return text
     }
 
+    /// Sixteen bytes, most significant first; no other count is taken.
     public func uniqueID() throws(MalformedMessage) -> UniqueID {
       guard let id = UniqueID(bytes: try slice()) else { throw MalformedMessage("an id has not 16 bytes") }
       return id
@@ -137,6 +153,7 @@ public struct BinaryReader {
       while try inner.next() != nil {}
     }
 
+    /// A reader of the nested message's fields.
     public func reader() throws(MalformedMessage) -> BinaryReader { BinaryReader(try slice()) }
   }
 }

@@ -1,13 +1,16 @@
 /// Writes the protobuf encoding straight into bytes. The contract is Schema/Wire/graph.proto; the tests hold these
 /// bytes against another implementation of it.
 public struct BinaryWriter: Sendable {
+  /// What has been written so far.
   public var bytes: [UInt8]
 
+  /// Begins with no bytes, and room for `capacity` of them.
   public init(capacity: Int = 0) {
     bytes = []
     bytes.reserveCapacity(capacity)
   }
 
+  /// Seven bits a byte, the lowest first; no field key.
   @inlinable
   public mutating func varint(_ value: UInt64) {
     var rest = value
@@ -20,6 +23,8 @@ public struct BinaryWriter: Sendable {
 
   // MARK: Fields. A scalar that is zero or empty is left out, as proto3 does, unless it stands in a oneof.
 
+  /// A varint.
+  /// - Parameter always: written even if zero, for a field of a oneof or an optional one.
   @inlinable
   public mutating func field(_ number: Int, _ value: UInt64, always: Bool = false) {
     guard value != 0 || always else { return }
@@ -27,6 +32,7 @@ public struct BinaryWriter: Sendable {
     varint(value)
   }
 
+  /// A varint of two's complement: a negative number takes ten bytes.
   @inlinable
   public mutating func field(_ number: Int, _ value: Int64, always: Bool = false) {
     field(number, UInt64(bitPattern: value), always: always)
@@ -43,12 +49,14 @@ public struct BinaryWriter: Sendable {
     field(number, UInt64(bitPattern: (value << 1) ^ (value >> 63)), always: always)
   }
 
+  /// Eight bytes, least significant first.
   public mutating func fixed(_ number: Int, _ value: UInt64, always: Bool = false) {
     guard value != 0 || always else { return }
     varint(UInt64(number << 3 | 1))
     withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
+  /// A string as UTF-8.
   public mutating func field(_ number: Int, _ value: String, always: Bool = false) {
     let utf8 = value.utf8
     guard !utf8.isEmpty || always else { return }
@@ -57,6 +65,7 @@ public struct BinaryWriter: Sendable {
     bytes.append(contentsOf: utf8)
   }
 
+  /// Bytes as they are.
   public mutating func field(_ number: Int, _ value: [UInt8], always: Bool = false) {
     guard !value.isEmpty || always else { return }
     varint(UInt64(number << 3 | 2))

@@ -1,14 +1,20 @@
 /// One commit as it happened: everything that matching, forwarding and history need, nothing read again.
 public struct CommitRecord: Hashable, Sendable {
+  /// The state that the commit led to.
   public var revision: Revision
+  /// When the server committed it; never before the commit before it.
   public var time: Timestamp
+  /// Who committed, as the client's hello had it; nobody has proved it.
   public var author: String
+  /// The idempotency key that it was committed under.
   public var transaction: TransactionID
   /// A hash chained through all commits; with the revision it tells whether two stores share their past.
   public var fingerprint: UInt64
+  /// The undo group that the client named, if any.
   public var undo: UndoGroup?
   /// The revision that this commit undoes.
   public var undoes: Revision?
+  /// What happened to each object, deletes by cascade and inverses included; each object once.
   public var changes: [ObjectChange]
 
   public init(
@@ -39,11 +45,14 @@ public struct CommitRecord: Hashable, Sendable {
 
 /// What one commit did to one object, with the object before and after.
 public struct ObjectChange: Hashable, Sendable {
+  /// What became of the object; an object revived by an undo counts as inserted.
   public enum Kind: UInt8, Sendable {
     case inserted, updated, deleted
   }
 
+  /// What the commit did to it.
   public var kind: Kind
+  /// The permanent id.
   public var id: ObjectID
   /// Nil for an insert.
   public var before: ObjectImage?
@@ -63,8 +72,11 @@ public struct ObjectChange: Hashable, Sendable {
 
 /// A state of one store: where a reader stands, and the proof that the store still remembers it so.
 public struct Token: Hashable, Sendable {
+  /// The id that the store got when it was made.
   public var store: UniqueID
+  /// The state that the reader has seen; 0 is the empty graph.
   public var revision: Revision
+  /// That commit's, which covers all commits before it; 0 for the empty graph.
   public var fingerprint: UInt64
 
   public init(store: UniqueID, revision: Revision, fingerprint: UInt64) {

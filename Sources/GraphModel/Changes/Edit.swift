@@ -1,5 +1,6 @@
 /// What happens to one property of one object.
 public struct Edit: Hashable, Sendable {
+  /// How the property changes.
   public enum Action: Hashable, Sendable {
     /// The property becomes this value.
     case set(Value)
@@ -9,7 +10,9 @@ public struct Edit: Hashable, Sendable {
     case members(added: [ObjectID], removed: [ObjectID])
   }
 
+  /// The property, by its number in the model.
   public var property: PropertyNumber
+  /// What it becomes, or how it changes.
   public var action: Action
 
   public init(_ property: PropertyNumber, _ action: Action) {

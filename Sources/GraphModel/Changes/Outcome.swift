@@ -1,6 +1,8 @@
 /// What became of a transaction.
 public enum Outcome: Hashable, Sendable {
+  /// It has a revision, and is on disk.
   case committed(Committed)
+  /// Nothing was written.
   case refused(Refusal)
 }
 
@@ -8,7 +10,9 @@ public enum Outcome: Hashable, Sendable {
 public struct Committed: Hashable, Sendable {
   /// A temporary id and the object that it stands for now.
   public struct Identity: Hashable, Sendable {
+    /// As the transaction named it.
     public var temporary: ObjectID
+    /// Newly allocated, or that of an object whose unique key the insert met.
     public var permanent: ObjectID
 
     public init(temporary: ObjectID, permanent: ObjectID) {
@@ -17,8 +21,11 @@ public struct Committed: Hashable, Sendable {
     }
   }
 
+  /// The state that the commit led to.
   public var revision: Revision
+  /// Of the commit; with store and revision it makes a token.
   public var fingerprint: UInt64
+  /// One for each insert.
   public var identities: [Identity]
   /// Conflicts that the merge policy resolved.
   public var conflicts: [Conflict]
@@ -33,6 +40,7 @@ public struct Committed: Hashable, Sendable {
 
 /// Two clients changed the same thing.
 public struct Conflict: Hashable, Sendable {
+  /// What stands in the way.
   public enum Kind: UInt8, Sendable {
     /// The same property was changed since the base revision.
     case changed
@@ -42,14 +50,19 @@ public struct Conflict: Hashable, Sendable {
     case unique
   }
 
+  /// What stands in the way.
   public var kind: Kind
+  /// The object as the store knows it.
   public var id: ObjectID
   /// 0 when it is about the object as a whole.
   public var property: PropertyNumber
+  /// What the transaction wanted; null for a splice and a delete.
   public var mine: Value
+  /// What is in the store.
   public var theirs: Value
   /// Who made the change that is in the store; empty when history no longer knows.
   public var author: String
+  /// The commit that made the stored change; 0 when it is not known.
   public var revision: Revision
   /// Whether the transaction's side prevailed.
   public var mineWon: Bool
@@ -71,12 +84,14 @@ public struct Conflict: Hashable, Sendable {
 
 /// A rule that an object would break.
 public struct Violation: Hashable, Sendable {
+  /// A temporary id for an object that the transaction was to insert.
   public var id: ObjectID
   /// 0 when it is about the object as a whole.
   public var property: PropertyNumber
   /// `required`, `type`, `minimum`, `maximum`, `minimumLength`, `maximumLength`, `count`, `unique`, `destination`,
   /// `assigned`, `deny`, `dangling`, …
   public var rule: String
+  /// The value that breaks the rule; for a denied delete, the objects in the way.
   public var value: Value
   /// A sentence for a person, without contents.
   public var message: String
@@ -92,6 +107,7 @@ public struct Violation: Hashable, Sendable {
 
 /// Why a request was not carried out. Nothing was written.
 public struct Refusal: Error, Hashable, Sendable {
+  /// For programs. The names stand on the wire and in `--json`: they stay.
   public enum Code: String, Sendable, CaseIterable {
     /// The same property was changed by someone else, or the object is gone, and the policy is `error`.
     case conflict
@@ -113,10 +129,13 @@ public struct Refusal: Error, Hashable, Sendable {
     case notAllowed
   }
 
+  /// What kind of refusal it is.
   public var code: Code
   /// A sentence for a person: what, where, what to do. It holds no contents.
   public var message: String
+  /// For `conflict`, all of them.
   public var conflicts: [Conflict]
+  /// For `invalid`, `denied` and `unique`, all of them.
   public var violations: [Violation]
 
   public init(_ code: Code, _ message: String, conflicts: [Conflict] = [], violations: [Violation] = []) {

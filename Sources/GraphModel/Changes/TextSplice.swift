@@ -1,8 +1,11 @@
 /// One place where a text changes: `length` bytes of UTF-8 at `offset` give way to `insertion`. The splices of one edit
 /// all speak of the text before the edit, in ascending order, not overlapping.
 public struct TextSplice: Hashable, Sendable {
+  /// Where it begins, in bytes of UTF-8, on a character's boundary.
   public var offset: Int
+  /// How many bytes give way.
   public var length: Int
+  /// What comes instead; empty for a deletion.
   public var insertion: String
 
   public init(offset: Int, length: Int, insertion: String) {
@@ -11,6 +14,7 @@ public struct TextSplice: Hashable, Sendable {
     self.insertion = insertion
   }
 
+  /// Behind the last byte that gives way.
   public var end: Int { offset + length }
 
   public static func == (left: TextSplice, right: TextSplice) -> Bool {

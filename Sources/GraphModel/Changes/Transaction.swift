@@ -1,7 +1,9 @@
 /// The idempotency key of a transaction: the replica that made it and its place in that replica's sequence. Saving
 /// twice under one id commits once and answers twice.
 public struct TransactionID: Hashable, Sendable {
+  /// The client that made it.
   public var replica: UniqueID
+  /// Its place in that client's sequence; never used twice.
   public var sequence: UInt64
 
   public init(replica: UniqueID, sequence: UInt64) {
@@ -26,8 +28,11 @@ public enum MergePolicy: UInt8, Sendable, CaseIterable {
 
 /// Which undo stack a commit belongs to, which edits are undone together, and what a menu calls them.
 public struct UndoGroup: Hashable, Sendable {
+  /// The stack: a window's, or a document's.
   public var scope: UniqueID
+  /// Commits of one group are meant to be undone together.
   public var group: UInt64
+  /// For a menu: "Undo NAME".
   public var name: String
 
   public init(scope: UniqueID, group: UInt64, name: String) {
@@ -39,9 +44,13 @@ public struct UndoGroup: Hashable, Sendable {
 
 /// All of a context's changes, committed whole or not at all.
 public struct Transaction: Hashable, Sendable {
+  /// The idempotency key.
   public var id: TransactionID
+  /// What decides a conflict.
   public var policy: MergePolicy
+  /// Kept with the commit; the server does nothing else with it.
   public var undo: UndoGroup?
+  /// References do not depend on their order; deletes are carried out last.
   public var changes: [Change]
 
   public init(id: TransactionID, policy: MergePolicy = .error, undo: UndoGroup? = nil, changes: [Change]) {
@@ -64,16 +73,20 @@ public struct Transaction: Hashable, Sendable {
 
 /// What a transaction does to one object.
 public struct Change: Hashable, Sendable {
+  /// What is to happen to the object.
   public enum Kind: UInt8, Sendable {
     case insert, update, delete
     /// An object that was deleted comes back under its own id. Only the server makes these, from history.
     case revive
   }
 
+  /// What is to happen to the object.
   public var kind: Kind
+  /// Temporary for an insert; else permanent, or the temporary id of an insert in the same transaction.
   public var id: ObjectID
   /// The revision that the object was read at; 0 for an insert.
   public var base: Revision
+  /// None for a delete; for an insert what differs from the defaults.
   public var edits: [Edit]
 
   public init(_ kind: Kind, _ id: ObjectID, base: Revision = 0, edits: [Edit] = []) {

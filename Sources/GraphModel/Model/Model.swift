@@ -4,9 +4,13 @@
 /// Entities and properties have numbers, given in the order of their names: two files that say the same in another
 /// order number alike, and bodies on the wire and on disk name nothing.
 public final class Model: Sendable {
+  /// As the file says; `stickiesd --version` and refusals name it.
   public let name: String
+  /// The number in the file's name, from 1.
   public let version: Int
+  /// For people; no part of the hash.
   public let documentation: String
+  /// In the order of the file.
   public let enumerations: [Enumeration]
   /// In the order of the file.
   public let entities: [Entity]
@@ -36,10 +40,12 @@ public final class Model: Sendable {
     hash = ModelHash(of: entitiesByNumber, enumerations: enumerations)
   }
 
+  /// Nil for a number that the model does not have.
   public func entity(_ number: EntityNumber) -> Entity? {
     number >= 1 && number <= entitiesByNumber.count ? entitiesByNumber[Int(number) - 1] : nil
   }
 
+  /// Nil for a name that the model does not have; case counts.
   public func entity(named name: String) -> Entity? { entities.first { $0.name == name } }
 
   /// The entity that declares a uniqueness constraint of `entity`: all its family share it.
@@ -51,6 +57,7 @@ public final class Model: Sendable {
     return owner
   }
 
+  /// Nil for a number that the model does not have.
   public func property(_ number: PropertyNumber) -> Property? {
     number >= 1 && number <= propertiesByNumber.count ? propertiesByNumber[Int(number) - 1] : nil
   }
@@ -62,10 +69,14 @@ public final class Model: Sendable {
 /// An entity: what the objects of one kind have in common. A class, as every part of a model: it is handed around on
 /// every path, and never changes.
 public final class Entity: Sendable {
+  /// From 1, in the order of the names.
   public let number: EntityNumber
+  /// Unique in the model, case aside.
   public let name: String
   public let documentation: String
+  /// Only its subentities have objects.
   public let isAbstract: Bool
+  /// What it inherits from; nil for a root.
   public let parent: EntityNumber?
   /// The topmost ancestor; the entity itself when it has no parent. One table holds all that share a root.
   public let root: EntityNumber
@@ -79,7 +90,9 @@ public final class Entity: Sendable {
   public let slotCount: Int
   /// The properties that an object's image holds, in the order of their slots.
   public let storedProperties: [Property]
+  /// Inherited ones first.
   public let attributes: [Property]
+  /// Inherited ones first.
   public let relationships: [Property]
   /// The properties that the server sets.
   public let assignedProperties: [Property]
@@ -118,8 +131,10 @@ public final class Entity: Sendable {
     numbers = propertiesByNumber.map(\.number)
   }
 
+  /// Its own or an inherited one; nil when it has none of that name.
   public func property(named name: String) -> Property? { properties.first { $0.name == name } }
 
+  /// Its own or an inherited one; nil when it has none of that number.
   public func property(_ number: PropertyNumber) -> Property? {
     var (low, high) = (0, numbers.count)
     while low < high {
@@ -129,17 +144,21 @@ public final class Entity: Sendable {
     return low < numbers.count && numbers[low] == number ? propertiesByNumber[low] : nil
   }
 
+  /// Whether it is the other entity or inherits from it.
   public func isKind(of other: Entity) -> Bool { other.family.contains(number) }
 }
 
 /// An attribute or a relationship.
 public final class Property: Sendable {
+  /// What the property holds: a value, or other objects.
   public enum Kind: Sendable {
     case attribute(Attribute)
     case relationship(Relationship)
   }
 
+  /// From 1; the same wherever the property is inherited.
   public let number: PropertyNumber
+  /// Unique within an entity and its ancestors, case aside.
   public let name: String
   public let documentation: String
   /// The entity that declares it.
@@ -147,11 +166,14 @@ public final class Property: Sendable {
   /// Its place in the images of its entity and of every subentity, by name within the entity that declares it; nil for
   /// what is never stored on this side.
   public let slot: Int?
+  /// Whether null is legal in a committed graph.
   public let isOptional: Bool
+  /// What it is, with what only that kind has.
   public let kind: Kind
 
   /// Kept beside `kind`, because almost every path asks for one of the two.
   public let attribute: Attribute?
+  /// Nil for an attribute; `attribute` is nil for a relationship.
   public let relationship: Relationship?
 
   init(
@@ -172,7 +194,9 @@ public final class Property: Sendable {
   }
 }
 
+/// What an attribute's values are like. docs/model-format.md describes each member.
 public final class Attribute: Sendable {
+  /// The type; the names are those of the model file and of the wire's dictionary.
   public enum Kind: String, Sendable, CaseIterable {
     case bool, integer, double, decimal, string, date, uuid, data, uri, enumeration, json, text
   }
@@ -182,18 +206,27 @@ public final class Attribute: Sendable {
     case sequence, created, updated
   }
 
+  /// The type of its values.
   public let kind: Kind
+  /// What an insert gets that says nothing of it; null when there is no default.
   public let defaultValue: Value
+  /// The least legal value; null for none.
   public let minimum: Value
+  /// The greatest legal value; null for none.
   public let maximum: Value
   /// In bytes of UTF-8 for strings, in bytes for data.
   public let minimumLength: Int?
+  /// Counted as `minimumLength` is.
   public let maximumLength: Int?
   /// The legal names, for an enumeration.
   public let cases: [String]
+  /// The name of the list of cases; nil for another kind.
   public let enumeration: String?
+  /// Nil for what clients set.
   public let assignment: Assignment?
+  /// The store keeps an index for predicates and orders.
   public let isIndexed: Bool
+  /// `SEARCH` may be asked of it.
   public let isFullText: Bool
 
   init(
@@ -214,7 +247,9 @@ public final class Attribute: Sendable {
   }
 }
 
+/// How objects refer to each other: one end of a pair, each the other's inverse.
 public final class Relationship: Sendable {
+  /// What deleting this object means for those at the other end.
   public enum DeleteRule: String, Sendable, CaseIterable {
     case nullify, cascade, deny, noAction
   }
@@ -229,12 +264,19 @@ public final class Relationship: Sendable {
     case inverse
   }
 
+  /// The entity at the other end.
   public let destination: EntityNumber
+  /// The relationship that leads back.
   public let inverse: PropertyNumber
+  /// Whether it leads to any number of objects.
   public let isToMany: Bool
+  /// Applied to the final set of a transaction's deletes; `deny` is judged last.
   public let deleteRule: DeleteRule
+  /// Of a to-many's members; nil for no limit.
   public let minimumCount: Int?
+  /// Of a to-many's members; nil for no limit.
   public let maximumCount: Int?
+  /// Which side holds the reference.
   public let storage: Storage
 
   init(
@@ -251,8 +293,11 @@ public final class Relationship: Sendable {
   }
 }
 
+/// A list of named values, which attributes of the kind `enumeration` take.
 public struct Enumeration: Sendable, Hashable {
+  /// What attributes call it by.
   public let name: String
   public let documentation: String
+  /// In the order of the file, which means nothing to queries: they compare names by bytes.
   public let cases: [String]
 }

@@ -1,6 +1,7 @@
 /// What two programs must agree on to exchange objects: names, types, optionality, relationships, uniqueness, full
 /// text and the cases of enumerations. Documentation, defaults and validation may differ.
 public struct ModelHash: Hashable, Sendable, CustomStringConvertible {
+  /// Sixteen of them.
   public let bytes: [UInt8]
 
   /// Sixteen bytes; nil for any other count.

@@ -2,6 +2,7 @@
 
 /// Which differences between strings do not count.
 public struct StringOptions: OptionSet, Hashable, Sendable {
+  /// A bit for each option.
   public let rawValue: UInt8
 
   public init(rawValue: UInt8) { self.rawValue = rawValue }

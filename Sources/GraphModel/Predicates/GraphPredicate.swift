@@ -4,7 +4,9 @@
 /// Nil equals only nil; no order comparison with nil holds. Strings compare by their bytes unless `[c]` or `[d]` is
 /// asked for.
 public indirect enum GraphPredicate: Hashable, Sendable {
+  /// Every object.
   case always
+  /// No object.
   case never
   case and([GraphPredicate])
   case or([GraphPredicate])
@@ -28,11 +30,17 @@ public indirect enum GraphPredicate: Hashable, Sendable {
   /// The most comparisons, list elements included.
   public static let maximumSize = 20_000
 
+  /// One comparison: the values at the end of a path against an operand.
   public struct Comparison: Hashable, Sendable {
+    /// How many of the path's values must satisfy it.
     public var quantifier: Quantifier
+    /// Where the left side comes from.
     public var path: Path
+    /// How the two are compared.
     public var comparator: Comparator
+    /// For strings only.
     public var options: StringOptions
+    /// The right side.
     public var operand: Operand
 
     public init(
@@ -58,6 +66,7 @@ public indirect enum GraphPredicate: Hashable, Sendable {
 
   /// The way from an object to a value: relationships, then what is read at the end.
   public struct Path: Hashable, Sendable {
+    /// What is read where the path ends.
     public enum End: Hashable, Sendable {
       /// An attribute, or a to-one relationship's id.
       case property(PropertyNumber)
@@ -67,7 +76,9 @@ public indirect enum GraphPredicate: Hashable, Sendable {
       case count(PropertyNumber)
     }
 
+    /// Relationships to follow, in order; none for the object itself.
     public var hops: [PropertyNumber]
+    /// What is read at the end.
     public var end: End
 
     public init(hops: [PropertyNumber] = [], end: End) {
@@ -75,9 +86,11 @@ public indirect enum GraphPredicate: Hashable, Sendable {
       self.end = end
     }
 
+    /// A property of the object itself.
     public static func property(_ number: PropertyNumber) -> Path { Path(end: .property(number)) }
   }
 
+  /// The operators, as the text form writes them.
   public enum Comparator: String, Hashable, Sendable, CaseIterable {
     case equal = "=="
     case notEqual = "!="
@@ -95,6 +108,7 @@ public indirect enum GraphPredicate: Hashable, Sendable {
     case search = "SEARCH"
   }
 
+  /// What the right side of a comparison can be.
   public enum Operand: Hashable, Sendable {
     case value(Value)
     /// For `IN`, and the two ends of `BETWEEN`.
@@ -110,14 +124,17 @@ extension GraphPredicate {
     return parts.isEmpty ? .always : parts.count == 1 ? parts[0] : .and(parts)
   }
 
+  /// `property == value`; null is equal to null only.
   public static func equal(_ property: Property, _ value: Value) -> GraphPredicate {
     .comparison(Comparison(.one, .property(property.number), .equal, .value(value)))
   }
 
+  /// `property IN {…}`; nothing matches an empty list.
   public static func `in`(_ property: Property, _ values: [Value]) -> GraphPredicate {
     .comparison(Comparison(.one, .property(property.number), .in, .list(values)))
   }
 
+  /// The objects with these ids.
   public static func identifiers(_ ids: [ObjectID]) -> GraphPredicate {
     .comparison(Comparison(.one, Path(end: .identifier), .in, .list(ids.map(Value.object))))
   }

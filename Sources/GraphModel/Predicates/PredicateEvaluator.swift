@@ -1,5 +1,6 @@
 /// Where a predicate finds the objects that a path leads to.
 public protocol ImageSource {
+  /// The object; nil when it is not there, which ends the path.
   func image(of id: ObjectID) -> ObjectImage?
   /// The objects whose stored relationship `property` refers to `id`.
   func referrers(to id: ObjectID, through property: Property) -> [ObjectID]
@@ -7,6 +8,7 @@ public protocol ImageSource {
 
 /// For predicates that read an object's own image only.
 public struct NoImageSource: ImageSource {
+  /// Needs nothing: it has no objects.
   public init() {}
   public func image(of id: ObjectID) -> ObjectImage? { nil }
   public func referrers(to id: ObjectID, through property: Property) -> [ObjectID] { [] }
@@ -19,10 +21,13 @@ public struct PredicateEvaluator: Sendable {
 
   private let test: Test
 
+  /// Resolves the predicate against the model that it was made for.
   public init(_ predicate: GraphPredicate, model: Model) {
     test = Self.compile(predicate, model)
   }
 
+  /// Whether the object belongs to the result. Its entity is not looked at.
+  /// - Parameter source: where paths through relationships lead; none for a predicate that reads the object alone.
   public func matches(_ image: ObjectImage, in source: any ImageSource = NoImageSource()) -> Bool {
     test(image, source)
   }

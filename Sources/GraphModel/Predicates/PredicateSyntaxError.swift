@@ -2,7 +2,9 @@
 public struct PredicateSyntaxError: Error, Hashable, CustomStringConvertible {
   /// In characters as a person counts them (grapheme clusters), from 1.
   public let column: Int
+  /// What is wrong there, for a person.
   public let reason: String
+  /// The text that was read; its beginning when it is too long.
   public let text: String
 
   /// - Parameter scalar: the place in Unicode scalars, from 1, as the lexer counts.

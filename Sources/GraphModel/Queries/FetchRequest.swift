@@ -1,11 +1,14 @@
 /// Which objects to read, and in which order.
 public struct FetchRequest: Hashable, Sendable {
+  /// Objects of this entity and of all that inherit from it.
   public var entity: EntityNumber
+  /// Which of them.
   public var predicate: GraphPredicate
   /// Ties, and an empty list, are settled by id.
   public var sort: [SortKey]
   /// Nil for all of them.
   public var limit: Int?
+  /// So many objects of the result are passed over, in its order.
   public var offset: Int
 
   public init(
@@ -22,7 +25,9 @@ public struct FetchRequest: Hashable, Sendable {
 
 /// One key of an order: an attribute of the object itself.
 public struct SortKey: Hashable, Sendable {
+  /// The attribute; null comes before everything else.
   public var property: PropertyNumber
+  /// False turns the order of this key around.
   public var ascending: Bool
 
   public init(_ property: PropertyNumber, ascending: Bool = true) {
@@ -65,6 +70,7 @@ extension [SortKey] {
     }
   }
 
+  /// As `init(parsing:entity:)` reads it.
   public func text(in model: Model) -> String {
     map { ($0.ascending ? "" : "-") + (model.property($0.property)?.name ?? "?") }.joined(separator: ",")
   }

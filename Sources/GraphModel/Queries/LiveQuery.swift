@@ -1,7 +1,9 @@
 /// A condition whose objects a client follows. Order and sections are the client's own affair: they are no part of
 /// what makes two queries equal.
 public struct LiveQuery: Hashable, Sendable {
+  /// Objects of this entity and of all that inherit from it.
   public var entity: EntityNumber
+  /// Which of them; it may read an object's own properties only.
   public var predicate: GraphPredicate
   /// Deltas carry whole objects rather than changed properties, for clients that hold no copy.
   public var wholeObjects: Bool
@@ -15,7 +17,9 @@ public struct LiveQuery: Hashable, Sendable {
 
 /// What one commit does to the result of one live query.
 public enum LiveQueryChange: Hashable, Sendable {
+  /// The object came: it was made, or it matches now.
   case inserted(ObjectImage)
+  /// The object stays; `previous` is the revision that it had before.
   case updated(ObjectImage, edits: [Edit], previous: Revision)
   /// The object left the result; `deleted` says whether it is gone altogether.
   case removed(ObjectImage, deleted: Bool)

@@ -21,8 +21,10 @@ public struct LiveQueryIndex: Sendable {
   private let model: Model
   private var shelves = [EntityNumber: Shelf]()
 
+  /// An index of no queries.
   public init(model: Model) { self.model = model }
 
+  /// Files a query under `number`, which is its owner's choice.
   public mutating func insert(_ query: LiveQuery, number: UInt64) {
     forEachShelf(of: query) { shelf, place in
       switch place {
@@ -36,6 +38,7 @@ public struct LiveQueryIndex: Sendable {
     }
   }
 
+  /// Takes a query out; both arguments as it was filed.
   public mutating func remove(_ query: LiveQuery, number: UInt64) {
     forEachShelf(of: query) { shelf, place in
       switch place {

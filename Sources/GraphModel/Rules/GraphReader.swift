@@ -1,6 +1,7 @@
 /// The present graph, as the rules read it. The store answers from inside its own write transaction, a replica from
 /// what it holds.
 public protocol GraphReader {
+  /// What the rules are read from.
   var model: Model { get }
 
   /// The object as it is now; nil when it is not there.
@@ -27,11 +28,15 @@ public protocol GraphReader {
 
 /// One change in an object's past.
 public struct PastChange: Sendable {
+  /// The commit that made the change.
   public var revision: Revision
+  /// Who made it.
   public var author: String
   /// Who made it: a replica's own transactions come in order, so it never conflicts with itself.
   public var replica: UniqueID
+  /// What became of the object.
   public var kind: ObjectChange.Kind
+  /// For an update, what changed.
   public var edits: [Edit]
 
   public init(revision: Revision, author: String, replica: UniqueID, kind: ObjectChange.Kind, edits: [Edit]) {
@@ -47,7 +52,9 @@ public struct PastChange: Sendable {
 public struct TransactionPlan: Sendable {
   /// In the order in which the objects were first touched. Revisions in the images are the new one's.
   public var changes: [ObjectChange]
+  /// For each insert its temporary id and the permanent one, in the order of the inserts.
   public var identities: [Committed.Identity]
+  /// Those that the merge policy decided.
   public var conflicts: [Conflict]
   /// For each sequence that moved, the number it gives next.
   public var sequences: [(property: PropertyNumber, next: Int64)]

@@ -3,6 +3,7 @@
 /// Every call blocks: the caller picks the thread. `commit` is for one thread at a time; the reads may run beside it
 /// and beside each other.
 public protocol GraphStoring: Sendable {
+  /// The model that the store was made with, or one of equal hash.
   var model: Model { get }
   /// The newest committed state.
   var head: Token { get throws }
@@ -18,7 +19,7 @@ public protocol GraphStoring: Sendable {
   /// - Returns: the state that the objects were read at.
   func fetch(_ request: FetchRequest, _ body: (ObjectImage) throws -> Void) throws -> Token
 
-  /// Counts without reading.
+  /// How many objects there are, limit and offset applied, without handing them out.
   func count(_ request: FetchRequest) throws -> (count: Int, at: Token)
 
   /// The commits after `after` up to and including `through`, oldest first, with whole images.
@@ -35,10 +36,12 @@ public protocol GraphStoring: Sendable {
 
 /// What the single writer is asked to do.
 public enum WriteRequest: Sendable {
+  /// `author` is believed: who may say so is the server's affair.
   case transaction(Transaction, author: String)
   /// Undo a commit: the given one, or the author's newest that is no undo and not undone.
   case undo(TransactionID, author: String, revision: Revision?)
 
+  /// The idempotency key.
   public var id: TransactionID {
     switch self {
     case .transaction(let transaction, _): transaction.id
@@ -47,7 +50,9 @@ public enum WriteRequest: Sendable {
   }
 }
 
+/// What became of one request of a batch.
 public struct WriteResult: Sendable {
+  /// What the client is told.
   public var outcome: Outcome
   /// What was committed; nil for a refusal, and for a transaction that had been committed before.
   public var record: CommitRecord?
@@ -58,7 +63,9 @@ public struct WriteResult: Sendable {
   }
 }
 
+/// What `stickies status` tells of a store.
 public struct StoreStatistics: Sendable, Hashable {
+  /// The newest committed state.
   public var head: Token
   /// The folder or file, as a person would type it.
   public var location: String
@@ -85,13 +92,18 @@ public struct StoreStatistics: Sendable, Hashable {
 
 /// The environment fails: what, why, and what a person can do about it.
 public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
+  /// For programs; `sentence` is for people.
   public enum Code: String, Sendable {
     case inUse, notAStore, newerVersion, corrupt, readOnly, full, cannotLock, inputOutput, notDurable, modelDiffers
   }
 
+  /// What kind of failure it is.
   public var code: Code
+  /// What failed, with the path; no end mark.
   public var sentence: String
+  /// What the system or the file said; empty when the sentence says all.
   public var cause: String
+  /// What a person can do about it, in whole sentences.
   public var advice: String
 
   public init(_ code: Code, _ sentence: String, cause: String = "", advice: String) {

@@ -1,6 +1,7 @@
 /// Dates as people and machines write them: RFC 3339 in UTC, with microseconds. Pure arithmetic, so that the layers
 /// without a clock and without a calendar library can read and print them.
 public enum Dates {
+  /// 1,000,000: timestamps count microseconds.
   public static let microsecondsPerSecond: Int64 = 1_000_000
   private static let secondsPerDay: Int64 = 86_400
 

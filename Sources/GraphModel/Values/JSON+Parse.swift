@@ -1,8 +1,11 @@
 extension JSON {
   /// Where and why a text is no JSON. Lines and columns count from 1, columns in bytes.
   public struct ParseError: Error, Equatable, CustomStringConvertible {
+    /// From 1.
     public let line: Int
+    /// In bytes, from 1.
     public let column: Int
+    /// What is wrong there.
     public let reason: String
 
     public var description: String { "line \(line), column \(column): \(reason)" }
@@ -17,6 +20,7 @@ extension JSON {
     self = try parser.document()
   }
 
+  /// The same, of a string.
   public init(parsing text: String) throws(ParseError) {
     try self.init(parsing: Array(text.utf8))
   }

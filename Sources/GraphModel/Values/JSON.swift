@@ -9,8 +9,11 @@ public indirect enum JSON: Hashable, Sendable {
   case array([JSON])
   case object([Member])
 
+  /// A name and its value; names are unique in what was parsed.
   public struct Member: Hashable, Sendable {
+    /// Without quotes and escapes.
     public var name: String
+    /// Any value, null included.
     public var value: JSON
 
     public init(_ name: String, _ value: JSON) {
@@ -25,10 +28,15 @@ public indirect enum JSON: Hashable, Sendable {
     return members.first { $0.name == name }?.value
   }
 
+  /// The string; nil for anything else.
   public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
+  /// The truth value; nil for anything else.
   public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
+  /// The whole number; nil for anything else, `1.0` included.
   public var integerValue: Int64? { if case .integer(let value) = self { value } else { nil } }
+  /// The elements; nil for anything else.
   public var arrayValue: [JSON]? { if case .array(let value) = self { value } else { nil } }
+  /// The members in their order; nil for anything but an object.
   public var members: [Member]? { if case .object(let value) = self { value } else { nil } }
 }
 
@@ -42,6 +50,7 @@ extension JSON {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// Appends `text` as UTF-8.
   public func write(to bytes: inout [UInt8]) {
     switch self {
     case .null: bytes.append(contentsOf: "null".utf8)

@@ -13,7 +13,9 @@ public typealias PropertyNumber = UInt32
 /// 128 bits that nobody else has. For objects the high half rises with time, so that rows inserted together lie
 /// together on disk; the low half is random, so that short prefixes of the text form differ.
 public struct UniqueID: Hashable, Comparable, Sendable {
+  /// Rises with time, for objects; 0 for temporary ids.
   public var high: UInt64
+  /// Random, for objects.
   public var low: UInt64
 
   public init(high: UInt64, low: UInt64) {
@@ -21,6 +23,7 @@ public struct UniqueID: Hashable, Comparable, Sendable {
     self.low = low
   }
 
+  /// Stands for no id at all.
   public static let zero = UniqueID(high: 0, low: 0)
 
   public static func < (left: UniqueID, right: UniqueID) -> Bool {
@@ -51,7 +54,9 @@ public struct UniqueID: Hashable, Comparable, Sendable {
 /// A *temporary* id stands for an object that the server has not allocated yet. Its high half is zero and its low half
 /// counts up within one transaction; it may be named only in the transaction that inserts it.
 public struct ObjectID: Hashable, Comparable, Sendable {
+  /// The identity: two ids with one key are equal.
   public var key: UniqueID
+  /// The concrete entity; it says which slots the object has, and is no part of the identity.
   public var entity: EntityNumber
 
   public init(key: UniqueID, entity: EntityNumber) {
@@ -59,10 +64,13 @@ public struct ObjectID: Hashable, Comparable, Sendable {
     self.entity = entity
   }
 
+  /// The id of an object that is yet to be inserted.
+  /// - Parameter number: unique within the transaction.
   public static func temporary(_ number: UInt64, entity: EntityNumber) -> ObjectID {
     ObjectID(key: UniqueID(high: 0, low: number), entity: entity)
   }
 
+  /// Whether no server has allocated it.
   public var isTemporary: Bool { key.high == 0 }
 
   public static func < (left: ObjectID, right: ObjectID) -> Bool { left.key < right.key }
@@ -96,6 +104,7 @@ extension UniqueID: CustomStringConvertible, LosslessStringConvertible {
     return String(decoding: text, as: UTF8.self)
   }
 
+  /// Reads the text form, all 26 characters of it; capitals are not read.
   public init?(_ description: String) {
     guard description.utf8.count == Self.textLength, let range = Self.range(ofPrefix: description) else { return nil }
     guard range.lowerBound == range.upperBound else { return nil }
@@ -125,6 +134,7 @@ extension UniqueID: CustomStringConvertible, LosslessStringConvertible {
     return bits...(bits | rest)
   }
 
+  /// Whether the text form begins so; false for what no text form begins with.
   public func hasPrefix(_ prefix: String) -> Bool {
     Self.range(ofPrefix: prefix)?.contains(UInt128(low) << 64 | UInt128(high)) ?? false
   }

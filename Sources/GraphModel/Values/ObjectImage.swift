@@ -2,9 +2,11 @@
 ///
 /// A to-many whose inverse is a to-one has no slot: adding a note to a board of 100,000 does not touch the board.
 public struct ObjectImage: Hashable, Sendable {
+  /// Whose image it is, with the concrete entity.
   public var id: ObjectID
   /// The revision of the object's last change.
   public var revision: Revision
+  /// One for each slot of the entity.
   public var values: [Value]
 
   public init(id: ObjectID, revision: Revision, values: [Value]) {

@@ -77,6 +77,7 @@ extension UniqueID {
     return text
   }
 
+  /// Reads 32 hexadecimal digits in five groups, capitals too; nil for anything else.
   public init?(hyphenated text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.map(\.utf8.count) == [8, 4, 4, 4, 12] else { return nil }
@@ -96,6 +97,7 @@ extension UniqueID {
 public enum Base64 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
+  /// Without line breaks.
   public static func text(_ bytes: [UInt8]) -> String {
     var text = [UInt8]()
     for start in stride(from: 0, to: bytes.count, by: 3) {
@@ -110,6 +112,7 @@ public enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
+  /// Nil for what is not in this form.
   public static func bytes(_ text: String) -> [UInt8]? {
     let characters = Array(text.utf8)
     guard characters.count % 4 == 0 else { return nil }

@@ -18,6 +18,7 @@ public enum Value: Sendable {
   /// A stored many-to-many relationship: ids without duplicates, in ascending order.
   case objects([ObjectID])
 
+  /// Whether there is no value.
   public var isNull: Bool {
     if case .null = self { true } else { false }
   }
@@ -36,6 +37,7 @@ public enum Value: Sendable {
     }
   }
 
+  /// The string of whatever type of attribute; nil for anything else.
   public var stringValue: String? {
     if case .string(let string) = self { string } else { nil }
   }
@@ -130,6 +132,7 @@ public enum Order: Sendable {
     self = left < right ? .ascending : right < left ? .descending : .same
   }
 
+  /// The order with the two values changed over.
   public var reversed: Order {
     switch self {
     case .ascending: .descending
@@ -141,8 +144,10 @@ public enum Order: Sendable {
 
 /// Strings seen as their UTF-8 bytes.
 public enum Bytes {
+  /// Whether the bytes are the same: canonically equivalent strings may differ.
   public static func equal(_ left: String, _ right: String) -> Bool { order(left, right) == .same }
 
+  /// By unsigned bytes; a prefix comes first.
   public static func order(_ left: String, _ right: String) -> Order {
     let fast = left.utf8.withContiguousStorageIfAvailable { a in
       right.utf8.withContiguousStorageIfAvailable { b in order(a, b) }
