@@ -6,6 +6,7 @@ public struct ChunkEncoder: Sendable {
   private var body = BinaryWriter(capacity: ProtocolLimits.chunkSize + 4096)
   private var count: UInt64 = 0
 
+  /// An answer to `request`, of no objects yet.
   public init(request: UInt64) { self.request = request }
 
   /// Adds an object; a full chunk is returned as a frame.

@@ -24,10 +24,12 @@ public enum Frame {
 public struct FrameDecoder: Sendable {
   private var buffer = [UInt8]()
   private var position = 0
+  /// Bytes of the largest message that is taken, its length not counted.
   public let maximumFrameSize: Int
 
   public init(maximumFrameSize: Int = ProtocolLimits.maximumFrameSize) { self.maximumFrameSize = maximumFrameSize }
 
+  /// Takes bytes as they came, cut anywhere.
   public mutating func append(_ bytes: some Sequence<UInt8>) {
     if position > 0, position == buffer.count || position > 1 << 16 {
       buffer.removeSubrange(..<position)

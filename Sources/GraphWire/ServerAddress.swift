@@ -1,6 +1,8 @@
 /// Where a server listens: `tcp://HOST:PORT` or `unix:///PATH`.
 public enum ServerAddress: Hashable, Sendable, CustomStringConvertible {
+  /// A host name or an address, IPv6 without its brackets. Port 0 asks a server for any free one.
   case tcp(host: String, port: Int)
+  /// An absolute path.
   case unix(path: String)
 
   /// The port that nobody has to name.
@@ -8,10 +10,12 @@ public enum ServerAddress: Hashable, Sendable, CustomStringConvertible {
   /// A path of a Unix-domain socket has at most this many bytes: it must fit into the kernel's structure.
   public static let maximumPathLength = 107
 
+  /// Why a text is no address.
   public struct ParseError: Error, Hashable, CustomStringConvertible {
     public let description: String
   }
 
+  /// Reads an address as people write it; an IPv6 address stands in brackets.
   public init(parsing text: String) throws(ParseError) {
     func fail(_ reason: String) -> ParseError {
       ParseError(description: "\"\(text)\" is no address: \(reason); write tcp://HOST:PORT or unix:///PATH")

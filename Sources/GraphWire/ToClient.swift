@@ -2,27 +2,43 @@ import GraphModel
 
 /// What the server says.
 public struct ToClient: Hashable, Sendable {
+  /// The kinds of messages; docs/protocol.md says which answers what.
   public enum Body: Hashable, Sendable {
+    /// The answer to hello.
     case welcome(Welcome)
+    /// The request was not carried out; the connection goes on.
     case refused(Refusal)
+    /// The model file's text, and its hash.
     case model(source: String, hash: ModelHash)
+    /// A part of a fetch's or a live query's result.
     case chunk(Chunk)
     /// `isComplete`: the objects are all that the commit changed and that are still there.
     case committed(Committed, objects: [ObjectImage], isComplete: Bool)
+    /// `query` is the server's number on this connection. `resumed`: deltas follow, no chunks.
     case subscribed(query: UInt64, resumed: Bool)
+    /// No delta of this query follows.
     case unsubscribed(query: UInt64)
+    /// What a commit did to one query.
     case delta(Delta)
+    /// All queries of this connection have been told everything up to this revision.
     case advance(revision: Revision, fingerprint: UInt64)
+    /// What was held of the query is to be thrown away; chunks follow.
     case reset(query: UInt64, reason: String)
+    /// Commits, newest first.
     case log([CommitEntry], last: Bool)
+    /// What `stickies status` shows.
     case status(ServerStatus)
+    /// Where the connection may resume from; revision 0 while it lags or loads.
     case pong(Token)
+    /// The connection ends; nothing after this counts.
     case close(code: String, message: String)
+    /// What another session shows of itself; `left`: it is gone.
     case presence(session: UInt64, author: String, state: [UInt8], left: Bool)
   }
 
   /// 0 for what nobody asked for.
   public var request: UInt64
+  /// What is said.
   public var body: Body
 
   public init(_ request: UInt64, _ body: Body) {
@@ -31,29 +47,45 @@ public struct ToClient: Hashable, Sendable {
   }
 }
 
+/// What a client must know before it asks anything.
 public struct Welcome: Hashable, Sendable {
+  /// An entity in the dictionary.
   public struct EntityEntry: Hashable, Sendable {
+    /// What bodies call it.
     public var number: EntityNumber
     public var name: String
+    /// Inherited ones included; those with a slot first, in the order of their slots.
     public var properties: [PropertyEntry]
   }
 
+  /// A property in the dictionary.
   public struct PropertyEntry: Hashable, Sendable {
+    /// What bodies call it; the same wherever it is inherited.
     public var number: PropertyNumber
     public var name: String
+    /// An attribute's kind, `toOne` or `toMany`.
     public var type: String
+    /// Whether it has a slot in an object's values.
     public var isStored: Bool
   }
 
+  /// The one that the server speaks.
   public var protocolVersion: UInt32
+  /// The server's; a client that named one finds the same here.
   public var model: ModelHash
+  /// The newest commit that sessions have been told of.
   public var head: Token
+  /// This connection's number, which presence names.
   public var session: UInt64
+  /// Name and version, for people.
   public var server: String
+  /// The hello's token is of this store and not ahead of it: a hint, `subscribed` decides.
   public var resumed: Bool
   /// From names to numbers: bodies hold numbers only.
   public var entities: [EntityEntry]
+  /// Bytes of the largest message that the server takes.
   public var maximumFrameSize: UInt64
+  /// A client that has heard nothing for so long asks.
   public var heartbeatMilliseconds: UInt64
 
   public init(
@@ -82,7 +114,9 @@ public struct Welcome: Hashable, Sendable {
   }
 }
 
+/// A part of a result, in the result's order.
 public struct Chunk: Hashable, Sendable {
+  /// Whole objects.
   public var objects: [ObjectImage]
   /// On the last chunk: the state that all of it was read at, and how many objects there were.
   public var end: (at: Token, count: UInt64)?
@@ -101,15 +135,22 @@ public struct Chunk: Hashable, Sendable {
 
 /// What one commit does to one live query: the same bytes for everyone who reads it.
 public struct Delta: Hashable, Sendable {
+  /// What happened to one object of the query.
   public struct Change: Hashable, Sendable {
+    /// Inserted: it came, made or matching now. Removed: it went, deleted or no longer matching.
     public enum Kind: UInt8, Sendable { case inserted, updated, removed }
 
+    /// What happened to it, as the query sees it.
     public var kind: Kind
+    /// The object, with its concrete entity.
     public var id: ObjectID
     /// For an insert, and with whole objects always.
     public var object: ObjectImage?
+    /// The revision of the object's change before this one; for an update.
     public var previous: Revision
+    /// What changed, for an update.
     public var edits: [Edit]
+    /// For a removal: the object is gone altogether.
     public var deleted: Bool
 
     public init(
@@ -124,6 +165,8 @@ public struct Delta: Hashable, Sendable {
       self.deleted = deleted
     }
 
+    /// As one query sees it.
+    /// - Parameter wholeObjects: updates and removals carry the object, too.
     public init(_ change: LiveQueryChange, wholeObjects: Bool) {
       switch change {
       case .inserted(let image): self.init(kind: .inserted, id: image.id, object: image)
@@ -148,11 +191,17 @@ public struct Delta: Hashable, Sendable {
     }
   }
 
+  /// The server's number for the query.
   public var query: UInt64
+  /// The commit.
   public var revision: Revision
+  /// When it was committed.
   public var time: Timestamp
+  /// Who committed it.
   public var author: String
+  /// The commit's; with store and revision it makes a token to resume from.
   public var fingerprint: UInt64
+  /// Never empty.
   public var changes: [Change]
 
   public init(query: UInt64, commit: CommitRecord, changes: [Change]) {
@@ -169,15 +218,21 @@ public struct Delta: Hashable, Sendable {
   }
 }
 
+/// A commit as the log tells it.
 public struct CommitEntry: Hashable, Sendable {
+  /// The state that it led to.
   public var revision: Revision
   public var time: Timestamp
   public var author: String
+  /// The idempotency key that it was committed under; its replica tells clients of one author apart.
   public var transaction: TransactionID
+  /// The revision that this commit takes back.
   public var undoes: Revision?
+  /// All of them, with whole objects unless the commit is too large for a frame: then ids only.
   public var changes: [Delta.Change]
   public var fingerprint: UInt64
 
+  /// All of a commit, as history has it.
   public init(_ record: CommitRecord) {
     revision = record.revision
     time = record.time
@@ -194,17 +249,26 @@ public struct CommitEntry: Hashable, Sendable {
   }
 }
 
+/// What a server tells of itself.
 public struct ServerStatus: Hashable, Sendable {
+  /// Name and version, for people.
   public var server = ""
+  /// The data directory.
   public var location = ""
+  /// Bytes of the store and its log.
   public var size: UInt64 = 0
+  /// The newest committed state.
   public var head = Token(store: .zero, revision: 0, fingerprint: 0)
   /// Other than the one that asks.
   public var sessions: UInt64 = 0
+  /// Live queries of those sessions.
   public var registrations: UInt64 = 0
+  /// The sequences.
   public var counters = [Counter]()
+  /// The number of the server's process.
   public var process: UInt64 = 0
 
+  /// A sequence attribute, and the number that it gives next.
   public struct Counter: Hashable, Sendable {
     public var property: PropertyNumber
     public var next: Int64

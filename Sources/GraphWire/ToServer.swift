@@ -2,24 +2,39 @@ import GraphModel
 
 /// What a client says.
 public struct ToServer: Hashable, Sendable {
+  /// The kinds of messages; docs/protocol.md says what each is answered by.
   public enum Body: Hashable, Sendable {
+    /// The first message, once.
     case hello(Hello)
+    /// Asks for the model file.
     case model
+    /// Reads objects, in chunks.
     case fetch(Fetch)
+    /// `acknowledged`: outcomes up to that sequence have arrived; 0 is always right.
     case commit(Transaction, acknowledged: UInt64)
+    /// Takes back one of the author's own commits; revision 0 is the newest that is not undone.
     case undo(TransactionID, revision: Revision)
+    /// Follows a query until `unsubscribe` or the end of the connection.
     case subscribe(Subscribe)
+    /// The number is the one that `subscribed` gave.
     case unsubscribe(query: UInt64)
+    /// One more chunk of the answer to this earlier request may come.
     case more(of: UInt64)
     /// The newest commits after `after` and up to `through`; 0 is the head.
     case log(after: Revision, limit: UInt64, through: Revision)
+    /// Asks what the server tells of itself.
     case status
+    /// Asks for a sign of life.
     case ping
+    /// Goodbye, with any code and sentence.
     case close(code: String, message: String)
+    /// What others are to see of this client; only clients understand it.
     case presence([UInt8])
   }
 
+  /// Rises with every message of a connection.
   public var request: UInt64
+  /// What is asked.
   public var body: Body
 
   public init(_ request: UInt64, _ body: Body) {
@@ -28,12 +43,17 @@ public struct ToServer: Hashable, Sendable {
   }
 }
 
+/// Who a client is, and what it speaks.
 public struct Hello: Hashable, Sendable {
+  /// It must be the server's.
   public var protocolVersion: UInt32
   /// Nil for a client that takes the server's model.
   public var model: ModelHash?
+  /// Names this client: half of the key of each of its transactions. Never zero.
   public var replica: UniqueID
+  /// Who commits, as history will have it; 1 to 256 bytes.
   public var author: String
+  /// Name and version, for people.
   public var program: String
   /// Where an earlier connection stopped.
   public var token: Token?
@@ -53,11 +73,15 @@ public struct Hello: Hashable, Sendable {
 
 /// A fetch request as it travels: predicate and order in their text form, which every language can write.
 public struct Fetch: Hashable, Sendable {
+  /// Objects of this entity and of all that inherit from it.
   public var entity: EntityNumber
+  /// Empty for all of them.
   public var predicate: String
+  /// Names with commas between, `-` before one that descends; empty for the order of ids.
   public var sort: String
   /// 0 for no limit.
   public var limit: UInt64
+  /// So many objects are passed over.
   public var offset: UInt64
 
   public init(entity: EntityNumber, predicate: String = "", sort: String = "", limit: UInt64 = 0, offset: UInt64 = 0) {
@@ -69,9 +93,13 @@ public struct Fetch: Hashable, Sendable {
   }
 }
 
+/// A live query as it travels. Deltas come in no order but the commits'.
 public struct Subscribe: Hashable, Sendable {
+  /// Objects of this entity and of all that inherit from it.
   public var entity: EntityNumber
+  /// Empty for all of them; it may read an object's own properties only.
   public var predicate: String
+  /// Deltas carry whole objects, for clients that hold no copy.
   public var wholeObjects: Bool
   /// A query that this one takes the place of; 0 for none.
   public var replaces: UInt64
