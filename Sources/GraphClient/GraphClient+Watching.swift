@@ -16,6 +16,7 @@ extension GraphClient {
     return query
   }
 
+  /// Ends a live query of the context.
   public func unfollow(_ query: QueryID) {
     context.unfollow(query)
     perform()
@@ -23,9 +24,13 @@ extension GraphClient {
 
   /// What a watch is told, in order.
   public enum WatchEvent: Sendable {
+    /// A first result, or a new one after a reset: what was told of the query before is void.
     case loaded(QueryID, [ObjectImage], at: Token)
+    /// What is told from here on comes after `since`; the result before it stands.
     case resumed(QueryID, since: Revision)
+    /// A commit, with all that it does to the watch's queries.
     case changed(CommitUpdate)
+    /// The query was refused, or the client is closed: nothing more is told.
     case ended(Refusal)
   }
 

@@ -10,30 +10,44 @@ import NIOCore
 /// twice, and a save whose reply was lost lands once.
 @MainActor
 public final class GraphClient {
+  /// What to vary when connecting.
   public struct Options: Sendable {
     /// Who commits, as history will have it.
     public var author: String
+    /// Name and version, for people who look at the server.
     public var program = ""
     /// After the first connection, a lost one is made again.
     public var reconnects = true
+    /// How long one attempt may take.
     public var connectTimeoutMilliseconds: Int64 = 5_000
     /// Pauses between attempts grow from the first to the last, each shortened by a random part.
     public var firstPauseMilliseconds: Int64 = 50
+    /// The longest pause.
     public var lastPauseMilliseconds: Int64 = 5_000
 
+    /// The author has 1 to 256 bytes of UTF-8; the server believes it.
     public init(author: String) { self.author = author }
   }
 
+  /// How the connection stands.
   public enum State: Sendable, Equatable {
+    /// The first connection is being made.
     case connecting
+    /// The server has said welcome.
     case connected
+    /// It was lost and is made again; saves wait, questions are refused.
     case reconnecting(attempt: Int)
+    /// For good: by `close`, by a server that wants nothing to do with this client, or lost without `reconnects`.
     case closed
   }
 
+  /// Where the server is.
   public let address: ServerAddress
+  /// The local graph. Its edits wait there for `save`.
   public let context: ObjectContext
+  /// What the server said of itself last; nil before the first connection.
   public private(set) var welcome: Welcome?
+  /// How the connection stands now.
   public private(set) var state = State.connecting {
     didSet { if state != oldValue { stateDidChange?(state) } }
   }
@@ -296,7 +310,8 @@ public final class GraphClient {
     return try await answer(to: id)
   }
 
-  /// Commits changes that bypass the context.
+  /// Commits changes that bypass the context, and waits until they are on the server's disk.
+  /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been.
   public func commit(_ changes: [Change], policy: MergePolicy) async throws -> Saved {
     lastSequence += 1
     let id = TransactionID(replica: context.replica.id, sequence: lastSequence)
@@ -304,7 +319,8 @@ public final class GraphClient {
     return try await answer(to: id)
   }
 
-  /// Takes back a commit of this author: the given one, or the newest that is not undone.
+  /// Takes back a commit of this author: the given one, or for 0 the newest that is no undo and not undone.
+  /// - Throws: `Refusal`, `notFound` when there is nothing to take back.
   public func undo(revision: Revision = 0) async throws -> Saved {
     lastSequence += 1
     let id = TransactionID(replica: context.replica.id, sequence: lastSequence)
@@ -388,6 +404,8 @@ public final class GraphClient {
     return commits
   }
 
+  /// What the server tells of itself.
+  /// - Throws: `Refusal` when there is no connection.
   public func status() async throws -> ServerStatus {
     guard case .status(let status)? = try await ask(.status).nextAnswer() else {
       throw Refusal(.unavailable, "the server gave no status")
@@ -398,7 +416,9 @@ public final class GraphClient {
 
 /// No server answered.
 public struct ConnectFailure: Error, CustomStringConvertible {
+  /// The address that was tried.
   public let address: ServerAddress
+  /// What the system said.
   public let cause: String
 
   public var description: String { "no server answers at \(address) (\(cause))" }

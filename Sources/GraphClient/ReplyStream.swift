@@ -6,6 +6,7 @@ import GraphWire
 /// here beyond those that the server sends ahead.
 @MainActor
 public final class ReplyStream: AsyncSequence {
+  /// The objects of one chunk.
   public typealias Element = [ObjectImage]
 
   private enum Part {
@@ -65,6 +66,7 @@ public final class ReplyStream: AsyncSequence {
     return chunk.objects
   }
 
+  /// Takes chunks of the stream that made it; all its iterators share them.
   public struct Iterator: AsyncIteratorProtocol {
     let stream: ReplyStream
 

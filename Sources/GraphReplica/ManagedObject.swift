@@ -8,10 +8,12 @@ open class ManagedObject {
   /// The name of the entity that the class stands for. Generated classes override it.
   open class var entityName: String { "" }
 
+  /// The context that the object belongs to; it must outlive the object.
   public unowned let context: ObjectContext
   /// Another one when the object turns out to be one that the context held already.
   var state: ObjectState
 
+  /// Called by the context alone, which makes one face for each id.
   public required init(state: ObjectStateToken, context: ObjectContext) {
     self.state = state.state
     self.context = context
@@ -20,15 +22,19 @@ open class ManagedObject {
   /// Permanent from the moment that the save is answered.
   public var id: ObjectID { state.id }
 
+  /// The concrete entity.
   public var entity: Entity { state.entity }
 
   /// The revision of the object's last change; 0 before the first save.
   public var revision: Revision { state.stored?.revision ?? 0 }
 
+  /// Made here and not confirmed by the server yet.
   public var isInserted: Bool { state.isInserted }
 
+  /// Deleted, here or by someone else, or taken back by `rollback`: edits of it change nothing.
   public var isDeleted: Bool { state.isDeleted }
 
+  /// Whether it is new, deleted or edited here, and not confirmed.
   public var hasChanges: Bool { state.isInserted || state.isDeleted || !state.edits.isEmpty }
 
   /// The value of a property by its number; null for one that the entity does not have.
@@ -36,6 +42,8 @@ open class ManagedObject {
     entity.property(property).map { state.value($0) } ?? .null
   }
 
+  /// Sets a property by its number, until `save` in this context only. Not checked here: the server validates. A
+  /// property that the entity does not have is passed over.
   public func setValue(_ value: Value, for property: PropertyNumber) {
     guard let property = entity.property(property) else { return }
     context.set(value, property, of: state)
@@ -61,11 +69,13 @@ open class ManagedObject {
     return context.related(to: state, through: property).compactMap { context.object($0) as? Destination }
   }
 
+  /// Adds to a relationship from whichever end, until `save` in this context only.
   public func add(_ other: ManagedObject, to property: PropertyNumber) {
     guard let property = entity.property(property) else { return }
     context.connect(state, other.state, through: property)
   }
 
+  /// Takes out of a relationship from whichever end, until `save` in this context only.
   public func remove(_ other: ManagedObject, from property: PropertyNumber) {
     guard let property = entity.property(property) else { return }
     context.disconnect(state, other.state, through: property)

@@ -7,6 +7,7 @@ extension ObjectContext {
     model.entity(named: type.entityName).flatMap { insert($0) as? Object }
   }
 
+  /// Nil for an abstract entity.
   public func insert(_ entity: Entity) -> ManagedObject? {
     guard !entity.isAbstract else { return nil }
     let state = ObjectState(id: temporaryID(entity), entity: entity, stored: nil)
@@ -109,6 +110,7 @@ extension ObjectContext {
     dirty.values.filter { $0.isInserted && $0.sent.isEmpty }.sorted { $0.id < $1.id }.map { face(of: $0) }
   }
 
+  /// Whether `save` would send anything.
   public var hasChanges: Bool {
     dirty.values.contains { $0.isInserted && $0.sent.isEmpty || isUnsavedDelete($0) || !$0.edits.isEmpty }
   }

@@ -7,6 +7,7 @@ import GraphWire
 /// Pure like the replica that it owns: everything that is to be done comes out of `takeActions`. It belongs to one
 /// actor; a client runs it (`GraphClient`), and so does the simulation.
 public final class ObjectContext {
+  /// The model of the served graph.
   public let model: Model
   /// The protocol's half.
   public internal(set) var replica: Replica
@@ -31,6 +32,8 @@ public final class ObjectContext {
     weak var state: ObjectState?
   }
 
+  /// An empty context over a replica without a connection.
+  /// - Parameter classes: for each entity that has one, the class of its objects.
   public init(model: Model, replica: Replica, classes: [ManagedObject.Type] = []) {
     self.model = model
     self.replica = replica
@@ -128,6 +131,7 @@ public final class ObjectContext {
     return lastQuery
   }
 
+  /// Ends a live query; its objects stay as long as somebody holds them, and follow nothing any more.
   public func unfollow(_ query: QueryID) {
     results[query] = nil
     handle(.unsubscribe(query))
@@ -178,6 +182,7 @@ public final class ObservationToken {
 
   final class Identity {}
 
+  /// Ends the observation before the token goes.
   public func cancel() { context?.remove(identity) }
 
   deinit { context?.remove(identity) }
@@ -187,18 +192,24 @@ public final class ObservationToken {
 public struct ObjectsDidChange: Sendable {
   /// 0 for a result that was loaded.
   public var revision: Revision = 0
+  /// Who committed; empty for a result that was loaded.
   public var author = ""
+  /// When; 0 for a result that was loaded.
   public var time: Timestamp = 0
+  /// Objects that came to a query and that the context had no image of before.
   public var inserted = [ObjectID]()
   /// With the properties that changed.
   public var updated = [ObjectID: Set<PropertyNumber>]()
+  /// Objects that are gone altogether.
   public var deleted = [ObjectID]()
   /// Objects whose values came anew, without word of what changed.
   public var refreshed = [ObjectID]()
   /// Objects that left a query without being deleted.
   public var departed = [ObjectID]()
+  /// The live queries whose results this changed.
   public var queries = Set<QueryID>()
 
+  /// Whether the property may have changed: it did, the object came anew, or it is gone.
   public func touches(_ id: ObjectID, _ property: PropertyNumber) -> Bool {
     updated[id]?.contains(property) == true || refreshed.contains(id) || deleted.contains(id)
   }

@@ -13,7 +13,9 @@ public struct Replica: Sendable {
     case live
   }
 
+  /// Names this client to the server: half of the key of each of its transactions.
   public let id: UniqueID
+  /// Who commits, as history will have it.
   public let author: String
   let program: String
   let model: ModelHash?
@@ -66,6 +68,10 @@ public struct Replica: Sendable {
     }
   }
 
+  /// A replica without a connection, that follows nothing.
+  /// - Parameters:
+  ///   - id: random, and never used by another replica.
+  ///   - model: nil takes whatever model the server has.
   public init(id: UniqueID, author: String, program: String = "", model: ModelHash?) {
     self.id = id
     self.author = author
@@ -79,6 +85,7 @@ public struct Replica: Sendable {
   /// Transactions that the server has not answered.
   public var pendingTransactions: [TransactionID] { pending.map(\.id) }
 
+  /// Takes one event and appends what is to be done, in order.
   public mutating func handle(_ event: ReplicaEvent, into actions: inout [ReplicaAction]) {
     switch event {
     case .connected: sayHello(&actions)
@@ -103,6 +110,7 @@ public struct Replica: Sendable {
     }
   }
 
+  /// The same, with the actions returned.
   public mutating func handle(_ event: ReplicaEvent) -> [ReplicaAction] {
     var actions = [ReplicaAction]()
     handle(event, into: &actions)

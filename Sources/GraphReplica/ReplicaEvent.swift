@@ -9,31 +9,45 @@ public typealias RequestID = UInt64
 
 /// What happens to the replica: from the network below, and from its owner above.
 public enum ReplicaEvent: Sendable {
+  /// A connection stands; hello goes out.
   case connected
+  /// A message of the connection that stands.
   case received(ToClient)
+  /// It is gone: questions are refused, saves and queries kept.
   case disconnected
   /// Commits, now or when there is a connection again; answered by `.saved`.
   case save(Transaction)
+  /// Takes back a commit, 0 being the author's newest; kept and answered as a save is.
   case undo(TransactionID, revision: Revision)
   /// Follows a query until `.unsubscribe`, over every reconnect.
   case subscribe(QueryID, Subscribe)
+  /// Follows the query no more.
   case unsubscribe(QueryID)
+  /// A question; refused when there is no connection, for it is its owner's to repeat.
   case ask(RequestID, Question)
   /// The owner has used a chunk and takes another.
   case more(RequestID)
+  /// What others are to see; dropped when there is no connection.
   case presence([UInt8])
+  /// Milliseconds of a clock that never goes back, about once a second.
   case tick(Int64)
 }
 
+/// What can be asked besides live queries.
 public enum Question: Hashable, Sendable {
+  /// Answered by chunks.
   case fetch(Fetch)
+  /// Commits, newest first; `through` 0 is the newest.
   case log(after: Revision, limit: UInt64, through: Revision)
+  /// What the server tells of itself.
   case status
+  /// The model file.
   case model
 }
 
 /// What the replica wants done or has to tell, in this order.
 public enum ReplicaAction: Sendable {
+  /// To the server, on the connection that stands.
   case send(ToServer)
   /// The connection is of no use any more.
   case disconnect(Refusal)
@@ -41,6 +55,7 @@ public enum ReplicaAction: Sendable {
   case welcomed(Welcome)
   /// The server wants nothing to do with this client, now or later.
   case rejected(Refusal)
+  /// What became of a save or an undo; once for each.
   case saved(TransactionID, Result<Saved, Refusal>)
   /// A query's first result, or a new one after a reset, may be shown.
   case loaded(QueryID, [ObjectImage], at: Token)
@@ -51,14 +66,21 @@ public enum ReplicaAction: Sendable {
   case diverged
   /// A commit, with everything that it does to this replica's queries.
   case changed(CommitUpdate)
+  /// The query is not followed.
   case refusedQuery(QueryID, Refusal)
+  /// A part of a fetch's answer; the owner asks for the next by `.more`.
   case chunk(RequestID, Chunk)
+  /// The answer to another question, or a part of it.
   case answer(RequestID, Answer)
+  /// The question has no answer, or no further part.
   case refused(RequestID, Refusal)
+  /// What another session shows of itself; `left`: it is gone.
   case presence(session: UInt64, author: String, state: [UInt8], left: Bool)
 }
 
+/// An accepted transaction, with the objects as the server stored them.
 public struct Saved: Hashable, Sendable {
+  /// Revision, permanent ids, conflicts that the policy decided.
   public var committed: Committed
   /// The objects of the commit as stored, as far as they fit into the reply.
   public var objects: [ObjectImage]
@@ -66,6 +88,7 @@ public struct Saved: Hashable, Sendable {
   public var isComplete: Bool
 }
 
+/// The answer to a question that is no fetch.
 public enum Answer: Hashable, Sendable {
   case log([CommitEntry], last: Bool)
   case status(ServerStatus)
@@ -74,9 +97,13 @@ public enum Answer: Hashable, Sendable {
 
 /// One commit as this replica's queries saw it.
 public struct CommitUpdate: Hashable, Sendable {
+  /// The commit.
   public var revision: Revision
+  /// When it was committed.
   public var time: Timestamp
+  /// Who committed it.
   public var author: String
+  /// For each query that it touches, what it does to it.
   public var changes: [(query: QueryID, changes: [Delta.Change])]
 
   public init(

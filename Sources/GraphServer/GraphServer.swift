@@ -13,12 +13,17 @@ import ServiceLifecycle
 /// One event loop carries every connection and the hub, one thread writes, a few read. Group commit falls out of
 /// that: whatever arrives while the disk is busy is the next batch.
 public struct GraphServer: Service {
+  /// Where to listen, and what is allowed.
   public struct Configuration: Sendable {
+    /// All of them must be free, or `run` throws.
     public var addresses: [ServerAddress]
+    /// What one client may cost; docs/operating.md names each.
     public var limits = HubLimits()
     /// What `Welcome.server` and `stickies status` say.
     public var name: String
+    /// Threads that read the store for clients; no use in more than the store's `maximumReaders`.
     public var readerThreads = 2
+    /// One more is closed without a word.
     public var maximumConnections = 8_192
 
     public init(addresses: [ServerAddress], name: String = "") {
@@ -44,6 +49,7 @@ public struct GraphServer: Service {
   }
 
   /// Serves until the task's graceful shutdown, then tells clients, finishes what it accepted, and closes the store.
+  /// - Throws: `StoreFailure` when an address can't be listened on.
   public func run() async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = group.next()

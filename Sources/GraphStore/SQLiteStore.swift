@@ -13,8 +13,11 @@ import Synchronization
 /// `@unchecked Sendable`: the pool and the constants are Sendable by themselves; `writer` is read and written by the one
 /// caller of `commit` at a time, inside the pool's writer queue, and by `init` and `close`.
 public final class SQLiteStore: GraphStoring, @unchecked Sendable {
+  /// The model that the store was made with, or one of equal hash.
   public let model: Model
+  /// The data directory, as it was given.
   public let directory: String
+  /// Random, made with the store: tokens name it.
   public let storeID: UniqueID
 
   let path: String
@@ -38,6 +41,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     /// The WAL is copied into the database when it has this many pages of 4 KiB: a smaller number makes one commit in
     /// that many slow, a larger one makes every commit of a lone client slower.
     public var checkpointPages = 4_000
+    /// Connections that may read at once; one more waits.
     public var maximumReaders = 5
     /// So many changes may wait for the full-text indexes. More make commits cheaper and searches dearer: a search looks
     /// into each of them, some microseconds a piece.
@@ -47,6 +51,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     /// A bug to plant; the simulation must catch each.
     public var plantedBug: PlantedBug?
 
+    /// What the daemon runs with; ids from the system's random numbers.
     public init() {
       let source = RandomSource()
       random = { source.next() }

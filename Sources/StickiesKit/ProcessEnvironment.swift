@@ -10,8 +10,10 @@ import GraphWire
 public struct ProcessEnvironment: Sendable {
   private let variables: [String: String]
 
+  /// Variables other than the process's own, for tests.
   public init(variables: [String: String]) { self.variables = variables }
 
+  /// The process's own, as they are now.
   public static var current: ProcessEnvironment {
     ProcessEnvironment(variables: ProcessInfo.processInfo.environment)
   }
@@ -66,5 +68,6 @@ public struct ProcessEnvironment: Sendable {
     return "\(user)@\(ProcessInfo.processInfo.hostName)"
   }
 
+  /// Whether `NO_COLOR` is set to anything.
   public var wantsNoColor: Bool { self["NO_COLOR"] != nil }
 }

@@ -48,8 +48,11 @@ public enum StoreCheck {
 
   /// Where something was found. Nothing is set for what concerns the whole store.
   public struct Place: Hashable, Sendable, CustomStringConvertible {
+    /// The table, by its name in the file.
     public var table: String?
+    /// SQLite's number of the row in it.
     public var row: Int64?
+    /// The object that the row is or was.
     public var object: ObjectID?
 
     public init(table: String? = nil, row: Int64? = nil, object: ObjectID? = nil) {
@@ -64,8 +67,11 @@ public enum StoreCheck {
     }
   }
 
+  /// One thing that is not as it must be.
   public struct Finding: Hashable, Sendable, CustomStringConvertible {
+    /// What is wrong with it.
     public let kind: Kind
+    /// Where it was found.
     public let place: Place
     /// A sentence that begins behind the place.
     public let text: String

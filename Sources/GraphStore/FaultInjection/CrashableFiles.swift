@@ -50,6 +50,7 @@ public enum CrashableFiles {
     folders.withLock { $0[path] = $0[path] ?? Folder() }
   }
 
+  /// Looks at the folder no more; its files stay as they are.
   public static func unwatch(_ path: String) { folders.withLock { $0[path] = nil } }
 
   /// The power goes: connections that are open can write no more. Close them, then call `recover`.
