@@ -140,9 +140,9 @@ extension Hub {
         continue
       }
       session.backlog += frames.count
+      totalBacklog += frames.count
       receivers.append(id)
     }
-    totalBacklog += frames.count * receivers.count
     if !receivers.isEmpty { actions.append(.broadcast(frames, to: receivers)) }
     for id in lagging { pump(id, &actions) }
   }

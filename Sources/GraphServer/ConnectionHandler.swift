@@ -1,3 +1,4 @@
+import Glibc
 import GraphHub
 import GraphModel
 import GraphWire
@@ -12,8 +13,10 @@ final class ConnectionHandler: ChannelInboundHandler {
   private let runner: HubRunner
   private var decoder: FrameDecoder
   private var context: ChannelHandlerContext?
-  /// Kept, because finding it costs a cast.
+  /// Kept, because finding them costs casts.
+  private var channel: (any Channel)?
   private var options: (any NIOSynchronousChannelOptions)?
+  private var descriptor: NIOBSDSocket.Handle?
   private var session: SessionID?
   private var pending = [ByteBuffer]()
   private var pendingBytes = 0
@@ -29,7 +32,11 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   func channelActive(context: ChannelHandlerContext) {
     self.context = context
+    channel = context.channel
     options = context.channel.syncOptions
+    descriptor = try? context.channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+      of: NIOBSDSocket.Handle.self
+    ) { $0 }
     guard let session = runner.open(self) else {
       // More connections than are allowed: nothing is said, or they would cost what the limit is to save.
       return context.close(promise: nil)
@@ -41,7 +48,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   func channelInactive(context: ChannelHandlerContext) {
     self.context = nil
-    options = nil
+    (channel, options, descriptor) = (nil, nil, nil)
     pending = []
     if let session { runner.closed(session) }
     context.fireChannelInactive()
@@ -93,21 +100,33 @@ final class ConnectionHandler: ChannelInboundHandler {
   /// Writes what is queued and reports the bytes to the hub when they have left.
   func flush() {
     isDirty = false
-    guard let context, let session, !pending.isEmpty else { return }
-    for buffer in pending { context.write(wrapOutboundOut(buffer), promise: nil) }
+    guard let context, let session, var buffer = pending.first else { return }
+    for more in pending.dropFirst() { buffer.writeImmutableBuffer(more) }
     pending.removeAll(keepingCapacity: true)
     let bytes = pendingBytes
     pendingBytes = 0
-    context.flush()
-    if (try? options?.getOption(.bufferedWritableBytes)) == 0 {
-      // As almost always: the socket has taken all of it, and nobody needs to be called back.
-      return runner.drained(session, bytes: bytes)
-    }
+    writeDirectly(&buffer)
+    // As almost always: the socket has taken all of it, and nobody needs to be called back.
+    if buffer.readableBytes == 0 { return runner.drained(session, bytes: bytes) }
     let promise = context.eventLoop.makePromise(of: Void.self)
     // A write that failed is followed by the end of the connection, which drains everything.
     promise.futureResult.whenSuccess { [runner] in runner.handle(.drained(session, bytes: bytes)) }
-    // Nothing, behind everything: when it has left, so has the rest.
-    context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: promise)
+    context.writeAndFlush(wrapOutboundOut(buffer), promise: promise)
+  }
+
+  /// Gives the socket what it takes at once, past the channel's queue of writes, when nothing waits there. For a delta to
+  /// a thousand connections that queue costs as much as the rest of what we do; docs/decisions/0008 has the figures.
+  ///
+  /// The channel closes its descriptor and ceases to be active in one step, on this loop and with no call out between:
+  /// while it is active, the descriptor is its own. An error is left to the channel, which meets it with the rest.
+  private func writeDirectly(_ buffer: inout ByteBuffer) {
+    guard let descriptor, let channel, channel.isActive, (try? options?.getOption(.bufferedWritableBytes)) == 0 else {
+      return
+    }
+    let sent = buffer.withUnsafeReadableBytes { bytes in
+      send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+    }
+    if sent > 0 { buffer.moveReaderIndex(forwardBy: sent) }
   }
 
   func setReading(_ isReading: Bool) {

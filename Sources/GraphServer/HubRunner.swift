@@ -27,6 +27,8 @@ final class HubRunner: @unchecked Sendable {
   /// Commits that came in this turn of the loop: they go to the writer together, and so share one wait for the disk and
   /// one delta for whoever watches.
   private var commits = [(Ticket, WriteRequest)]()
+  /// Commits that the writer's thread has, or whose results the hub has not handled yet.
+  private var awaited = 0
   private var streams = [Ticket: ReadStream]()
   private var lastSession: SessionID = 0
   private let finished: EventLoopPromise<Void>
@@ -52,7 +54,14 @@ final class HubRunner: @unchecked Sendable {
 
   /// From any thread.
   func submit(_ event: HubEvent) {
-    loop.execute { self.handle(event) }
+    loop.execute {
+      switch event {
+      case .committed(let results): self.awaited -= results.count
+      case .commitFailed(let tickets, _): self.awaited -= tickets.count
+      default: break
+      }
+      self.handle(event)
+    }
   }
 
   /// Takes an event and performs what the hub makes of it, then flushes every socket once.
@@ -85,18 +94,26 @@ final class HubRunner: @unchecked Sendable {
   }
 
   func flush() {
-    if !commits.isEmpty {
-      let turn = commits
-      commits.removeAll(keepingCapacity: true)
-      if let result = writer.takeTurn(turn) { perform(result) }
-    }
-    while !dirty.isEmpty || !drained.isEmpty {
+    // Each of these may lead to more of the others.
+    while !commits.isEmpty || !dirty.isEmpty || !drained.isEmpty {
+      handOverCommits()
       let ready = dirty
       dirty.removeAll(keepingCapacity: true)
       for connection in ready { connection.flush() }
       let left = drained
       drained.removeAll(keepingCapacity: true)
       for (id, bytes) in left { perform(.drained(id, bytes: bytes)) }
+    }
+  }
+
+  private func handOverCommits() {
+    guard !commits.isEmpty else { return }
+    let turn = commits
+    commits.removeAll(keepingCapacity: true)
+    if let result = writer.takeTurn(turn, isFree: awaited == 0) {
+      perform(result)
+    } else {
+      awaited += turn.count
     }
   }
 

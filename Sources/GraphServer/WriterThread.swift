@@ -16,10 +16,12 @@ private final class LoneClient: @unchecked Sendable {
   private static let neededStreak = 8
   /// A larger transaction is planned while the loop goes on.
   private static let maximumChanges = 8
-  /// After one that took longer the next ones go to the thread: a disk that is slow always holds the loop up one time in
-  /// so many, and a checkpoint costs no more than this either.
+  /// Text and data of a few windows; no more is planned and written while the loop waits.
+  private static let maximumSize = 64 << 10
+  /// After one that took this long the next ones go to the thread, more of them the longer it took: a slow disk, a
+  /// checkpoint, and another program's lock hold the loop up for a bounded share of the time.
   private static let slowNanoseconds: UInt64 = 5_000_000
-  private static let pauseAfterSlow = 8
+  private static let pauseAfterSlow: UInt64 = 8
 
   func allows(_ turn: [(Ticket, WriteRequest)]) -> Bool {
     guard turn.count == 1, let request = turn.first?.1, request.id.replica == replica else {
@@ -29,12 +31,14 @@ private final class LoneClient: @unchecked Sendable {
     }
     streak += 1
     if pause > 0 { pause -= 1 }
-    guard case .transaction(let transaction, _) = request else { return false }
-    return streak >= Self.neededStreak && pause == 0 && transaction.changes.count <= Self.maximumChanges
+    guard streak >= Self.neededStreak, pause == 0, case .transaction(let transaction, _) = request else { return false }
+    // A delete may take a hundred thousand objects along.
+    return transaction.changes.count <= Self.maximumChanges && !transaction.changes.contains { $0.kind == .delete }
+      && transaction.approximateSize <= Self.maximumSize
   }
 
   func took(nanoseconds: UInt64) {
-    if nanoseconds > Self.slowNanoseconds { pause = Self.pauseAfterSlow }
+    pause = Int(nanoseconds / Self.slowNanoseconds * Self.pauseAfterSlow)
   }
 }
 
@@ -82,8 +86,9 @@ final class WriterThread: Sendable {
 
   /// Takes what came in one turn of the hub's loop. A lone client's small commit is done here and now, and its result
   /// is returned; everything else goes to the thread. docs/decisions/0005 says why and what bounds it.
-  func takeTurn(_ requests: [(Ticket, WriteRequest)]) -> HubEvent? {
-    guard loneClient.allows(requests), mailbox.withLock({ $0.isIdle && $0.waiting.isEmpty && !$0.isStopping }) else {
+  /// - Parameter isFree: every result of the thread has been handled by the hub: none may be overtaken.
+  func takeTurn(_ requests: [(Ticket, WriteRequest)], isFree: Bool) -> HubEvent? {
+    guard loneClient.allows(requests), isFree else {
       enqueue(requests)
       return nil
     }

@@ -95,6 +95,10 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       try pool.writeWithoutTransaction { writer = try makeWriter($0) }
     } catch let error as DatabaseError {
       throw Self.failure(code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
+    } catch let error as MalformedMessage {
+      throw StoreFailure(
+        .corrupt, "the store \(path) is damaged", cause: "its newest commit can't be decoded: \(error.reason)",
+        advice: "Stop stickiesd, keep a copy of the files, and run stickiesd check.")
     }
   }
 
@@ -158,6 +162,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
         database.trace { _ in willRunStatement(isReader) }
       }
     }
+    let hadLog = StoreFiles.hasContent(path + "-wal")
     let pool = try DatabasePool(path: path, configuration: configuration)
     // After `prepareDatabase` the pool has set NORMAL: set and read back what durability hangs on here.
     try pool.writeWithoutTransaction { database in
@@ -172,6 +177,9 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
           cause: "journal_mode \(mode ?? "?"), synchronous \(synchronous ?? -1)",
           advice: "Use a data directory on a local file system that SQLite's WAL works on.")
       }
+      // Where there was no log, the pool has begun one with a commit of its own, not synchronized. Synchronized now, or
+      // a power cut within our first commit could leave a hole before that one's last frame.
+      if !hadLog { _ = try database.checkpoint(.passive) }
     }
     return pool
   }

@@ -40,6 +40,11 @@ enum StoreFiles {
     }
   }
 
+  static func hasContent(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_size > 0
+  }
+
   /// What the first hundred bytes say.
   enum Kind: Equatable {
     case absent

@@ -1,3 +1,4 @@
+import GRDB
 import GraphModel
 import GraphStore
 import GraphTesting
@@ -133,6 +134,30 @@ import Testing
         )
       }
     }
+  }
+
+  /// Moved and not rewritten all the same: what a search has to read beyond the index has a bound in bytes.
+  @Test func largeObjectsAreIndexedBeforeManyOfThemWait() throws {
+    let store = try TestStore(try Fixtures.company(), wordLimit: 1_000)
+    let bio = String(repeating: "word ", count: 200_000)
+    let person = try store.insert("Person", ["name": .string("p"), "bio": .string(bio)])
+    func waiting() throws -> Int64 {
+      let mark = try DatabaseQueue(path: store.directory.path + "/graph.sqlite").read {
+        try Int64.fetchOne($0, sql: "SELECT revision FROM _words") ?? 0
+      }
+      return try store.store.head.revision - mark
+    }
+    #expect(try waiting() == 1)
+    var most: Int64 = 0
+    for age in 0..<12 {
+      try store.commit([store.update(person, "Person.age", .integer(Int64(age)))])
+      most = max(most, try waiting())
+      #expect(try store.all("Person", "bio SEARCH \"word\"").count == 1)
+    }
+    // A megabyte each, four in all.
+    #expect((2...5).contains(most))
+    try store.reopen()
+    #expect(try waiting() < 5)
   }
 
   @Test(arguments: [UInt64(11), 12, 13])

@@ -111,6 +111,8 @@ struct StoreChecker {
     guard 0...head ~= watermark else {
       return report(.words, .init(table: "_words"), "says \(watermark), the newest commit is \(head)")
     }
+    // Without an index nothing moves the watermark, and all of history would lie behind it.
+    guard layout.orderedTables.contains(where: { !$0.wordTables.isEmpty }) else { return }
     indexed = try IndexedTexts(history, watermark: watermark)
   }
 

@@ -7,19 +7,21 @@ struct IndexedTexts {
   private(set) var images = [ObjectID: ObjectImage?]()
   /// How much has happened since, as the feed counts it.
   private(set) var changes = 0
+  private(set) var bytes = 0
 
   init() {}
 
   init(_ history: HistoryReader, watermark: Revision) throws {
-    for record in try history.records(after: watermark, through: nil, maximumChanges: .max) {
-      changes += max(1, record.changes.count)
-      for change in record.changes {
-        switch change.kind {
-        case .inserted, .deleted: images[change.id] = .some(nil)
-        case .updated: if images[change.id] == nil { images[change.id] = .some(change.before) }
-        }
+    var present = [ObjectID: ObjectImage?]()
+    var deleted = Set<ObjectID>()
+    try history.forEachCommitNewestFirst(after: watermark) { commit in
+      changes += max(1, commit.changes.count)
+      for change in try history.takeBack(commit, in: &present) {
+        bytes += (change.after ?? change.before)?.binary.count ?? 0
+        if change.kind == .deleted { deleted.insert(change.id) }
       }
     }
+    for (id, image) in present { images[id] = .some(deleted.contains(id) ? nil : image) }
   }
 
   /// The image that the indexes know of an object that is there.

@@ -30,7 +30,7 @@ final class WordFeed {
   private var changes = 0
   private var bytes = 0
 
-  /// Texts that wait have at most this many bytes.
+  /// Objects that changed, texts or not, have at most this many bytes: a search reads them all.
   private static let maximumBytes = 4 << 20
 
   init(_ connection: Connection, layout: StoreLayout, limit: Int) {
@@ -59,13 +59,16 @@ final class WordFeed {
 
   private func put(_ indexed: String?, _ present: String?, _ place: Place, _ table: EntityTable.WordTable) {
     waiting[place] = Waiting(table: table, indexed: indexed, present: present)
-    bytes += (indexed?.utf8.count ?? 0) + (present?.utf8.count ?? 0)
   }
 
   // MARK: - Feeding
 
   /// Call for each commit, once its rows are written.
-  func committed(changes count: Int) { changes += max(1, count) }
+  /// - Parameter size: the bytes of all images that it changed.
+  func committed(changes count: Int, size: Int) {
+    changes += max(1, count)
+    bytes += size
+  }
 
   /// Call before COMMIT: feeds when enough waits.
   /// - Parameter head: the revision that the transaction leads to.
@@ -93,7 +96,8 @@ final class WordFeed {
 
   private func reset(to revision: Revision) {
     watermark = revision
-    waiting.removeAll(keepingCapacity: true)
+    // One huge commit does not leave its memory behind.
+    waiting.removeAll(keepingCapacity: waiting.capacity <= 8 * limit)
     (changes, bytes) = (0, 0)
   }
 
@@ -110,7 +114,7 @@ final class WordFeed {
     reset(to: try Self.watermark(connection))
     guard isNeeded else { return }
     let indexed = try IndexedTexts(history, watermark: watermark)
-    changes = indexed.changes
+    (changes, bytes) = (indexed.changes, indexed.bytes)
     for (id, before) in indexed.images {
       guard let found = try history.objects.find(id), let image = try history.objects.readImage(of: id),
         let table = history.objects.layout.table(of: id.entity)

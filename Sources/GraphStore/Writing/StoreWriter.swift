@@ -101,7 +101,8 @@ final class StoreWriter {
     let next = revision + 1
     var counters = sequences
     for (property, number) in plan.sequences { counters[property] = number }
-    let sums = try plan.changes.map { try ($0.after ?? $0.before).map(sum) ?? 0 }
+    var size = 0
+    let sums = try plan.changes.map { try ($0.after ?? $0.before).map { try sum($0, &size) } ?? 0 }
     let changes = HistoryChange.encode(plan.changes, sums: sums, model: layout.model)
     guard changes.count <= Self.maximumCommitSize else {
       throw Refusal(
@@ -114,7 +115,7 @@ final class StoreWriter {
     let print = try writeCommit(
       next, transaction, author: author, undoes: undoes, time: time, changes: changes, counters: counters,
       outcome: outcome)
-    words.committed(changes: plan.changes.count)
+    words.committed(changes: plan.changes.count, size: size)
     revision = next
     fingerprint = print
     lastTime = time
@@ -127,7 +128,7 @@ final class StoreWriter {
     return WriteResult(outcome: .committed(committed), record: record)
   }
 
-  private func sum(_ image: ObjectImage) throws -> UInt64 {
+  private func sum(_ image: ObjectImage, _ size: inout Int) throws -> UInt64 {
     // A huge object does not leave its memory behind.
     if scratch.bytes.capacity > 1 << 20 { scratch = BinaryWriter(capacity: 1_024) }
     scratch.bytes.removeAll(keepingCapacity: true)
@@ -137,6 +138,7 @@ final class StoreWriter {
       throw Refusal(
         .limit, "the \(name) would have \(scratch.bytes.count) bytes; at most \(ObjectImage.maximumSize) are taken")
     }
+    size += scratch.bytes.count
     return Checksum.of(scratch.bytes)
   }
 
