@@ -177,6 +177,10 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
           cause: "journal_mode \(mode ?? "?"), synchronous \(synchronous ?? -1)",
           advice: "Use a data directory on a local file system that SQLite's WAL works on.")
       }
+      // Nobody observes transactions through the library, and its hooks must not outlive it: SQLite calls them when a
+      // connection is closed in the middle of a transaction.
+      sqlite3_commit_hook(database.sqliteConnection, nil, nil)
+      sqlite3_rollback_hook(database.sqliteConnection, nil, nil)
       // Where there was no log, the pool has begun one with a commit of its own, not synchronized. Synchronized now, or
       // a power cut within our first commit could leave a hole before that one's last frame.
       if !hadLog { _ = try database.checkpoint(.passive) }

@@ -4,7 +4,7 @@ import Foundation
 /// same, all in one run. Each figure is the median of three runs; ours, the limit's and Redis's take turns.
 struct Bench {
   /// Runs of which the median is taken.
-  static let rounds = 3
+  static let rounds = 5
   static let text = "Buy milk and bread on the way home, and call Ann about the garden party on Saturday"
 
   let daemon: String
