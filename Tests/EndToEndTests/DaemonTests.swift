@@ -106,6 +106,21 @@ import Testing
       let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
       python.waitUntilExit()
       #expect(python.terminationStatus == 0, "\(text)")
+      for step in ["hello", "commit", "fetch", "subscribe", "delta", "resume", "objects", "close"] {
+        #expect(text.contains("ok  \(step)"), "\(text)")
+      }
+      // The server's own account of it, newest first. The repeated commit is not there; the board went with its notes.
+      let log = try daemon.run("log", "--limit", "5", "--json").json().arrayValue ?? []
+      let changes = log.map { commit in
+        (commit["changes"]?.arrayValue ?? []).compactMap { $0["kind"]?.stringValue }
+      }
+      #expect(
+        changes == [
+          Array(repeating: "removed", count: 4), ["removed"], ["updated"], ["updated"],
+          Array(repeating: "inserted", count: 5),
+        ])
+      let authors = log.map { $0["author"]?.stringValue }
+      #expect(authors == Array(repeating: "python-second", count: 4) + ["python-first"])
     }
   }
 
