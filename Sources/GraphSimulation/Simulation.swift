@@ -11,13 +11,19 @@ public enum PlantedBug: String, Sendable, CaseIterable {
   var storeBug: SQLiteStore.PlantedBug? { SQLiteStore.PlantedBug(rawValue: rawValue) }
 }
 
-/// One hub, one real store and several replicas in one thread, under a seed: links that delay, cut and drop, and
-/// crashes of any part between any two steps. A crash of the server leaves on disk what SQLite's own syncs had made
+/// One hub, one real store and several replicas in one thread, under a seed: links that delay, cut and drop,
+/// clients that come back while the server still believes in their old connection, and crashes of any part between
+/// any two steps. A crash of the server leaves on disk what SQLite's own syncs had made
 /// durable.
 ///
 /// What is asserted: an acknowledged commit is never lost nor doubled, a refused one never there, revisions never go
 /// back for a client, and at every quiet moment each live query equals a fresh fetch.
 public final class Simulation {
+  private struct Ghost {
+    let session: SessionID
+    var up: [[UInt8]]
+  }
+
   public struct Failure: Error, CustomStringConvertible {
     public let seed: UInt64
     public let step: Int
@@ -35,6 +41,8 @@ public final class Simulation {
   private var server: ServerNode?
   private var clients = [ClientNode]()
   private var sessions = [SessionID: Int]()
+  /// Connections that their clients have lost and the server has not, with what is still under way from each.
+  private var ghosts = [Ghost]()
   private var lastSession: SessionID = 0
   private var clock: Int64 = 1_000
   private var step = 0
@@ -113,7 +121,8 @@ public final class Simulation {
     case 420..<650: deliverDown(random.pick(clients.filter { !$0.down.isEmpty }))
     case 650..<780: write()
     case 780..<860: runJob()
-    case 860..<950: hear()
+    case 860..<940: hear()
+    case 940..<950: haunt()
     case 950..<980: reconnect(random.pick(clients.filter { $0.session == nil }))
     case 980..<990: cut(random.pick(clients))
     case 990..<992:
@@ -130,11 +139,14 @@ public final class Simulation {
     guard let client, let session = client.session, !client.up.isEmpty, server?.paused.contains(session) == false else {
       return
     }
-    let frame = client.up.removeFirst()
+    note("up \(client.number)")
+    receive(client.up.removeFirst(), from: session)
+  }
+
+  private func receive(_ frame: [UInt8], from session: SessionID) {
     var decoder = FrameDecoder()
     decoder.append(frame)
     guard let bytes = try? decoder.next(), let message = try? ToServer(binary: bytes) else { return }
-    note("up \(client.number)")
     feed(.received(message, from: session))
   }
 
@@ -183,9 +195,26 @@ public final class Simulation {
   private func cut(_ client: ClientNode?) {
     guard let client, let session = client.session else { return }
     note("client \(client.number) is cut off")
+    // A server often hears late that a client is gone; meanwhile that client comes back, and is there twice.
+    let ghost = random.chance(50) ? Ghost(session: session, up: client.up) : nil
     client.disconnect()
     sessions[session] = nil
-    feed(.closed(session))
+    if let ghost { ghosts.append(ghost) } else { feed(.closed(session)) }
+  }
+
+  /// Something that a client sent before it was cut off arrives after all, or the server learns that it is gone.
+  private func haunt() {
+    guard !ghosts.isEmpty else { return }
+    let place = random.below(ghosts.count)
+    let session = ghosts[place].session
+    if !ghosts[place].up.isEmpty, random.chance(70), server?.paused.contains(session) == false {
+      note("up from the lost connection \(session)")
+      receive(ghosts[place].up.removeFirst(), from: session)
+    } else {
+      note("the server hears that connection \(session) is lost")
+      ghosts.remove(at: place)
+      feed(.closed(session))
+    }
   }
 
   // MARK: - The server
@@ -206,7 +235,7 @@ public final class Simulation {
   private func crashServer() throws {
     note("the server crashes after \(CrashableFiles.syncs(directory)) syncs")
     for client in clients { client.disconnect() }
-    sessions = [:]
+    (sessions, ghosts) = ([:], [])
     CrashableFiles.crash(directory)
     // The connections close here, and can write nothing any more.
     server = nil
@@ -263,6 +292,7 @@ public final class Simulation {
   /// Lets everything finish, then holds the clients against the store.
   private func quiesce() throws {
     note("quiet")
+    while !ghosts.isEmpty { haunt() }
     for _ in 0..<20_000 {
       for client in clients where client.session == nil { reconnect(client) }
       var isQuiet = true
