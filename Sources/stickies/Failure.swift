@@ -62,7 +62,9 @@ enum Failure {
       text =
         JSON.object([.init("error", .object([.init("code", .string(code)), .init("message", .string(message))]))]).text
     } else {
-      text = (prefix ? "stickies: " : "") + message
+      // A sentence may quote a note or a name: neither may command the terminal.
+      let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
+      text = (prefix ? "stickies: " : "") + lines.map { TextTable.visible(String($0)) }.joined(separator: "\n")
     }
     StandardError.write(text)
   }

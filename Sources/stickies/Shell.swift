@@ -76,7 +76,9 @@ struct Shell {
 
   /// Digits alone are a note's number; anything else is the beginning of an id.
   func note(_ name: String) async throws -> ObjectImage {
-    if let number = Int64(name) {
+    if !name.isEmpty, name.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+      // A number that no integer holds is no note's.
+      guard let number = Int64(name) else { throw Refusal(.notFound, "there is no note number \(name)") }
       let found = try await images("Note", where: .equal(property("Note", "number"), .integer(number)))
       guard let note = found.first else { throw Refusal(.notFound, "there is no note number \(number)") }
       return note
@@ -120,7 +122,8 @@ struct Shell {
   private func title(_ image: ObjectImage) -> String {
     let entity = model.entity(image.id.entity)
     let text = (entity?.property(named: "text") ?? entity?.property(named: "name")).map { image[$0] }?.stringValue ?? ""
-    return String(text.prefix { $0 != "\n" }.prefix(60))
+    let line = String(TextTable.firstLine(text).prefix(60))
+    return line.isEmpty ? "(empty)" : line
   }
 
   // MARK: Writing

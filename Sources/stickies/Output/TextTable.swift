@@ -13,11 +13,16 @@ struct TextTable {
   func text(width: Int = Self.terminalWidth) -> String {
     guard !rows.isEmpty else { return "" }
     let all = [header] + rows
-    let widths = header.indices.dropLast().map { column in all.map { Self.width($0[column]) }.max() ?? 0 }
+    // Many tags must not push the text out: no column before the last takes more than a quarter of the line.
+    let most = width == .max ? .max : max(4, width / 4)
+    let widths = header.indices.dropLast().map { column in
+      min(most, all.map { Self.width($0[column]) }.max() ?? 0)
+    }
     return all.map { row in
       var line = ""
       for (column, width) in widths.enumerated() {
-        line += row[column] + String(repeating: " ", count: width - Self.width(row[column]) + 2)
+        let cell = Self.cut(row[column], to: width)
+        line += cell + String(repeating: " ", count: width - Self.width(cell) + 2)
       }
       return Self.cut(line + (row.last ?? ""), to: width)
     }.joined(separator: "\n")
