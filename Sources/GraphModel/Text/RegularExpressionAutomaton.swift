@@ -1,0 +1,163 @@
+/// A program with a map: which set of places follows which, for the signs that the program tells apart. The map is
+/// drawn when the pattern is read, as far as a budget of work reaches, and never changes: no lock, and the same for
+/// every text. Beyond its edge, and at signs it has no column for, the simulation goes on. A map that grows while texts
+/// are matched was rejected: it would need a lock, or a cache that every caller carries along.
+struct RegularExpressionAutomaton: Sendable {
+  typealias Simulation = RegularExpressionSimulation
+  /// Steps of the simulation that drawing a map may take: about a millisecond at worst.
+  static let budget = 20_000
+  static let maximumStates = 256
+
+  /// The first states are none: nothing can match any more; it has matched whatever follows; beyond the map's edge.
+  private static let (dead, matched, unknown, first): (UInt16, UInt16, UInt16, UInt16) = (0, 1, 2, 3)
+
+  private struct State: Hashable {
+    var places: [Simulation.Place]
+    var before: Simulation.Before
+  }
+
+  let program: RegularExpressionProgram
+  private let isAnywhere: Bool
+  private let alphabet: RegularExpressionAlphabet
+  /// A row for each state, a column for each symbol.
+  private var table = [UInt16]()
+  private var states = [State]()
+  private var numbers = [State: UInt16]()
+  private var mayEnd = [Bool]()
+  private var start = Self.unknown
+
+  /// How many states the map has.
+  var stateCount: Int { states.count }
+
+  init(_ program: RegularExpressionProgram, isAnywhere: Bool, budget: Int) {
+    self.program = program
+    self.isAnywhere = isAnywhere
+    alphabet = RegularExpressionAlphabet(program)
+    if budget > 0, !alphabet.samples.isEmpty { draw(budget: budget) }
+  }
+
+  // MARK: - The map
+
+  private mutating func draw(budget: Int) {
+    var simulation = Simulation(program, isAnywhere: isAnywhere)
+    let width = alphabet.samples.count
+    table = Array(repeating: Self.unknown, count: width * Int(Self.first))
+    start = number(of: State(places: simulation.places, before: simulation.before), &simulation)
+    var drawn = 0
+    while drawn < states.count {
+      let row = (drawn + Int(Self.first)) * width
+      for (column, sample) in alphabet.samples.enumerated() {
+        if simulation.steps > budget { return }
+        simulation.resume(states[drawn].places, states[drawn].before)
+        if simulation.advance(sample) {
+          table[row + column] = Self.matched
+        } else if simulation.places.isEmpty {
+          table[row + column] = Self.dead
+        } else {
+          let next = State(places: simulation.places.sorted(), before: simulation.before)
+          table[row + column] = number(of: next, &simulation)
+        }
+      }
+      drawn += 1
+    }
+  }
+
+  private mutating func number(of state: State, _ simulation: inout Simulation) -> UInt16 {
+    if let number = numbers[state] { return number }
+    if states.count == Self.maximumStates { return Self.unknown }
+    let number = UInt16(states.count) + Self.first
+    numbers[state] = number
+    states.append(state)
+    simulation.resume(state.places, state.before)
+    mayEnd.append(simulation.matchesAtEnd())
+    table.append(contentsOf: repeatElement(Self.unknown, count: alphabet.samples.count))
+    return number
+  }
+
+  // MARK: - Matching
+
+  /// - Parameter steps: Grows by what was done: one for each scalar on the map, more beyond it.
+  func matches(_ text: String, steps: inout Int) -> Bool {
+    if let answer = text.utf8.withContiguousStorageIfAvailable({ matches($0, &steps) }) { return answer }
+    var text = text
+    return text.withUTF8 { matches($0, &steps) }
+  }
+
+  private func matches(_ bytes: UnsafeBufferPointer<UInt8>, _ steps: inout Int) -> Bool {
+    var position = 0
+    var state = start
+    var simulation: Simulation?
+    defer { steps += position + (simulation?.steps ?? 0) }
+    while position < bytes.count {
+      if state >= Self.first {
+        let (next, last) = walk(bytes, from: state, &position)
+        if next == Self.dead { return false }
+        if next == Self.matched { return true }
+        state = last
+        if position == bytes.count { break }
+      }
+      // The scalar that could not be walked: simulated, and then looked up, for it may lead back to the map.
+      let current = state >= Self.first ? states[Int(state - Self.first)] : nil
+      var simulating = simulation.take() ?? Simulation(program, isAnywhere: isAnywhere)
+      if let current { simulating.resume(current.places, current.before) }
+      let isASCII = bytes[position] < 0x80
+      let isComplete = simulating.advance(Self.scalar(bytes, &position, folds: program.folds))
+      let isDead = simulating.places.isEmpty
+      state = Self.unknown
+      if !isASCII, !numbers.isEmpty {
+        state = numbers[State(places: simulating.places.sorted(), before: simulating.before)] ?? Self.unknown
+      }
+      simulation = simulating
+      if isComplete { return true }
+      if isDead { return false }
+    }
+    if state >= Self.first { return mayEnd[Int(state - Self.first)] }
+    var last = simulation ?? Simulation(program, isAnywhere: isAnywhere)
+    return last.matchesAtEnd()
+  }
+
+  /// Goes on as long as the map knows the way. Gives what stopped it, and the last state on the map.
+  private func walk(
+    _ bytes: UnsafeBufferPointer<UInt8>, from state: UInt16, _ position: inout Int
+  ) -> (next: UInt16, last: UInt16) {
+    let width = alphabet.samples.count
+    return table.withUnsafeBufferPointer { table in
+      alphabet.ascii.withUnsafeBufferPointer { ascii in
+        var (state, place) = (state, position)
+        defer { position = place }
+        while place < bytes.count {
+          let byte = bytes[place]
+          var after = place + 1
+          let symbol: Int
+          if byte < 0x80 {
+            symbol = Int(ascii[Int(byte)])
+          } else {
+            after = place
+            guard let known = alphabet.symbol(Self.scalar(bytes, &after, folds: false), program) else {
+              return (Self.unknown, state)
+            }
+            symbol = known
+          }
+          let next = table[Int(state) * width + symbol]
+          if next < Self.first { return (next, state) }
+          state = next
+          place = after
+        }
+        return (state, state)
+      }
+    }
+  }
+
+  /// A string's bytes are valid UTF-8.
+  private static func scalar(_ bytes: UnsafeBufferPointer<UInt8>, _ position: inout Int, folds: Bool) -> UInt32 {
+    let byte = UInt32(bytes[position])
+    position += 1
+    if byte < 0x80 { return folds && (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+    var value = byte < 0xE0 ? byte & 0x1F : byte < 0xF0 ? byte & 0x0F : byte & 0x07
+    while position < bytes.count, bytes[position] & 0xC0 == 0x80 {
+      value = value << 6 | UInt32(bytes[position] & 0x3F)
+      position += 1
+    }
+    return value
+  }
+}
