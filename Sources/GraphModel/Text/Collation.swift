@@ -1,0 +1,212 @@
+@_spi(_Unicode) import Swift
+
+/// An order of strings for people, the same on every machine: made of Unicode's own tables, which come with the
+/// program, and of no language's exceptions. A string becomes a key, and keys are compared by bytes, so an index or a
+/// sort needs no function of ours.
+///
+/// Keys compare level by level:
+///
+/// 1. the base letters: canonically decomposed, marks dropped, case folded (`ß` is `ss`). Punctuation, spaces and
+///    symbols come before digits, digits before letters; each group by its scalars. Digits of all scripts are one to
+///    this level;
+/// 2. the marks: `e` before `é`;
+/// 3. the case: `a` before `A`;
+/// 4. leading zeros of numbers, fewer first (``natural`` only);
+/// 5. the text's UTF-8: different strings have different keys.
+///
+/// A letter that Unicode does not decompose, such as `ø` or `ł`, stands behind `z`. A program built with other tables
+/// of Unicode may order scalars differently that it has learnt since; keys that are kept should be made anew then.
+public enum Collation: String, Sendable, CaseIterable {
+  /// As ``localized``, but a run of digits counts as its number, however long: `9` before `10`.
+  case natural
+  /// Digit by digit.
+  case localized
+
+  /// The bytes by which the text is ordered. They are a function of the text alone.
+  public func key(_ text: String) -> [UInt8] {
+    var key = CollationKey(countsNumbers: self == .natural)
+    let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
+    if isASCII {
+      for byte in text.utf8 { key.append(ascii: byte) }
+    } else {
+      for scalar in text._nfd { key.append(scalar) }
+    }
+    return key.finished(with: text)
+  }
+
+  /// As the keys stand to each other.
+  public func order(_ left: String, _ right: String) -> Order {
+    let (a, b) = (key(left), key(right))
+    return a == b ? .same : a.lexicographicallyPrecedes(b) ? .ascending : .descending
+  }
+}
+
+/// The levels of a key while it is made. No part of a level begins with 0, which ends the level, and every part says
+/// itself where it ends.
+private struct CollationKey {
+  let countsNumbers: Bool
+  private var bases = [UInt8]()
+  private var marks = Level()
+  private var cases = Level()
+  private var zeros = Level()
+  private var number: Number?
+
+  /// A run of digits. Their marks and case belong to the run, so `7` and `07` have as many parts.
+  private struct Number {
+    private(set) var digits = [UInt8]()
+    private(set) var zeros = 0
+
+    mutating func append(_ digit: UInt8) {
+      if digit == 0, digits.isEmpty { zeros += 1 } else { digits.append(Group.digit + digit) }
+    }
+  }
+
+  /// The usual counts as nothing where only it follows, so that a text without marks spends no byte on them.
+  private struct Level {
+    static let usual: UInt8 = 2
+    private(set) var bytes = [UInt8]()
+    private var usuals = 0
+
+    mutating func appendUsual() { usuals += 1 }
+
+    mutating func append(_ unusual: some Sequence<UInt8>) {
+      bytes.append(contentsOf: repeatElement(Self.usual, count: usuals))
+      usuals = 0
+      bytes.append(contentsOf: unusual)
+    }
+  }
+
+  /// The groups of the first level, in their order. Signs of ASCII have a byte each from 2 on, digits a byte each,
+  /// small letters their own; any other scalar follows its group's byte as UTF-8, which keeps the order. A letter
+  /// beyond ASCII needs no byte for its group: its UTF-8 begins above `z`.
+  private enum Group {
+    static let sign: UInt8 = 0x46
+    static let digit: UInt8 = 0x48
+    static let otherNumber: UInt8 = 0x58
+  }
+
+  private enum Case {
+    static let folded: UInt8 = 3
+    static let capital: UInt8 = 4
+  }
+
+  init(countsNumbers: Bool) { self.countsNumbers = countsNumbers }
+
+  // MARK: - Scalars
+
+  mutating func append(ascii byte: UInt8) {
+    switch byte {
+    case 0x30...0x39: append(digit: byte - 0x30)
+    case 0x41...0x5A: append(base: CollectionOfOne(byte | 0x20), case: Case.capital)
+    case 0x61...0x7A: append(base: CollectionOfOne(byte), case: Level.usual)
+    default: append(base: CollectionOfOne(Self.rank(ofSign: byte)), case: Level.usual)
+    }
+  }
+
+  /// Signs in their own order, without the gaps that digits and letters leave.
+  private static func rank(ofSign byte: UInt8) -> UInt8 {
+    switch byte {
+    case ..<0x30: byte + 2
+    case ..<0x41: byte - 10 + 2
+    case ..<0x61: byte - 36 + 2
+    default: byte - 62 + 2
+    }
+  }
+
+  mutating func append(_ scalar: Unicode.Scalar) {
+    if scalar.isASCII { return append(ascii: UInt8(scalar.value)) }
+    let properties = scalar.properties
+    if Self.isMark(properties) { return marks.append(UTF8.encode(scalar) ?? .init()) }
+    if properties.numericType == .decimal, let value = properties.numericValue { return append(digit: UInt8(value)) }
+    let folded = Self.folded(scalar)
+    let isFolded = folded.count != 1 || folded.first != scalar
+    let weight = properties.changesWhenLowercased ? Case.capital : isFolded ? Case.folded : Level.usual
+    for part in folded {
+      if Self.isMark(part.properties) {
+        marks.append(UTF8.encode(part) ?? .init())
+      } else if part.isASCII {
+        let byte = UInt8(part.value)
+        append(base: CollectionOfOne((0x61...0x7A).contains(byte) ? byte : Self.rank(ofSign: byte)), case: weight)
+      } else {
+        append(base: Self.group(part).map { [$0] + Array(String(part).utf8) } ?? Array(String(part).utf8), case: weight)
+      }
+    }
+  }
+
+  /// What adds no letter: combining marks, and scalars that nobody sees, such as a soft hyphen.
+  private static func isMark(_ properties: Unicode.Scalar.Properties) -> Bool {
+    properties.canonicalCombiningClass != .notReordered || properties.isDefaultIgnorableCodePoint
+  }
+
+  /// By way of the capital, so that letters meet that have one capital: `ς` and `σ`, `ß` and `ss`.
+  private static func folded(_ scalar: Unicode.Scalar) -> String.UnicodeScalarView {
+    scalar.properties.lowercaseMapping.uppercased().lowercased().unicodeScalars
+  }
+
+  /// Nil for a letter, and for what Unicode says nothing of.
+  private static func group(_ scalar: Unicode.Scalar) -> UInt8? {
+    switch scalar.properties.generalCategory {
+    case .letterNumber, .otherNumber: Group.otherNumber
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .nonspacingMark,
+      .spacingMark, .enclosingMark, .privateUse, .unassigned, .decimalNumber, .surrogate:
+      nil
+    default: Group.sign
+    }
+  }
+
+  // MARK: - Parts
+
+  private mutating func append(base: some Sequence<UInt8>, case weight: UInt8) {
+    endNumber()
+    bases.append(contentsOf: base)
+    marks.appendUsual()
+    if weight == Level.usual { cases.appendUsual() } else { cases.append(CollectionOfOne(weight)) }
+  }
+
+  private mutating func append(digit: UInt8) {
+    if !countsNumbers {
+      append(base: CollectionOfOne(Group.digit + digit), case: Level.usual)
+      return
+    }
+    if number == nil {
+      number = Number()
+      marks.appendUsual()
+      cases.appendUsual()
+    }
+    number?.append(digit)
+  }
+
+  private mutating func endNumber() {
+    guard let ended = number else { return }
+    number = nil
+    bases.append(Group.digit)
+    bases.append(contentsOf: Self.length(ended.digits.count))
+    bases.append(contentsOf: ended.digits)
+    if ended.zeros == 0 { zeros.appendUsual() } else { zeros.append([3] + Self.length(ended.zeros)) }
+  }
+
+  /// How many bytes the count has, then the count: a longer number is greater.
+  private static func length(_ count: Int) -> [UInt8] {
+    var bytes = [UInt8]()
+    var rest = count
+    while rest > 0 {
+      bytes.append(UInt8(truncatingIfNeeded: rest))
+      rest >>= 8
+    }
+    bytes.append(UInt8(bytes.count))
+    return bytes.reversed()
+  }
+
+  mutating func finished(with text: String) -> [UInt8] {
+    endNumber()
+    var key = bases
+    key.reserveCapacity(bases.count + text.utf8.count + 4)
+    for level in countsNumbers ? [marks, cases, zeros] : [marks, cases] {
+      key.append(0)
+      key.append(contentsOf: level.bytes)
+    }
+    key.append(0)
+    key.append(contentsOf: text.utf8)
+    return key
+  }
+}
