@@ -1,3 +1,4 @@
+import Foundation
 import GraphModel
 import GraphReplica
 import GraphWire
@@ -8,13 +9,16 @@ extension GraphClient {
   /// Follows a query in the context; returns when its first result is there.
   public func follow(_ entity: Entity, where predicate: GraphPredicate = .always) async throws -> QueryID {
     guard state != .closed else { throw Refusal(.unavailable, "the client is closed") }
-    let query = context.follow(entity: entity, predicate: predicate)
+    let query = context.follow(entity: entity, predicate: predicate.bound(now: Self.now))
     try await withCheckedThrowingContinuation { continuation in
       loading[query] = continuation
       perform()
     }
     return query
   }
+
+  /// What `now()` means in a query that is made here: it must mean the same after every reconnect.
+  private static var now: Timestamp { Int64(Date().timeIntervalSince1970 * 1_000_000) }
 
   /// Ends a live query of the context.
   public func unfollow(_ query: QueryID) {
@@ -53,7 +57,7 @@ extension GraphClient {
       lastWatch += 1
       watches[lastWatch] = watch
       numbers.append(lastWatch)
-      let text = predicate == .always ? "" : predicate.text(in: context.model)
+      let text = predicate == .always ? "" : predicate.bound(now: Self.now).text(in: context.model)
       context.handle(
         .subscribe(lastWatch, Subscribe(entity: entity.number, predicate: text, wholeObjects: true, since: since)))
     }

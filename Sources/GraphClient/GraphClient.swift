@@ -389,7 +389,7 @@ public final class GraphClient {
       throw Refusal(.malformed, "the model has no entity \(type.entityName)")
     }
     let predicate = try GraphPredicate(parsing: text, entity: entity, model: context.model)
-    let order = sort.isEmpty ? [] : try [SortKey](parsing: sort, entity: entity)
+    let order = sort.isEmpty ? [] : try [SortKey](parsing: sort, entity: entity, model: context.model)
     return try await fetch(type, where: predicate, sort: order, limit: limit)
   }
 

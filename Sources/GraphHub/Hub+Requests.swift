@@ -196,7 +196,7 @@ extension Hub {
   private func predicate(_ text: String, _ entity: Entity) throws -> GraphPredicate {
     if text.isEmpty { return .always }
     do {
-      return try GraphPredicate(parsing: text, entity: entity, model: model)
+      return try GraphPredicate(parsing: text, entity: entity, model: model).bound(now: time)
     } catch {
       throw Refusal(.malformed, "the predicate can't be read at \(error)")
     }
@@ -208,7 +208,7 @@ extension Hub {
     var sort = [SortKey]()
     if !fetch.sort.isEmpty {
       do {
-        sort = try [SortKey](parsing: fetch.sort, entity: entity)
+        sort = try [SortKey](parsing: fetch.sort, entity: entity, model: model)
       } catch {
         throw Refusal(.malformed, "the order can't be read at \(error)")
       }

@@ -24,6 +24,8 @@ public struct Hub {
   var tickets = [Ticket: Purpose]()
   var lastTicket: UInt64 = 0
   var now: Int64 = 0
+  /// The time of day, as whoever runs the hub sets it before a message: what `now()` means in that message's query.
+  public var time: Timestamp = 0
   var isShuttingDown = false
   /// Some session's first result is ahead of the hub.
   var waitingForHead = false

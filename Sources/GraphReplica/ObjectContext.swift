@@ -139,8 +139,9 @@ public final class ObjectContext {
 
   /// The objects of a live query as they are now, in the given order.
   public func result(of query: QueryID, sort: [SortKey] = []) -> [ManagedObject] {
-    let images = (results[query] ?? [:]).values.compactMap { state in state.stored.map { (state, $0) } }
-    return images.sorted { sort.precedes($0.1, $1.1, in: model) }.map { face(of: $0.0) }
+    let held = HeldObjects(context: self)
+    return SortOrder(sort, model: model).sorted((results[query] ?? [:]).values.compactMap(\.stored), in: held)
+      .compactMap { results[query]?[$0.id].map { face(of: $0) } }
   }
 
   /// The ids of a live query's objects as the server has them.
@@ -172,6 +173,20 @@ public final class ObjectContext {
 
   func post(_ change: ObjectsDidChange) {
     for observer in observers { observer.body(change) }
+  }
+}
+
+/// The objects of a context as the server has them, for paths that orders and predicates follow: what the context does
+/// not hold ends a path.
+struct HeldObjects: ImageSource {
+  let context: ObjectContext
+
+  func image(of id: ObjectID) -> ObjectImage? { context.state(id)?.stored }
+
+  func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
+    context.held.filter { state in
+      state.entity.property(property.number) != nil && state.stored?[property].objectIDs.contains(id) == true
+    }.map(\.id)
   }
 }
 

@@ -86,7 +86,10 @@ final class HubRunner: @unchecked Sendable {
   }
 
   /// A message of a connection; the caller flushes when it has read all there is.
-  func receive(_ message: ToServer, from id: SessionID) { perform(.received(message, from: id)) }
+  func receive(_ message: ToServer, from id: SessionID) {
+    hub.time = GraphServer.now()
+    perform(.received(message, from: id))
+  }
 
   func closed(_ id: SessionID) {
     connections[id] = nil

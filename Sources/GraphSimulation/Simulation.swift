@@ -247,6 +247,7 @@ public final class Simulation {
     guard var node = server else { return }
     server = nil
     var actions = [HubAction]()
+    node.hub.time = clock * 1_000
     node.hub.handle(event, into: &actions)
     for action in actions { perform(action, &node) }
     server = node

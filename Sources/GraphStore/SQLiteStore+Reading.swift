@@ -39,13 +39,17 @@ extension SQLiteStore {
       throw Refusal(.malformed, "there is no entity number \(request.entity)")
     }
     var builder = PredicateSQL(
-      layout: layout, recentTexts: request.predicate.searchesText ? try RecentTexts(history) : nil)
+      layout: layout, table: table, recentTexts: request.predicate.searchesText ? try RecentTexts(history) : nil)
     let isWholeTable = entity.family.count == layout.model.entity(entity.root)?.family.count
-    let condition = builder.condition(request.predicate, in: table)
+    let condition = builder.condition(request.predicate)
     let families = entity.family.map(String.init).joined(separator: ", ")
     var sql = table.select + " WHERE \(condition)" + (isWholeTable ? "" : " AND t._entity IN (\(families))")
-    let order = request.sort.compactMap { descriptor in
-      table.column(of: descriptor.property).map { "t.\(quoted($0.name))" + (descriptor.ascending ? "" : " DESC") }
+    let order = try request.sort.map { key in
+      guard let value = builder.expression(.path(key.path)) else {
+        throw Refusal(.malformed, "the path of a sort key is too long")
+      }
+      let ordered = key.collation.map { "graph_key(\(value), '\($0.rawValue)')" } ?? value
+      return ordered + (key.ascending ? "" : " DESC")
     }
     sql += " ORDER BY " + (order + ["t._id"]).joined(separator: ", ")
     // What SQL can't decide is decided here, so SQL must not count.

@@ -157,6 +157,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     configuration.prepareDatabase { database in
       try database.execute(sql: "PRAGMA cache_size = -8192")
       try database.execute(sql: "PRAGMA temp_store = MEMORY")
+      SQLFunctions.register(on: database)
       if let willRunStatement = options.willRunStatement {
         let isReader = database.configuration.readonly
         database.trace { _ in willRunStatement(isReader) }

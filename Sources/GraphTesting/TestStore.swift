@@ -99,7 +99,7 @@ public final class TestStore {
   public func all(_ entity: String, _ predicate: String = "", sort: String = "") throws -> [ObjectImage] {
     let entity = try self.entity(entity)
     let condition = predicate.isEmpty ? .always : try GraphPredicate(parsing: predicate, entity: entity, model: model)
-    let order = sort.isEmpty ? [] : try [SortKey](parsing: sort, entity: entity)
+    let order = sort.isEmpty ? [] : try [SortKey](parsing: sort, entity: entity, model: model)
     var images = [ObjectImage]()
     _ = try store.fetch(FetchRequest(entity: entity.number, predicate: condition, sort: order)) { images.append($0) }
     return images

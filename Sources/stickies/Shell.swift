@@ -65,7 +65,7 @@ struct Shell {
     let entity = self.entity(entity)
     let order: [SortKey]
     do {
-      order = sort.isEmpty ? [] : try [SortKey](parsing: sort, entity: entity)
+      order = sort.isEmpty ? [] : try [SortKey](parsing: sort, entity: entity, model: model)
     } catch {
       throw UnreadableSort(cause: error)
     }

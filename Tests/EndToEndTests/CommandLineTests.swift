@@ -126,7 +126,7 @@ import Testing
     try daemon.start()
     let result = try daemon.run("list", "--sort", "number,colr")
     #expect(result.status == 64)
-    #expect(result.errors.hasPrefix("stickies: --sort can't be read at column 8: Note has no attribute \"colr\""))
+    #expect(result.errors.hasPrefix("stickies: --sort can't be read at column 8: Note has no property \"colr\""))
     #expect(result.errors.hasSuffix("\nnumber,colr\n       ^\n"))
   }
 

@@ -21,6 +21,11 @@ import Testing
           values["bio"] = .string(random.pick(["Ålesund by sea", "a cat", "", "the CAT sat"]) ?? "")
           values["score"] = .double(Double(Int.random(in: -3...3, using: &random)) / 2)
           values["salary"] = DecimalValue("\(Int.random(in: -9...9, using: &random))").map(Value.decimal)
+          values["level"] = .string(random.pick(["junior", "senior"]) ?? "junior")
+          values["active"] = .bool(random.chance(60))
+          values["badge"] =
+            random.chance(50) ? .uuid(UniqueID(high: 0, low: UInt64.random(in: 0...3, using: &random))) : .null
+          values["home"] = random.chance(50) ? .string(random.pick(["a:a", "a:n", "b:1"]) ?? "a:a") : .null
           if let boss = random.pick(people) { values["manager"] = .object(boss.id) }
           changes.append(try store.insertion("Person", values))
         case 3:
@@ -31,6 +36,11 @@ import Testing
                 "title": .string("t\(Int.random(in: 0...9, using: &random))"),
                 "year": .integer(Int64.random(in: 1...3, using: &random)),
               ]))
+          if let project = random.pick(projects), random.chance(70) {
+            changes.append(
+              try store.insertion(
+                "Step", ["label": .string(random.pick(["a", "n1", "cat", "É"]) ?? ""), "project": .object(project.id)]))
+          }
         case 4...6:
           guard let person = random.pick(people) else { continue }
           changes.append(try store.update(person.id, "Person.age", .integer(Int64.random(in: 0...9, using: &random))))
@@ -84,6 +94,16 @@ import Testing
       "id BEGINSWITH \"a\"", "NOT (id BEGINSWITH \"a\")", "level == \"junior\" AND age >= 5",
       "NONE projects.members.age == 2",
       "manager.reports.@count > 2", "desk == NULL", "desk.place == NULL",
+      "name MATCHES \"n[0-3]+\"", "bio MATCHES[cd] \".*alesund.*\"", "age * 2 + 1 > manager.age",
+      "reports.@avg.age > 3", "reports.@sum.salary > \"1\"", "reports.@max.age == age",
+      "manager.reports.@min.score < 0",
+      "SUBQUERY(reports, $r, $r.age > 5 AND $r.active == TRUE).@count > 0",
+      "SUBQUERY(projects, $p, SUBQUERY($p.members, $m, $m.age > $p.year).@count > 1).@count == 1",
+      "SUBQUERY(reports, $r, $r.age > age).@count == 0", "ALL reports.manager.age == NULL",
+      "ANY projects.members.salary > \"3\"", "salary + age > \"4.5\"", "age / 0 == NULL", "age / 2 == 1",
+      "age BETWEEN {manager.age, 9}", "age IN {manager.age, 3}", "length(name) == 2", "5 < age",
+      "projects.@sum.year > 2", "concat(name, \"x\") ENDSWITH \"2x\"", "ifNull(age, 100) > 99",
+      "NONE reports.reports.age > 3", "lowercase(bio) CONTAINS \"cat\"", "SELF == manager.manager",
     ]
     let person = try store.entity("Person")
     let people = everything.filter { $0.id.entity == person.number }
@@ -94,11 +114,41 @@ import Testing
       let expected = people.filter { evaluator.matches($0, in: source) }.map(\.id).sorted()
       #expect(try store.all("Person", text).map(\.id) == expected, "seed \(seed): \(text)")
     }
-    for sort in ["age", "-age,name", "salary", "-score,-name"] {
-      let keys = try [SortKey](parsing: sort, entity: person)
-      let expected = people.sorted { keys.precedes($0, $1, in: store.model) }.map(\.id)
+    for sort in [
+      "age", "-age,name", "salary", "-score,-name", "manager.age,-name[natural]", "-reports.@count,name[localized]",
+    ] {
+      let keys = try [SortKey](parsing: sort, entity: person, model: store.model)
+      let expected = SortOrder(keys, model: store.model).sorted(people, in: source).map(\.id)
       #expect(try store.all("Person", sort: sort).map(\.id) == expected, "seed \(seed): \(sort)")
     }
+  }
+
+  /// Predicates nobody thought of: random ones, in SQL, in memory, and through their own text form.
+  @Test(arguments: [UInt64(41), 42, 43])
+  func randomPredicatesMeanTheSameEverywhere(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let store = try TestStore(try Fixtures.company())
+    _ = try grow(store, steps: 150, &random)
+    let everything = try store.all("Person") + store.all("Project") + store.all("Desk") + store.all("Step")
+    let source = ListSource(everything)
+    var predicates = RandomPredicate(model: store.model, seed: seed)
+    var matched = 0
+    for entity in try ["Person", "Project", "Step"].map(store.entity) {
+      let objects = everything.filter { $0.id.entity == entity.number }
+      for _ in 0..<150 {
+        let text = predicates.text(for: entity)
+        let predicate = try GraphPredicate(parsing: text, entity: entity, model: store.model)
+        let again = predicate.text(in: store.model)
+        #expect(
+          try GraphPredicate(parsing: again, entity: entity, model: store.model) == predicate, "\(text) became \(again)"
+        )
+        let evaluator = PredicateEvaluator(predicate, model: store.model)
+        let expected = objects.filter { evaluator.matches($0, in: source) }.map(\.id).sorted()
+        #expect(try store.all(entity.name, text).map(\.id) == expected, "seed \(seed): \(text)")
+        if !expected.isEmpty, expected.count < objects.count { matched += 1 }
+      }
+    }
+    #expect(matched > 60)
   }
 
   private struct ListSource: ImageSource {

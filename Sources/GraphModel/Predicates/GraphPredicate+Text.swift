@@ -1,50 +1,148 @@
 extension GraphPredicate {
   /// The canonical text form: parsing it gives this predicate back. It is what travels, and what tells equal queries.
-  public func text(in model: Model) -> String {
-    switch self {
-    case .always: "TRUEPREDICATE"
-    case .never: "FALSEPREDICATE"
-    case .and(let parts): parts.map { $0.operandText(in: model) }.joined(separator: " AND ")
-    case .or(let parts): parts.map { $0.operandText(in: model) }.joined(separator: " OR ")
-    case .not(let inner): "NOT \(inner.operandText(in: model))"
-    case .comparison(let comparison): comparison.text(in: model)
-    }
-  }
-
-  private func operandText(in model: Model) -> String {
-    switch self {
-    case .and, .or, .not: "(\(text(in: model)))"
-    default: text(in: model)
-    }
-  }
+  public func text(in model: Model) -> String { PredicateWriter(model: model).text(self, depth: 0) }
 }
 
-extension GraphPredicate.Comparison {
-  func text(in model: Model) -> String {
+extension GraphExpression {
+  /// The text form, as it stands in a predicate.
+  public func text(in model: Model) -> String { PredicateWriter(model: model).text(self, depth: 0) }
+}
+
+/// Writes the text form. What a SUBQUERY judges is called `$x1`, `$x2`, … by its depth.
+struct PredicateWriter {
+  let model: Model
+
+  func text(_ predicate: GraphPredicate, depth: Int) -> String {
+    switch predicate {
+    case .always: "TRUEPREDICATE"
+    case .never: "FALSEPREDICATE"
+    case .and(let parts): parts.map { part($0, depth) }.joined(separator: " AND ")
+    case .or(let parts): parts.map { part($0, depth) }.joined(separator: " OR ")
+    case .not(let inner): "NOT \(part(inner, depth))"
+    case .comparison(let comparison): text(comparison, depth)
+    }
+  }
+
+  private func part(_ predicate: GraphPredicate, _ depth: Int) -> String {
+    switch predicate {
+    case .and, .or, .not: "(\(text(predicate, depth: depth)))"
+    default: text(predicate, depth: depth)
+    }
+  }
+
+  private func text(_ comparison: GraphPredicate.Comparison, _ depth: Int) -> String {
     var parts = [String]()
-    if quantifier != .one { parts.append(quantifier.rawValue) }
-    parts.append(path.text(in: model))
+    if comparison.quantifier != .one { parts.append(comparison.quantifier.rawValue) }
+    parts.append(text(comparison.left, depth: depth))
     var letters = ""
-    if options.contains(.caseInsensitive) { letters += "c" }
-    if options.contains(.diacriticInsensitive) { letters += "d" }
-    parts.append(comparator.rawValue + (letters.isEmpty ? "" : "[\(letters)]"))
-    let kind = path.attribute(in: model)?.kind
-    switch operand {
-    case .value(let value): parts.append(Self.literal(value, kind))
-    case .list(let values): parts.append("{" + values.map { Self.literal($0, kind) }.joined(separator: ", ") + "}")
-    case .path(let other): parts.append(other.text(in: model))
+    if comparison.options.contains(.caseInsensitive) { letters += "c" }
+    if comparison.options.contains(.diacriticInsensitive) { letters += "d" }
+    parts.append(comparison.comparator.rawValue + (letters.isEmpty ? "" : "[\(letters)]"))
+    // Beside a path a literal is read as the path's type; elsewhere it says its own.
+    let literal: (Value) -> String
+    if let path = comparison.path {
+      let kind = attribute(path)?.kind
+      literal = { self.plain($0, kind) }
+    } else {
+      let isDuration = isDuration(comparison.left)
+      literal = { self.typed($0, isDuration: isDuration) }
+    }
+    switch comparison.right {
+    case .value(let value): parts.append(literal(value))
+    case .list(let values): parts.append("{" + values.map(literal).joined(separator: ", ") + "}")
+    case .expressions(let operands):
+      let texts = operands.map { operand in
+        if case .value(let value) = operand { literal(value) } else { text(operand, depth: depth) }
+      }
+      parts.append("{" + texts.joined(separator: ", ") + "}")
+    case let other: parts.append(text(other, depth: depth))
     }
     return parts.joined(separator: " ")
   }
 
-  private static func literal(_ value: Value, _ kind: Attribute.Kind?) -> String {
+  func text(_ expression: GraphExpression, depth: Int, isDuration: Bool = false) -> String {
+    switch expression {
+    case .value(let value): return typed(value, isDuration: isDuration)
+    case .list(let values): return "{" + values.map { typed($0) }.joined(separator: ", ") + "}"
+    case .expressions(let parts): return "{" + parts.map { text($0, depth: depth) }.joined(separator: ", ") + "}"
+    case .path(let path): return text(path, depth)
+    case .variable(let name, _): return "$" + name
+    case .arithmetic(let operation, let kind, let left, let right):
+      return operand(left, kind, depth) + " \(operation.rawValue) " + operand(right, kind, depth)
+    case .function(let function, let arguments):
+      return function.rawValue + "(" + arguments.map { text($0, depth: depth) }.joined(separator: ", ") + ")"
+    case .subquery(let level, let hops, let predicate):
+      let way = text(GraphPredicate.Path(level: level, hops: hops, end: .identifier), depth, isWay: true)
+      return "SUBQUERY(\(way), $x\(depth + 1), \(text(predicate, depth: depth + 1))).@count"
+    }
+  }
+
+  private func operand(_ expression: GraphExpression, _ kind: ArithmeticKind, _ depth: Int) -> String {
+    let isDuration = kind == .date || kind == .duration && self.isDuration(expression)
+    let text = text(expression, depth: depth, isDuration: isDuration)
+    if case .arithmetic = expression { return "(\(text))" }
+    return text
+  }
+
+  /// Whether a whole number there is a span of time. A factor of one is a number.
+  private func isDuration(_ expression: GraphExpression) -> Bool {
+    switch expression {
+    case .arithmetic(_, .duration, _, _): true
+    case .function(let function, _): function.unit != nil
+    default: false
+    }
+  }
+
+  private func text(_ path: GraphPredicate.Path, _ depth: Int, isWay: Bool = false) -> String {
+    var names = [String]()
+    // The whole predicate's own object has no name of its own inside a subquery but SELF, and needs none outside.
+    let level = depth - path.level
+    if depth > 0 { names.append(level == 0 ? "SELF" : "$x\(level)") }
+    func name(_ number: PropertyNumber) -> String { model.property(number)?.name ?? "?" }
+    names += path.hops.map(name)
+    switch path.end {
+    case .property(let number): names.append(name(number))
+    case .count(let number): names += [name(number), "@count"]
+    case .aggregate(let aggregate, let number, let attribute):
+      names += [name(number), "@" + aggregate.rawValue, name(attribute)]
+    // A path that ends at a to-many compares ids by itself; an explicit `id` says the same.
+    case .identifier: if !isWay { names.append("id") }
+    }
+    return names.joined(separator: ".")
+  }
+
+  /// The attribute whose values a path leads to; nil for an object or a count.
+  private func attribute(_ path: GraphPredicate.Path) -> Attribute? {
+    switch path.end {
+    case .property(let number), .aggregate(.minimum, _, let number), .aggregate(.maximum, _, let number),
+      .aggregate(.sum, _, let number), .aggregate(.average, _, let number):
+      model.property(number)?.attribute
+    case .identifier, .count: nil
+    }
+  }
+
+  // MARK: - Literals
+
+  private func plain(_ value: Value, _ kind: Attribute.Kind?) -> String {
     switch value {
     case .null: "NULL"
     case .bool(let value): value ? "TRUE" : "FALSE"
     case .integer(let number): "\(number)"
     case .double(let number): "\(number)"
-    case .string(let text): quoted(text)
-    default: quoted(value.json(kind: kind).stringValue ?? "")
+    case .string(let text): Self.quoted(text)
+    default: Self.quoted(value.json(kind: kind).stringValue ?? "")
+    }
+  }
+
+  private func typed(_ value: Value, isDuration: Bool = false) -> String {
+    let text = plain(value, nil)
+    return switch value {
+    case .integer where isDuration: "microseconds(\(text))"
+    case .decimal: "decimal(\(text))"
+    case .date: "date(\(text))"
+    case .uuid: "uuid(\(text))"
+    case .data: "data(\(text))"
+    default: text
     }
   }
 
@@ -59,24 +157,5 @@ extension GraphPredicate.Comparison {
       }
     }
     return result + "\""
-  }
-}
-
-extension GraphPredicate.Path {
-  func text(in model: Model) -> String {
-    var names = hops.map { model.property($0)?.name ?? "?" }
-    switch end {
-    case .property(let number): names.append(model.property(number)?.name ?? "?")
-    case .count(let number): names += [model.property(number)?.name ?? "?", "@count"]
-    case .identifier:
-      // A path that ends at a to-many compares ids by itself; an explicit `id` says the same.
-      names.append("id")
-    }
-    return names.joined(separator: ".")
-  }
-
-  /// The attribute at the end; nil for a relationship, an id or a count.
-  func attribute(in model: Model) -> Attribute? {
-    if case .property(let number) = end { model.property(number)?.attribute } else { nil }
   }
 }

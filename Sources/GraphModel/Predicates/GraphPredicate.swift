@@ -19,7 +19,12 @@ public indirect enum GraphPredicate: Hashable, Sendable {
     case .always, .never: false
     case .and(let parts), .or(let parts): parts.contains(where: \.searchesText)
     case .not(let part): part.searchesText
-    case .comparison(let comparison): comparison.comparator == .search
+    case .comparison:
+      {
+        var found = false
+        forEachComparison { comparison, _ in found = found || comparison.comparator == .search }
+        return found
+      }()
     }
   }
 
@@ -27,37 +32,49 @@ public indirect enum GraphPredicate: Hashable, Sendable {
   public static let maximumDepth = 200
   /// A pattern of LIKE has at most this many bytes.
   public static let maximumPatternSize = 1_000
-  /// The most comparisons, list elements included.
+  /// Subqueries may lie this deep in each other, the whole predicate counted as one.
+  public static let maximumSubqueries = 4
+  /// The most comparisons, list elements and calculations.
   public static let maximumSize = 20_000
 
-  /// One comparison: the values at the end of a path against an operand.
+  /// One comparison of two expressions.
   public struct Comparison: Hashable, Sendable {
-    /// How many of the path's values must satisfy it.
+    /// How many of the left side's values must satisfy it.
     public var quantifier: Quantifier
-    /// Where the left side comes from.
-    public var path: Path
+    /// With a quantifier, a path that leads to many values.
+    public var left: GraphExpression
     /// How the two are compared.
     public var comparator: Comparator
     /// For strings only.
     public var options: StringOptions
-    /// The right side.
-    public var operand: Operand
+    /// The other side: of one value, or the list of `IN` and `BETWEEN`.
+    public var right: GraphExpression
 
     public init(
-      _ quantifier: Quantifier = .one, _ path: Path, _ comparator: Comparator, _ operand: Operand,
+      _ quantifier: Quantifier = .one, _ left: GraphExpression, _ comparator: Comparator, _ right: GraphExpression,
       options: StringOptions = []
     ) {
       self.quantifier = quantifier
-      self.path = path
+      self.left = left
       self.comparator = comparator
       self.options = options
-      self.operand = operand
+      self.right = right
     }
+
+    public init(
+      _ quantifier: Quantifier = .one, _ path: Path, _ comparator: Comparator, _ right: GraphExpression,
+      options: StringOptions = []
+    ) {
+      self.init(quantifier, .path(path), comparator, right, options: options)
+    }
+
+    /// The left side, when it is nothing but a path.
+    public var path: Path? { if case .path(let path) = left { path } else { nil } }
   }
 
   /// How many of the values at the end of a path must satisfy the comparison.
   public enum Quantifier: String, Hashable, Sendable {
-    /// The path has one value.
+    /// The left side has one value.
     case one = ""
     case any = "ANY"
     case all = "ALL"
@@ -74,20 +91,35 @@ public indirect enum GraphPredicate: Hashable, Sendable {
       case identifier
       /// How many objects a to-many has.
       case count(PropertyNumber)
+      /// A to-many's objects, and what is made of an attribute of theirs.
+      case aggregate(Aggregate, PropertyNumber, attribute: PropertyNumber)
     }
 
+    /// Whose path it is: 0 for the object that is judged, 1 for the one around the SUBQUERY that judges it, …
+    public var level: Int
     /// Relationships to follow, in order; none for the object itself.
     public var hops: [PropertyNumber]
     /// What is read at the end.
     public var end: End
 
-    public init(hops: [PropertyNumber] = [], end: End) {
+    public init(level: Int = 0, hops: [PropertyNumber] = [], end: End) {
+      self.level = level
       self.hops = hops
       self.end = end
     }
 
     /// A property of the object itself.
     public static func property(_ number: PropertyNumber) -> Path { Path(end: .property(number)) }
+  }
+
+  /// What can be made of the values of one attribute of many objects. Nulls do not count.
+  public enum Aggregate: String, Hashable, Sendable, CaseIterable {
+    case minimum = "min"
+    case maximum = "max"
+    /// Of no values: 0.
+    case sum
+    /// Of no values: null. Of whole numbers: a fraction.
+    case average = "avg"
   }
 
   /// The operators, as the text form writes them.
@@ -104,16 +136,22 @@ public indirect enum GraphPredicate: Hashable, Sendable {
     case beginsWith = "BEGINSWITH"
     case endsWith = "ENDSWITH"
     case contains = "CONTAINS"
+    /// A regular expression matches the whole text.
+    case matches = "MATCHES"
     /// Every word's prefix occurs in a full-text indexed attribute.
     case search = "SEARCH"
-  }
 
-  /// What the right side of a comparison can be.
-  public enum Operand: Hashable, Sendable {
-    case value(Value)
-    /// For `IN`, and the two ends of `BETWEEN`.
-    case list([Value])
-    case path(Path)
+    /// The comparator with its two sides changed over; nil where that makes no sense.
+    var mirrored: Comparator? {
+      switch self {
+      case .equal, .notEqual: self
+      case .less: .greater
+      case .lessOrEqual: .greaterOrEqual
+      case .greater: .less
+      case .greaterOrEqual: .lessOrEqual
+      default: nil
+      }
+    }
   }
 }
 
@@ -139,44 +177,30 @@ extension GraphPredicate {
     .comparison(Comparison(.one, Path(end: .identifier), .in, .list(ids.map(Value.object))))
   }
 
-  /// Visits every comparison.
-  public func forEachComparison(_ body: (Comparison) -> Void) {
+  /// Visits every comparison, those inside subqueries too; `depth` counts the subqueries around it.
+  public func forEachComparison(depth: Int = 0, _ body: (Comparison, _ depth: Int) -> Void) {
     switch self {
     case .always, .never: break
-    case .and(let parts), .or(let parts): for part in parts { part.forEachComparison(body) }
-    case .not(let inner): inner.forEachComparison(body)
-    case .comparison(let comparison): body(comparison)
+    case .and(let parts), .or(let parts): for part in parts { part.forEachComparison(depth: depth, body) }
+    case .not(let inner): inner.forEachComparison(depth: depth, body)
+    case .comparison(let comparison):
+      body(comparison, depth)
+      for side in [comparison.left, comparison.right] {
+        side.forEachSubquery { $0.forEachComparison(depth: depth + 1, body) }
+      }
     }
   }
 
   /// Whether an object's own image is enough to judge it.
   public func readsOnlyOwnImage(in model: Model) -> Bool {
     var own = true
-    func check(_ path: Path) {
-      if !path.hops.isEmpty { own = false }
-      if case .count(let number) = path.end, model.property(number)?.slot == nil { own = false }
-    }
-    forEachComparison { comparison in
-      check(comparison.path)
-      if case .path(let other) = comparison.operand { check(other) }
-    }
-    return own
-  }
-
-  /// The stored properties of the object itself that decide whether it matches.
-  public var ownProperties: Set<PropertyNumber> {
-    var numbers = Set<PropertyNumber>()
-    func add(_ path: Path) {
-      switch (path.hops.first, path.end) {
-      case (let first?, _): numbers.insert(first)
-      case (nil, .property(let number)), (nil, .count(let number)): numbers.insert(number)
-      case (nil, .identifier): break
+    forEachComparison { comparison, depth in
+      guard depth == 0, comparison.left.readsOnlyOwnImage(in: model), comparison.right.readsOnlyOwnImage(in: model)
+      else {
+        own = false
+        return
       }
     }
-    forEachComparison { comparison in
-      add(comparison.path)
-      if case .path(let other) = comparison.operand { add(other) }
-    }
-    return numbers
+    return own
   }
 }

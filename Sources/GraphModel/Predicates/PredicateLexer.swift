@@ -16,7 +16,15 @@ struct PredicateLexer {
     let column: Int
   }
 
-  private static let symbols = ["==", "!=", "<>", "<=", ">=", "&&", "||", "=", "<", ">", "!", "(", ")", "{", "}", ","]
+  private static let symbols = [
+    "==", "!=", "<>", "<=", ">=", "&&", "||", "=", "<", ">", "!", "(", ")", "{", "}", ",",
+    "+", "-", "*", "/",
+  ]
+  /// What a value, and so a minus that belongs to it, can follow.
+  private static let keywords: Set<String> = [
+    "AND", "OR", "NOT", "IN", "BETWEEN", "LIKE", "BEGINSWITH", "ENDSWITH", "CONTAINS", "MATCHES", "SEARCH", "ANY",
+    "SOME", "ALL", "NONE",
+  ]
 
   static func tokens(_ text: String) throws(PredicateSyntaxError) -> [Place] {
     // Scalars, not characters: a combining mark must not melt into a quotation mark.
@@ -31,7 +39,10 @@ struct PredicateLexer {
       let character = characters[index]
       if character.properties.isWhitespace {
         index += 1
-      } else if character.properties.isAlphabetic || character == "_" || character == "@" {
+      } else if character.properties.isAlphabetic || "_@$".unicodeScalars.contains(character)
+        || character == "." && index + 1 < characters.count && characters[index + 1] == "@"
+      {
+        index += 1
         while index < characters.count, isWordCharacter(characters[index]) { index += 1 }
         tokens.append(Place(token: .word(string(characters[start..<index])), column: start + 1))
         // Options stand right behind the operator: CONTAINS[cd].
@@ -43,7 +54,7 @@ struct PredicateLexer {
           tokens.append(
             Place(token: .symbol(string(characters[optionsStart..<index])), column: optionsStart + 1))
         }
-      } else if isDigit(character) || character == "-" || character == "." {
+      } else if isDigit(character) || character == "." || isSign(index, characters, tokens.last?.token) {
         index += 1
         while index < characters.count, isDigit(characters[index]) || ".eE+-".unicodeScalars.contains(characters[index])
         {
@@ -97,6 +108,18 @@ struct PredicateLexer {
 
   private static func string(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
     String(String.UnicodeScalarView(scalars))
+  }
+
+  /// Whether a minus begins a number: behind a value it is an operator.
+  private static func isSign(_ index: Int, _ characters: [Unicode.Scalar], _ previous: Token?) -> Bool {
+    guard characters[index] == "-", index + 1 < characters.count,
+      isDigit(characters[index + 1]) || characters[index + 1] == "."
+    else { return false }
+    switch previous {
+    case .string, .integer, .number, .symbol(")"), .symbol("}"): return false
+    case .word(let word): return keywords.contains(word.uppercased())
+    default: return true
+    }
   }
 
   private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { (0x30...0x39).contains(scalar.value) }

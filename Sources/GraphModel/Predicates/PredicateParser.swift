@@ -1,36 +1,121 @@
 extension GraphPredicate {
   /// Reads the text form against an entity: `color == "yellow" AND ANY tags.name IN {"a", "b"}`.
+  /// - Parameter arguments: values for `$name`, as JSON has them.
   /// - Throws: `PredicateSyntaxError`, with the column where the text stops making sense.
-  public init(parsing text: String, entity: Entity, model: Model) throws(PredicateSyntaxError) {
-    guard text.utf8.count <= Self.maximumTextSize else {
-      throw PredicateSyntaxError(
-        scalar: 1, reason: "the predicate has more than \(Self.maximumTextSize) bytes", text: String(text.prefix(80)))
-    }
-    var parser = PredicateParser(
-      text: text, tokens: try PredicateLexer.tokens(text), entity: entity, model: model)
+  public init(
+    parsing text: String, entity: Entity, model: Model, arguments: [String: JSON] = [:]
+  ) throws(PredicateSyntaxError) {
+    var parser = try PredicateParser(text, entity, model, .given(arguments))
     self = try parser.whole()
+  }
+
+  /// Reads a template: `$name` stands for a value that is given later.
+  /// - Returns: the names of its variables with the types that they are read as.
+  static func variables(
+    ofTemplate text: String, entity: Entity, model: Model
+  ) throws(PredicateSyntaxError) -> [(name: String, type: GraphValueType)] {
+    var parser = try PredicateParser(text, entity, model, .awaited)
+    _ = try parser.whole()
+    return parser.variables
   }
 
   /// The size of a predicate's text form in bytes, at most.
   public static let maximumTextSize = 1 << 20
 }
 
-/// Recursive descent over `or`, `and`, `not` and comparisons; every name is resolved as it is met, so that an error
-/// points at it.
-private struct PredicateParser {
+extension GraphExpression {
+  /// Reads an expression that has one value for each object: `lowercase(name)`, `price * 2`.
+  /// - Throws: `PredicateSyntaxError`, with the column where the text stops making sense.
+  public init(parsing text: String, entity: Entity, model: Model) throws(PredicateSyntaxError) {
+    var parser = try PredicateParser(text, entity, model, .given([:]))
+    self = try parser.wholeExpression().expression
+  }
+}
+
+/// Recursive descent over `or`, `and`, `not`, comparisons and expressions; every name is resolved as it is met, so that
+/// an error points at it.
+struct PredicateParser {
+  /// What `$name` stands for where no SUBQUERY has introduced it.
+  enum Variables {
+    case given([String: JSON])
+    /// A template's: they get their values later.
+    case awaited
+  }
+
+  /// An object that names can start from.
+  struct Scope {
+    /// What a SUBQUERY calls it; nil for the object that is judged.
+    let variable: String?
+    let entity: Entity
+  }
+
   let text: String
   let tokens: [PredicateLexer.Place]
-  let entity: Entity
   let model: Model
+  let arguments: Variables
+  /// The object that is judged, then those of the subqueries around this place.
+  var scopes: [Scope]
   var position = 0
   var size = 0
+  /// In the comparison that is being read: each lies in the next.
+  var operations = 0
+  var variables = [(name: String, type: GraphValueType)]()
+  /// For each opening bracket the place of its closing one.
+  private let closing: [Int: Int]
 
-  init(text: String, tokens: [PredicateLexer.Place], entity: Entity, model: Model) {
+  init(
+    _ text: String, _ entity: Entity, _ model: Model, _ arguments: Variables
+  ) throws(PredicateSyntaxError) {
+    guard text.utf8.count <= GraphPredicate.maximumTextSize else {
+      throw PredicateSyntaxError(
+        scalar: 1, reason: "the predicate has more than \(GraphPredicate.maximumTextSize) bytes",
+        text: String(text.prefix(80)))
+    }
     self.text = text
-    self.tokens = tokens
-    self.entity = entity
+    tokens = try PredicateLexer.tokens(text)
     self.model = model
+    self.arguments = arguments
+    scopes = [Scope(variable: nil, entity: entity)]
+    var closing = [Int: Int]()
+    var open = [Int]()
+    for (index, place) in tokens.enumerated() {
+      if place.token == .symbol("(") { open.append(index) }
+      if place.token == .symbol(")"), let start = open.popLast() { closing[start] = index }
+    }
+    self.closing = closing
   }
+
+  var entity: Entity { scopes[scopes.count - 1].entity }
+  var current: PredicateLexer.Token { tokens[position].token }
+  var next: PredicateLexer.Token { tokens[min(position + 1, tokens.count - 1)].token }
+
+  func fail(_ reason: String, at place: Int? = nil) -> PredicateSyntaxError {
+    PredicateSyntaxError(scalar: tokens[place ?? position].column, reason: reason, text: text)
+  }
+
+  func isWord(_ words: String...) -> Bool {
+    guard case .word(let word) = current else { return false }
+    return words.contains(word.uppercased())
+  }
+
+  mutating func skip(_ symbols: String...) -> Bool {
+    guard case .symbol(let symbol) = current, symbols.contains(symbol) else { return false }
+    position += 1
+    return true
+  }
+
+  mutating func skipWord(_ word: String) -> Bool {
+    guard isWord(word) else { return false }
+    position += 1
+    return true
+  }
+
+  mutating func count(_ what: String) throws(PredicateSyntaxError) {
+    size += 1
+    guard size <= GraphPredicate.maximumSize else { throw fail("more than \(GraphPredicate.maximumSize) \(what)") }
+  }
+
+  // MARK: - Structure
 
   mutating func whole() throws(PredicateSyntaxError) -> GraphPredicate {
     if tokens.count == 1 { throw fail("a condition is expected, such as color == \"yellow\"") }
@@ -39,32 +124,15 @@ private struct PredicateParser {
     return predicate
   }
 
-  private var current: PredicateLexer.Token { tokens[position].token }
-
-  private func fail(_ reason: String, at place: Int? = nil) -> PredicateSyntaxError {
-    PredicateSyntaxError(scalar: tokens[place ?? position].column, reason: reason, text: text)
+  mutating func wholeExpression() throws(PredicateSyntaxError) -> Operand {
+    if tokens.count == 1 { throw fail("an expression is expected, such as price * 2") }
+    let operand = try typed(expression(depth: 0))
+    guard case .end = current else { throw fail("an operator or the end is expected here") }
+    guard !operand.isMany else { throw fail("this path leads to many values", at: 0) }
+    return operand
   }
 
-  private func isWord(_ words: String...) -> Bool {
-    guard case .word(let word) = current else { return false }
-    return words.contains(word.uppercased())
-  }
-
-  private mutating func skip(_ symbols: String...) -> Bool {
-    guard case .symbol(let symbol) = current, symbols.contains(symbol) else { return false }
-    position += 1
-    return true
-  }
-
-  private mutating func skipWord(_ word: String) -> Bool {
-    guard isWord(word) else { return false }
-    position += 1
-    return true
-  }
-
-  // MARK: Structure
-
-  private mutating func or(depth: Int) throws(PredicateSyntaxError) -> GraphPredicate {
+  mutating func or(depth: Int) throws(PredicateSyntaxError) -> GraphPredicate {
     guard depth < GraphPredicate.maximumDepth else { throw fail("nested deeper than \(GraphPredicate.maximumDepth)") }
     var parts = [try and(depth: depth + 1)]
     while skipWord("OR") || skip("||") { parts.append(try and(depth: depth + 1)) }
@@ -80,21 +148,34 @@ private struct PredicateParser {
   private mutating func not(depth: Int) throws(PredicateSyntaxError) -> GraphPredicate {
     guard depth < GraphPredicate.maximumDepth else { throw fail("nested deeper than \(GraphPredicate.maximumDepth)") }
     if skipWord("NOT") || skip("!") { return .not(try not(depth: depth + 1)) }
-    if skip("(") {
+    if case .symbol("(") = current, !isBracketOfExpression {
+      position += 1
       let inner = try or(depth: depth + 1)
       guard skip(")") else { throw fail("')' is expected here") }
       return inner
     }
     if skipWord("TRUEPREDICATE") { return .always }
     if skipWord("FALSEPREDICATE") { return .never }
-    return try comparison()
+    return try comparison(depth: depth)
   }
 
-  // MARK: Comparisons
+  /// `(a + b) > c` begins like `(a > c)`: what stands behind the closing bracket tells them apart.
+  private var isBracketOfExpression: Bool {
+    guard let close = closing[position], close + 1 < tokens.count else { return false }
+    switch tokens[close + 1].token {
+    case .symbol(let symbol):
+      return ArithmeticOperator(rawValue: symbol) != nil || GraphPredicate.Comparator(rawValue: symbol) != nil
+        || ["=", "<>"].contains(symbol)
+    case .word(let word): return GraphPredicate.Comparator(rawValue: word.uppercased()) != nil
+    default: return false
+    }
+  }
 
-  private mutating func comparison() throws(PredicateSyntaxError) -> GraphPredicate {
-    size += 1
-    guard size <= GraphPredicate.maximumSize else { throw fail("more than \(GraphPredicate.maximumSize) comparisons") }
+  // MARK: - Comparisons
+
+  private mutating func comparison(depth: Int) throws(PredicateSyntaxError) -> GraphPredicate {
+    try count("comparisons")
+    operations = 0
     var quantifier = GraphPredicate.Quantifier.one
     if skipWord("ANY") || skipWord("SOME") {
       quantifier = .any
@@ -104,93 +185,22 @@ private struct PredicateParser {
       quantifier = .none
     }
     let start = position
-    guard case .word = current, !isLiteralWord else {
+    if isWord("AND", "OR", "NOT", "ANY", "SOME", "ALL", "NONE") || isEnd {
       throw fail("the name of a property of \(entity.name) is expected here")
     }
-    let (path, type) = try self.path()
-    if quantifier == .one, type.isMany {
-      throw fail("this path leads to many values: say ANY, ALL or NONE before it", at: start)
+    let left = try expression(depth: depth)
+    let place = position
+    let (comparator, options) = try self.comparator()
+    if comparator == .in || comparator == .between {
+      return try membership(quantifier, left, comparator, options, at: start)
     }
-    if quantifier != .one, !type.isMany {
-      throw fail("\(quantifier.rawValue) needs a path through a to-many relationship", at: start)
-    }
-    let (comparator, options) = try self.comparator(for: type)
-    let operand = try self.operand(comparator, type)
-    return .comparison(GraphPredicate.Comparison(quantifier, path, comparator, operand, options: options))
+    let right = try expression(depth: depth)
+    return try compare(quantifier, left, comparator, options, right, at: start, operatorAt: place)
   }
 
-  private var isLiteralWord: Bool { isWord("TRUE", "FALSE", "YES", "NO", "NULL", "NIL") }
+  private var isEnd: Bool { if case .end = current { true } else { false } }
 
-  /// What a path leads to.
-  private struct PathType {
-    enum Kind {
-      case attribute(Attribute)
-      case reference(Entity)
-      case identifier(Entity)
-      case count
-    }
-    let kind: Kind
-    let isMany: Bool
-
-    var isText: Bool {
-      guard case .attribute(let attribute) = kind else { return false }
-      return [.string, .text, .uri, .enumeration, .json].contains(attribute.kind)
-    }
-  }
-
-  private mutating func path() throws(PredicateSyntaxError) -> (GraphPredicate.Path, PathType) {
-    guard case .word(let word) = current else { throw fail("the name of a property is expected here") }
-    let parts = word.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-    var entity = self.entity
-    var hops = [PropertyNumber]()
-    var isMany = false
-    for (index, part) in parts.enumerated() {
-      let isLast = index == parts.count - 1
-      if part == "id", isLast {
-        position += 1
-        return (GraphPredicate.Path(hops: hops, end: .identifier), PathType(kind: .identifier(entity), isMany: isMany))
-      }
-      guard let property = entity.property(named: part) else {
-        let names = (["id"] + entity.properties.map(\.name)).joined(separator: ", ")
-        throw fail("\(entity.name) has no property \"\(part)\"; it has \(names)")
-      }
-      switch property.kind {
-      case .attribute(let attribute):
-        guard isLast else { throw fail("\(entity.name).\(part) is an attribute: nothing can follow it") }
-        position += 1
-        return (
-          GraphPredicate.Path(hops: hops, end: .property(property.number)),
-          PathType(kind: .attribute(attribute), isMany: isMany)
-        )
-      case .relationship(let relationship):
-        guard let next = model.entity(relationship.destination) else { throw fail("unknown destination") }
-        if relationship.isToMany, index == parts.count - 2, parts[index + 1] == "@count" {
-          position += 1
-          return (
-            GraphPredicate.Path(hops: hops, end: .count(property.number)), PathType(kind: .count, isMany: isMany)
-          )
-        }
-        if isLast, !relationship.isToMany {
-          position += 1
-          return (
-            GraphPredicate.Path(hops: hops, end: .property(property.number)),
-            PathType(kind: .reference(next), isMany: isMany)
-          )
-        }
-        hops.append(property.number)
-        isMany = isMany || relationship.isToMany
-        entity = next
-      }
-    }
-    // The path ends at a to-many: its objects' ids are what is compared.
-    position += 1
-    return (GraphPredicate.Path(hops: hops, end: .identifier), PathType(kind: .identifier(entity), isMany: isMany))
-  }
-
-  private mutating func comparator(
-    for type: PathType
-  ) throws(PredicateSyntaxError) -> (GraphPredicate.Comparator, StringOptions) {
-    let start = position
+  private mutating func comparator() throws(PredicateSyntaxError) -> (GraphPredicate.Comparator, StringOptions) {
     let comparator: GraphPredicate.Comparator
     switch current {
     case .symbol("="), .symbol("=="): comparator = .equal
@@ -215,115 +225,95 @@ private struct PredicateParser {
         default: throw fail("the options are c (case) and d (diacritics)")
         }
       }
-      guard type.isText else { throw fail("options go with text only") }
       position += 1
     }
-    try check(comparator, type, at: start)
     return (comparator, options)
   }
 
-  private func check(_ comparator: GraphPredicate.Comparator, _ type: PathType, at place: Int)
+  private mutating func compare(
+    _ quantifier: GraphPredicate.Quantifier, _ left: Term, _ comparator: GraphPredicate.Comparator,
+    _ options: StringOptions, _ right: Term, at start: Int, operatorAt place: Int
+  ) throws(PredicateSyntaxError) -> GraphPredicate {
+    var (left, right, comparator, quantifier) = (left, right, comparator, quantifier)
+    if !left.isTyped, right.isTyped, let mirrored = comparator.mirrored {
+      (left, right, comparator) = (right, left, mirrored)
+    }
+    var subject = try typed(left)
+    // A collection contains an object: one of its members is it.
+    if comparator == .contains, subject.isMany, subject.isObject, quantifier == .one {
+      (comparator, quantifier) = (.equal, .any)
+    }
+    try check(quantifier, subject, at: start)
+    try check(comparator, options, subject, at: place)
+    var object = try operand(right, for: subject, comparator)
+    if object.isMany { throw fail("this path leads to many values", at: right.place) }
+    try unify(&subject, &object, comparator, at: right.place)
+    return .comparison(
+      GraphPredicate.Comparison(quantifier, subject.expression, comparator, object.expression, options: options))
+  }
+
+  /// `IN` and `BETWEEN`.
+  private mutating func membership(
+    _ quantifier: GraphPredicate.Quantifier, _ left: Term, _ comparator: GraphPredicate.Comparator,
+    _ options: StringOptions, at start: Int
+  ) throws(PredicateSyntaxError) -> GraphPredicate {
+    let place = position
+    if comparator == .in, quantifier == .one, isStartOfPath, !isStartOfArgument {
+      // A value is in a collection: one of the collection's values is it.
+      let collection = try typed(expression(depth: 0))
+      guard collection.isMany else { throw fail("a list such as {1, 2} is expected here", at: place) }
+      return try compare(.any, .typed(collection), .equal, options, left, at: place, operatorAt: place)
+    }
+    var subject = try typed(left)
+    try check(quantifier, subject, at: start)
+    try check(comparator, options, subject, at: place)
+    var parts = [Operand]()
+    for term in try list() {
+      var part = try operand(term, for: subject, comparator)
+      guard !part.isMany else { throw fail("this path leads to many values", at: term.place) }
+      try unify(&subject, &part, comparator, at: term.place)
+      parts.append(part)
+    }
+    if comparator == .between, parts.count != 2 { throw fail("BETWEEN takes {low, high}", at: place) }
+    let right: GraphExpression =
+      parts.allSatisfy(\.isConstant)
+      ? .list(parts.map(\.expression.constant)) : .expressions(parts.map(\.expression))
+    return .comparison(
+      GraphPredicate.Comparison(quantifier, subject.expression, comparator, right, options: options))
+  }
+
+  private func check(_ quantifier: GraphPredicate.Quantifier, _ subject: Operand, at start: Int)
     throws(PredicateSyntaxError)
   {
-    switch (comparator, type.kind) {
-    case (.like, _), (.beginsWith, _), (.endsWith, _), (.contains, _):
-      if case .identifier = type.kind, comparator == .beginsWith { return }
-      guard type.isText else { throw fail("\(comparator.rawValue) goes with text only", at: place) }
-    case (.search, .attribute(let attribute)):
-      guard attribute.isFullText else {
+    if quantifier == .one, subject.isMany {
+      throw fail("this path leads to many values: say ANY, ALL or NONE before it", at: start)
+    }
+    if quantifier != .one, !subject.isMany {
+      throw fail("\(quantifier.rawValue) needs a path through a to-many relationship", at: start)
+    }
+  }
+
+  private func check(
+    _ comparator: GraphPredicate.Comparator, _ options: StringOptions, _ subject: Operand, at place: Int
+  ) throws(PredicateSyntaxError) {
+    if !options.isEmpty, subject.type != .string { throw fail("options go with text only", at: place + 1) }
+    switch comparator {
+    case .like, .beginsWith, .endsWith, .contains, .matches:
+      if subject.isIdentifier, comparator == .beginsWith { return }
+      guard subject.type == .string else { throw fail("\(comparator.rawValue) goes with text only", at: place) }
+    case .search:
+      guard case .path = subject.expression, subject.attribute?.isFullText == true else {
         throw fail("SEARCH needs an attribute that the model marks fullText", at: place)
       }
-    case (.search, _): throw fail("SEARCH needs an attribute that the model marks fullText", at: place)
-    case (.less, .reference), (.lessOrEqual, .reference), (.greater, .reference), (.greaterOrEqual, .reference),
-      (.between, .reference):
-      throw fail("objects have no order: compare one of their attributes", at: place)
-    default: break
-    }
-  }
-
-  // MARK: Operands
-
-  private mutating func operand(
-    _ comparator: GraphPredicate.Comparator, _ type: PathType
-  ) throws(PredicateSyntaxError) -> GraphPredicate.Operand {
-    if comparator == .in || comparator == .between {
-      let start = position
-      let values = try list(type)
-      if comparator == .between, values.count != 2 { throw fail("BETWEEN takes {low, high}", at: start) }
-      return .list(values)
-    }
-    if case .word = current, !isLiteralWord {
-      let start = position
-      if comparator == .search { throw fail("the words to search for are expected here, as a \"string\"") }
-      let (path, other) = try self.path()
-      if other.isMany { throw fail("this path leads to many values", at: start) }
-      return .path(path)
-    }
-    let start = position
-    let value = try value(type, comparator)
-    if comparator == .search, value.isNull { throw fail("the words to search for are expected here", at: start) }
-    if comparator == .like, value.stringValue?.utf8.count ?? 0 > GraphPredicate.maximumPatternSize {
-      throw fail("a pattern has at most \(GraphPredicate.maximumPatternSize) bytes", at: start)
-    }
-    return .value(value)
-  }
-
-  private mutating func list(_ type: PathType) throws(PredicateSyntaxError) -> [Value] {
-    guard skip("{") || skip("(") else { throw fail("a list such as {1, 2} is expected here") }
-    var values = [Value]()
-    if skip("}") || skip(")") { return values }
-    while true {
-      size += 1
-      guard size <= GraphPredicate.maximumSize else { throw fail("more than \(GraphPredicate.maximumSize) values") }
-      values.append(try value(type, .in))
-      if skip("}") || skip(")") { return values }
-      guard skip(",") else { throw fail("',' or '}' is expected here") }
-    }
-  }
-
-  private mutating func value(_ type: PathType, _ comparator: GraphPredicate.Comparator) throws(PredicateSyntaxError)
-    -> Value
-  {
-    let place = position
-    if isWord("NULL", "NIL") {
-      position += 1
-      return .null
-    }
-    let json: JSON
-    switch current {
-    case .string(let text): json = .string(text)
-    case .integer(let number): json = .integer(number)
-    case .number(let number): json = .double(number)
-    case .word where isWord("TRUE", "YES"): json = .bool(true)
-    case .word where isWord("FALSE", "NO"): json = .bool(false)
-    default: throw fail("a value is expected here: a number, a \"string\", TRUE, FALSE or NULL")
-    }
-    position += 1
-    switch type.kind {
-    case .count:
-      if case .integer(let number) = json { return .integer(number) }
-      throw fail("a whole number is expected here", at: place)
-    case .reference(let entity), .identifier(let entity):
-      guard case .string(let text) = json else { throw fail("the id of an object is expected here", at: place) }
-      if comparator == .beginsWith, UniqueID.range(ofPrefix: text) != nil { return .string(text) }
-      guard let key = UniqueID(text) else { throw fail("\"\(text)\" is no object's id", at: place) }
-      return .object(ObjectID(key: key, entity: entity.number))
-    case .attribute(let attribute):
-      if type.isText, ![.equal, .notEqual, .in].contains(comparator) {
-        if case .string(let text) = json { return .string(text) }
-        throw fail("a string is expected here", at: place)
+    case .less, .lessOrEqual, .greater, .greaterOrEqual, .between:
+      if subject.isObject, !subject.isIdentifier {
+        throw fail("objects have no order: compare one of their attributes", at: place)
       }
-      if case .integer(let number) = json, attribute.kind == .double { return .double(Double(number)) }
-      // A number with a fraction is a legal bound for whole numbers.
-      if case .double(let number) = json, attribute.kind == .integer { return .double(number) }
-      if case .double(let number) = json, attribute.kind == .decimal, let decimal = DecimalValue("\(number)") {
-        return .decimal(decimal)
-      }
-      if attribute.kind == .json, case .string(let text) = json { return .string(text) }
-      guard let value = Value(json: json, kind: attribute.kind, cases: attribute.cases) else {
-        throw fail("this is no value of the type \(attribute.typeDescription)", at: place)
-      }
-      return value
+    case .equal, .notEqual, .in: break
     }
   }
+}
+
+extension GraphPredicate.Comparator {
+  var isOrder: Bool { [.less, .lessOrEqual, .greater, .greaterOrEqual, .between].contains(self) }
 }

@@ -106,19 +106,20 @@ public struct LiveQueryIndex: Sendable {
       if rank < best?.rank ?? .max { best = (rank, place) }
     }
     for case .comparison(let comparison) in parts {
-      guard comparison.quantifier == .one, comparison.options.isEmpty, comparison.path.hops.isEmpty else { continue }
+      guard comparison.quantifier == .one, comparison.options.isEmpty, let path = comparison.path, path.hops.isEmpty
+      else { continue }
       var constants = [Value]()
-      switch comparison.operand {
+      switch comparison.right {
       case .value(let value): constants = [value]
       case .list(let values): constants = values
-      case .path: continue
+      default: continue
       }
-      if comparison.path.end == .identifier {
+      if path.end == .identifier {
         let ids = constants.compactMap(\.objectID)
         if [.equal, .in].contains(comparison.comparator), ids.count <= Self.maximumValues { offer(0, .objects(ids)) }
         continue
       }
-      guard case .property(let number) = comparison.path.end, let property = model.property(number),
+      guard case .property(let number) = path.end, let property = model.property(number),
         property.slot != nil
       else { continue }
       switch comparison.comparator {

@@ -1,0 +1,115 @@
+/// The operators on values, with one meaning in memory and in SQL: SQLite's own for whole and floating-point numbers.
+enum Arithmetic {
+  /// Null for null, for a division by zero, and where no number is the answer.
+  static func apply(_ operation: ArithmeticOperator, _ left: Value, _ right: Value) -> Value {
+    switch (left, right) {
+    case (.integer(let a), .integer(let b)): whole(operation, a, b)
+    case (.double(let a), .double(let b)): floating(operation, a, b)
+    case (.integer(let a), .double(let b)): floating(operation, Double(a), b)
+    case (.double(let a), .integer(let b)): floating(operation, a, Double(b))
+    case (.decimal(let a), .decimal(let b)): decimal(operation, a, b).map(Value.decimal) ?? .null
+    case (.date(let a), .date(let b)): operation == .subtract ? .integer(a &- b) : .null
+    case (.date(let a), .integer(let b)): date(operation, a, b)
+    case (.integer(let a), .date(let b)): operation == .add ? date(.add, b, a) : .null
+    default: .null
+    }
+  }
+
+  /// What does not fit into 64 bits becomes a double.
+  private static func whole(_ operation: ArithmeticOperator, _ a: Int64, _ b: Int64) -> Value {
+    let (result, overflow): (Int64, Bool)
+    switch operation {
+    case .add: (result, overflow) = a.addingReportingOverflow(b)
+    case .subtract: (result, overflow) = a.subtractingReportingOverflow(b)
+    case .multiply: (result, overflow) = a.multipliedReportingOverflow(by: b)
+    case .divide:
+      if b == 0 { return .null }
+      (result, overflow) = a.dividedReportingOverflow(by: b)
+    }
+    return overflow ? floating(operation, Double(a), Double(b)) : .integer(result)
+  }
+
+  private static func floating(_ operation: ArithmeticOperator, _ a: Double, _ b: Double) -> Value {
+    let result: Double =
+      switch operation {
+      case .add: a + b
+      case .subtract: a - b
+      case .multiply: a * b
+      case .divide: b == 0 ? .nan : a / b
+      }
+    return result.isNaN ? .null : .double(result == 0 ? 0 : result)
+  }
+
+  private static func date(_ operation: ArithmeticOperator, _ time: Timestamp, _ duration: Int64) -> Value {
+    let (result, overflow) =
+      operation == .add ? time.addingReportingOverflow(duration) : time.subtractingReportingOverflow(duration)
+    return !overflow && operation != .multiply && operation != .divide && Dates.range.contains(result)
+      ? .date(result) : .null
+  }
+
+  private static func decimal(_ operation: ArithmeticOperator, _ a: DecimalValue, _ b: DecimalValue) -> DecimalValue? {
+    switch operation {
+    case .add: a.adding(b)
+    case .subtract: a.adding(b.negated)
+    case .multiply: a.multiplied(by: b)
+    case .divide: a.divided(by: b)
+    }
+  }
+
+  // MARK: - Aggregates
+
+  /// What an aggregate makes of values; nulls do not count. Fractions are added in the order of their size: the sum
+  /// of equal values is the same to the last bit, whatever order they come in.
+  static func aggregate(_ aggregate: GraphPredicate.Aggregate, _ values: [Value], zero: Value) -> Value {
+    let present = values.filter { !$0.isNull }
+    switch aggregate {
+    case .minimum: return present.min { Value.order($0, $1) == .ascending } ?? .null
+    case .maximum: return present.max { Value.order($0, $1) == .ascending } ?? .null
+    case .sum: return sum(present, zero)
+    case .average:
+      guard !present.isEmpty else { return .null }
+      let sum = sum(present, zero)
+      if case .decimal = sum {
+        return DecimalValue("\(present.count)").map { apply(.divide, sum, .decimal($0)) } ?? .null
+      }
+      return apply(.divide, GraphFunction.double.apply([sum]), .double(Double(present.count)))
+    }
+  }
+
+  private static func sum(_ values: [Value], _ zero: Value) -> Value {
+    if case .integer = zero {
+      var sum: Int64 = 0
+      var rest = values[...]
+      while case .integer(let next)? = rest.first {
+        let (result, overflow) = sum.addingReportingOverflow(next)
+        // In whole numbers the order would matter once some do not fit: all of it in fractions then.
+        if overflow { return self.sum(values.map { GraphFunction.double.apply([$0]) }, .double(0)) }
+        sum = result
+        rest.removeFirst()
+      }
+      return .integer(sum)
+    }
+    return values.sorted { Value.order($0, $1) == .ascending }.reduce(zero) { apply(.add, $0, $1) }
+  }
+
+  /// What the sum of no values is.
+  static func zero(of kind: Attribute.Kind?) -> Value {
+    switch kind {
+    case .double: .double(0)
+    case .decimal: DecimalValue(isNegative: false, digits: [], exponent: 0).map(Value.decimal) ?? .null
+    default: .integer(0)
+    }
+  }
+}
+
+extension ArithmeticOperator {
+  /// What the operator makes of two values: null where one is null or there is no answer.
+  public func apply(_ left: Value, _ right: Value) -> Value { Arithmetic.apply(self, left, right) }
+}
+
+extension GraphPredicate.Aggregate {
+  /// What the aggregate makes of values of a type; nulls do not count.
+  public func value(of values: [Value], type: GraphValueType) -> Value {
+    Arithmetic.aggregate(self, values, zero: Arithmetic.zero(of: type.kind))
+  }
+}

@@ -1,0 +1,164 @@
+/// The functions of the predicate language. Case does not count in their names; a name with a bracket behind it is a
+/// function, without one a property.
+public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
+  // Strings
+  case lowercase, uppercase, canonical, length, trimmed, concat
+  // Numbers
+  case abs, ceiling, floor, round, trunc, sqrt, power, modulus
+  // Types
+  case integer, double, decimal, string, date, uuid, data
+  // Dates
+  case now, startOfDay, year, month, day, weekday, hour, minute, second
+  case microseconds, seconds, minutes, hours, days, weeks
+  // Nulls
+  case ifNull
+
+  /// The name as it was written, in whatever case.
+  init?(named name: String) {
+    guard let found = Self.byName[name.lowercased()] else { return nil }
+    self = found
+  }
+
+  private static let byName = Dictionary(
+    uniqueKeysWithValues: Self.allCases.map { ($0.rawValue.lowercased(), $0) })
+
+  /// How many arguments it takes.
+  var arity: ClosedRange<Int> {
+    switch self {
+    case .now: 0...0
+    case .concat: 2...20
+    case .power, .modulus, .ifNull: 2...2
+    default: 1...1
+    }
+  }
+
+  /// The length of the unit in microseconds, for functions that make durations.
+  var unit: Int64? {
+    switch self {
+    case .microseconds: 1
+    case .seconds: 1_000_000
+    case .minutes: 60_000_000
+    case .hours: 3_600_000_000
+    case .days: 86_400_000_000
+    case .weeks: 604_800_000_000
+    default: nil
+    }
+  }
+
+  // MARK: - Applying
+
+  /// The function's value. `now()` has none before it is bound.
+  public func apply(_ arguments: [Value]) -> Value {
+    if self == .ifNull { return arguments.first { !$0.isNull } ?? .null }
+    guard let first = arguments.first, !arguments.contains(where: \.isNull) else { return .null }
+    if let unit {
+      guard case .double(let count) = Self.double.apply([first]) else { return .null }
+      if case .integer(let count) = first {
+        let (result, overflow) = count.multipliedReportingOverflow(by: unit)
+        return overflow ? .null : .integer(result)
+      }
+      return Int64(exactly: (count * Double(unit)).rounded()).map(Value.integer) ?? .null
+    }
+    switch self {
+    case .lowercase, .uppercase, .canonical, .length, .trimmed, .concat:
+      let texts = arguments.compactMap(\.stringValue)
+      return texts.count == arguments.count ? applyToStrings(texts) : .null
+    case .abs, .ceiling, .floor, .round, .trunc, .sqrt, .power, .modulus: return applyToNumbers(first, arguments.last)
+    case .integer, .double, .decimal, .string, .date, .uuid, .data: return convert(first)
+    case .startOfDay, .year, .month, .day, .weekday, .hour, .minute, .second:
+      guard case .date(let time) = first else { return .null }
+      return applyToDate(time)
+    case .now, .ifNull, .microseconds, .seconds, .minutes, .hours, .days, .weeks: return .null
+    }
+  }
+
+  private func applyToStrings(_ texts: [String]) -> Value {
+    switch self {
+    case .lowercase: .string(texts[0].lowercased())
+    case .uppercase: .string(texts[0].uppercased())
+    case .canonical: .string(texts[0].folded([.caseInsensitive, .diacriticInsensitive]))
+    case .length: .integer(Int64(texts[0].unicodeScalars.count))
+    case .trimmed:
+      .string(
+        String(
+          String.UnicodeScalarView(
+            texts[0].unicodeScalars.drop { $0.properties.isWhitespace }.reversed()
+              .drop { $0.properties.isWhitespace }.reversed())))
+    default: .string(texts.joined())
+    }
+  }
+
+  private func applyToNumbers(_ first: Value, _ second: Value?) -> Value {
+    switch (self, first, second) {
+    case (.abs, .integer(let number), _): number == .min ? .null : .integer(Swift.abs(number))
+    case (.abs, .double(let number), _): .double(Swift.abs(number))
+    case (.abs, .decimal(let number), _): .decimal(number.isNegative ? number.negated : number)
+    case (.ceiling, .integer, _), (.floor, .integer, _), (.round, .integer, _), (.trunc, .integer, _): first
+    case (.ceiling, .double(let number), _): Self.finite(number.rounded(.up))
+    case (.floor, .double(let number), _): Self.finite(number.rounded(.down))
+    case (.round, .double(let number), _): Self.finite(number.rounded(.toNearestOrAwayFromZero))
+    case (.trunc, .double(let number), _): Self.finite(number.rounded(.towardZero))
+    case (.modulus, .integer(let a), .integer(let b)?):
+      b == 0 || b == -1 ? (b == 0 ? .null : .integer(0)) : .integer(a % b)
+    case (.sqrt, .double(let number), _): Self.finite(number.squareRoot())
+    case (.power, .double(let base), .double(let exponent)?): Self.finite(Self.power(base, exponent))
+    default: .null
+    }
+  }
+
+  private static func finite(_ number: Double) -> Value { number.isNaN ? .null : .double(number == 0 ? 0 : number) }
+
+  /// Whole exponents by squaring; without a library of mathematics there are no others.
+  private static func power(_ base: Double, _ exponent: Double) -> Double {
+    guard var count = Int(exactly: exponent), Swift.abs(count) <= 1 << 20 else { return .nan }
+    let inverts = count < 0
+    count = Swift.abs(count)
+    var (result, square) = (1.0, base)
+    while count > 0 {
+      if count & 1 == 1 { result *= square }
+      square *= square
+      count >>= 1
+    }
+    return inverts ? 1 / result : result
+  }
+
+  private func convert(_ value: Value) -> Value {
+    switch (self, value) {
+    case (.integer, .integer), (.double, .double), (.decimal, .decimal), (.string, .string), (.date, .date),
+      (.uuid, .uuid), (.data, .data):
+      value
+    case (.integer, .double(let number)): Int64(exactly: number.rounded(.towardZero)).map(Value.integer) ?? .null
+    case (.integer, .bool(let flag)): .integer(flag ? 1 : 0)
+    case (.integer, .decimal(let number)): Double(number.description).map { convert(.double($0)) } ?? .null
+    case (.integer, .string(let text)): Int64(text).map(Value.integer) ?? .null
+    case (.double, .integer(let number)): .double(Double(number))
+    case (.double, .decimal(let number)): Double(number.description).map(Value.double) ?? .null
+    case (.double, .string(let text)): Double(text).flatMap { $0.isFinite ? .double($0) : nil } ?? .null
+    case (.decimal, .integer(let number)): DecimalValue("\(number)").map(Value.decimal) ?? .null
+    case (.decimal, .double(let number)): DecimalValue("\(number)").map(Value.decimal) ?? .null
+    case (.decimal, .string(let text)): DecimalValue(text).map(Value.decimal) ?? .null
+    case (.date, .string(let text)): Dates.timestamp(text).map(Value.date) ?? .null
+    case (.uuid, .string(let text)): UniqueID(hyphenated: text).map(Value.uuid) ?? .null
+    case (.data, .string(let text)): Base64.bytes(text).map(Value.data) ?? .null
+    case (.string, .bool(let flag)): .string(flag ? "true" : "false")
+    case (.string, _): .string(value.json(kind: nil).stringValue ?? value.json(kind: nil).text)
+    default: .null
+    }
+  }
+
+  /// In UTC, weeks from Sunday = 1.
+  private func applyToDate(_ time: Timestamp) -> Value {
+    let (day, rest) = Dates.floorDivide(time, 86_400_000_000)
+    let civil = Dates.civil(fromDays: day)
+    return switch self {
+    case .startOfDay: .date(day * 86_400_000_000)
+    case .year: .integer(civil.year)
+    case .month: .integer(civil.month)
+    case .day: .integer(civil.day)
+    case .weekday: .integer(Dates.floorDivide(day + 4, 7).1 + 1)
+    case .hour: .integer(rest / 3_600_000_000)
+    case .minute: .integer(rest / 60_000_000 % 60)
+    default: .integer(rest / 1_000_000 % 60)
+    }
+  }
+}

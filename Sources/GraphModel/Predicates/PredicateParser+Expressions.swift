@@ -1,0 +1,326 @@
+/// Expressions: operators by their precedence, paths, functions, SUBQUERY. What stands alone as a literal gets its type
+/// from what it is compared or calculated with.
+extension PredicateParser {
+  /// An expression whose type is known.
+  struct Operand {
+    var expression: GraphExpression
+    var type: GraphValueType
+    /// The attribute that a path ends at: it knows an enumeration's cases.
+    var attribute: Attribute?
+    var isMany = false
+    /// A path that ends at an object's own id, or at a to-many.
+    var isIdentifier = false
+
+    var isConstant: Bool { expression.isConstant }
+    var isObject: Bool { if case .object = type { true } else { false } }
+  }
+
+  /// What has been read and may have no type yet.
+  enum Term {
+    case typed(Operand, at: Int = 0)
+    case literal(JSON, at: Int)
+    case variable(String, at: Int)
+
+    var isTyped: Bool { if case .typed = self { true } else { false } }
+
+    var place: Int {
+      switch self {
+      case .typed(_, let place), .literal(_, let place), .variable(_, let place): place
+      }
+    }
+  }
+
+  var isLiteralWord: Bool { isWord("TRUE", "FALSE", "YES", "NO", "NULL", "NIL") }
+
+  var isStartOfPath: Bool { if case .word = current { !isLiteralWord } else { false } }
+
+  // MARK: - Operators
+
+  mutating func expression(depth: Int) throws(PredicateSyntaxError) -> Term {
+    guard depth < GraphPredicate.maximumDepth else { throw fail("nested deeper than \(GraphPredicate.maximumDepth)") }
+    var left = try product(depth: depth)
+    while case .symbol(let symbol) = current, symbol == "+" || symbol == "-",
+      let operation = ArithmeticOperator(rawValue: symbol)
+    {
+      let place = position
+      position += 1
+      left = try calculate(operation, left, try product(depth: depth), at: place)
+    }
+    return left
+  }
+
+  private mutating func product(depth: Int) throws(PredicateSyntaxError) -> Term {
+    var left = try primary(depth: depth)
+    while case .symbol(let symbol) = current, symbol == "*" || symbol == "/",
+      let operation = ArithmeticOperator(rawValue: symbol)
+    {
+      let place = position
+      position += 1
+      left = try calculate(operation, left, try primary(depth: depth), at: place)
+    }
+    return left
+  }
+
+  private mutating func primary(depth: Int) throws(PredicateSyntaxError) -> Term {
+    guard depth < GraphPredicate.maximumDepth else { throw fail("nested deeper than \(GraphPredicate.maximumDepth)") }
+    let place = position
+    switch current {
+    case .symbol("("):
+      position += 1
+      let inner = try expression(depth: depth + 1)
+      guard skip(")") else { throw fail("')' is expected here") }
+      return inner
+    case .symbol("-"):
+      position += 1
+      return try calculate(.subtract, .literal(.integer(0), at: place), primary(depth: depth + 1), at: place)
+    case .string(let text): return literal(.string(text))
+    case .integer(let number): return literal(.integer(number))
+    case .number(let number): return literal(.double(number))
+    case .word where isWord("TRUE", "YES"): return literal(.bool(true))
+    case .word where isWord("FALSE", "NO"): return literal(.bool(false))
+    case .word where isWord("NULL", "NIL"): return literal(.null)
+    case .word(let word) where next == .symbol("("):
+      if word.uppercased() == "SUBQUERY" { return try subquery(depth: depth) }
+      guard let function = GraphFunction(named: word) else {
+        let names = GraphFunction.allCases.map(\.rawValue).joined(separator: ", ")
+        throw fail("there is no function \"\(word)\"; there are \(names)")
+      }
+      return try call(function, depth: depth)
+    case .word(let word):
+      if word.hasPrefix("$") { return try variable(word) }
+      return .typed(try path(word.split(separator: ".", omittingEmptySubsequences: false)[...], from: 0), at: place)
+    default: throw fail("a value is expected here: a number, a \"string\", TRUE, FALSE, NULL or a property")
+    }
+  }
+
+  private mutating func literal(_ json: JSON) -> Term {
+    defer { position += 1 }
+    return .literal(json, at: position)
+  }
+
+  private mutating func calculate(
+    _ operation: ArithmeticOperator, _ left: Term, _ right: Term, at place: Int
+  ) throws(PredicateSyntaxError) -> Term {
+    try count("operations")
+    operations += 1
+    guard operations <= GraphPredicate.maximumDepth else {
+      throw fail("more than \(GraphPredicate.maximumDepth) operations in one comparison", at: place)
+    }
+    var (a, b): (Operand, Operand)
+    switch (left.isTyped, right.isTyped) {
+    case (true, false):
+      a = try typed(left)
+      b = try operand(right, forCalculatingWith: a)
+    case (false, true):
+      b = try typed(right)
+      a = try operand(left, forCalculatingWith: b)
+    default: (a, b) = (try typed(left), try typed(right))
+    }
+    if a.isMany || b.isMany {
+      throw fail("many values can't be calculated with: say @sum, @min, @max or @avg", at: place)
+    }
+    let wrong = fail(
+      "\(a.type.words) and \(b.type.words) can't be combined by \(operation.rawValue)", at: place)
+    let kind: ArithmeticKind
+    let type: GraphValueType
+    switch (a.type, b.type) {
+    case (.date, .date) where operation == .subtract: (kind, type) = (.duration, .duration)
+    case (.date, .duration) where operation == .add || operation == .subtract: (kind, type) = (.date, .date)
+    case (.duration, .date) where operation == .add: (kind, type) = (.date, .date)
+    case (.duration, .duration) where operation == .add || operation == .subtract: (kind, type) = (.duration, .duration)
+    case (.duration, .integer) where operation == .multiply || operation == .divide,
+      (.integer, .duration) where operation == .multiply:
+      (kind, type) = (.duration, .duration)
+    default:
+      guard let common = GraphValueType.number(a.type, b.type) else { throw wrong }
+      a = converted(a, to: common)
+      b = converted(b, to: common)
+      (kind, type) = (common == .integer ? .integer : common == .double ? .double : .decimal, common)
+    }
+    return .typed(
+      Operand(expression: .calculating(operation, kind, a.expression, b.expression), type: type), at: left.place)
+  }
+
+  func converted(_ operand: Operand, to type: GraphValueType) -> Operand {
+    if operand.type == type { return operand }
+    return Operand(
+      expression: .calling(type == .double ? .double : .decimal, [operand.expression]), type: type,
+      isMany: operand.isMany)
+  }
+
+  // MARK: - Functions and subqueries
+
+  private mutating func call(_ function: GraphFunction, depth: Int) throws(PredicateSyntaxError) -> Term {
+    try count("functions")
+    let start = position
+    position += 2
+    var terms = [Term]()
+    if !skip(")") {
+      repeat { terms.append(try expression(depth: depth + 1)) } while skip(",")
+      guard skip(")") else { throw fail("',' or ')' is expected here") }
+    }
+    guard function.arity.contains(terms.count) else {
+      let wanted = function.arity.count == 1 ? "\(function.arity.lowerBound)" : "\(function.arity.lowerBound) or more"
+      throw fail("\(function.rawValue)() takes \(wanted) arguments", at: start)
+    }
+    var arguments = [Operand]()
+    for term in terms {
+      let argument =
+        try function == .ifNull && !term.isTyped && !arguments.isEmpty
+        ? operand(term, for: arguments[0], .equal) : typed(term)
+      if argument.isMany { throw fail("this path leads to many values", at: term.place) }
+      arguments.append(argument)
+    }
+    guard let type = function.type(of: &arguments) else {
+      let types = arguments.map(\.type.words).joined(separator: ", ")
+      throw fail("\(function.rawValue)() does not take \(types)", at: start)
+    }
+    let expression = GraphExpression.calling(function, arguments.map(\.expression))
+    if case .value(.null) = expression, type.kind != nil, !arguments.contains(where: { $0.type == .null }),
+      function != .ifNull
+    {
+      throw fail("\(function.rawValue)() has no value for this", at: start)
+    }
+    return .typed(Operand(expression: expression, type: type), at: start)
+  }
+
+  private mutating func subquery(depth: Int) throws(PredicateSyntaxError) -> Term {
+    let start = position
+    position += 2
+    let pathPlace = position
+    guard case .word(let word) = current, !isLiteralWord else { throw fail("a path to many objects is expected here") }
+    let collection =
+      try word.hasPrefix("$")
+      ? typed(variable(word)) : path(word.split(separator: ".", omittingEmptySubsequences: false)[...], from: 0)
+    guard collection.isMany, collection.isIdentifier, case .path(let way) = collection.expression,
+      case .object(let number) = collection.type, let destination = model.entity(number)
+    else { throw fail("a path that ends at a to-many relationship is expected here", at: pathPlace) }
+    guard skip(",") else { throw fail("',' is expected here") }
+    guard case .word(let name) = current, name.hasPrefix("$"), name.utf8.count > 1, !name.contains(".") else {
+      throw fail("a variable such as $x is expected here")
+    }
+    guard !scopes.contains(where: { $0.variable == name }) else { throw fail("\(name) is in use around this") }
+    position += 1
+    guard skip(",") else { throw fail("',' is expected here") }
+    guard scopes.count < GraphPredicate.maximumSubqueries else {
+      throw fail("more than \(GraphPredicate.maximumSubqueries - 1) subqueries in each other")
+    }
+    scopes.append(Scope(variable: name, entity: destination))
+    let predicate = try or(depth: depth + 1)
+    scopes.removeLast()
+    guard skip(")") else { throw fail("')' is expected here") }
+    guard case .word(".@count") = current else { throw fail(".@count is expected here") }
+    position += 1
+    return .typed(
+      Operand(expression: .subquery(level: way.level, hops: way.hops, predicate), type: .integer), at: start)
+  }
+
+  /// `$x.name` of a subquery's object, or `$name` of a template.
+  private mutating func variable(_ word: String) throws(PredicateSyntaxError) -> Term {
+    let parts = word.split(separator: ".", omittingEmptySubsequences: false)
+    let place = position
+    if let index = scopes.lastIndex(where: { $0.variable == String(parts[0]) }) {
+      return .typed(try path(parts.dropFirst(), from: index), at: place)
+    }
+    let name = String(word.dropFirst())
+    position += 1
+    switch arguments {
+    case .awaited: return .variable(name, at: place)
+    case .given(let values):
+      guard let value = values[name] else {
+        throw fail(values.isEmpty ? "$\(name) stands for nothing here" : "$\(name) has no value", at: place)
+      }
+      return .literal(value, at: place)
+    }
+  }
+
+  // MARK: - Paths
+
+  /// - Parameter index: the scope that the path starts from.
+  private mutating func path(
+    _ parts: ArraySlice<Substring>, from index: Int
+  ) throws(PredicateSyntaxError) -> Operand {
+    var parts = parts
+    var entity = scopes[index].entity
+    let level = scopes.count - 1 - index
+    var hops = [PropertyNumber]()
+    var isMany = false
+    func operand(_ end: GraphPredicate.Path.End, _ type: GraphValueType, _ attribute: Attribute? = nil) -> Operand {
+      Operand(
+        expression: .path(GraphPredicate.Path(level: level, hops: hops, end: end)), type: type, attribute: attribute,
+        isMany: isMany)
+    }
+    defer { position += 1 }
+    if parts.first == "SELF", entity.property(named: "SELF") == nil { parts.removeFirst() }
+    while let part = parts.first {
+      if part == "id", parts.count == 1 {
+        var found = operand(.identifier, .object(entity.number))
+        found.isIdentifier = true
+        return found
+      }
+      // A name may have dots in it: the longest one that there is.
+      var length = parts.count
+      var property: Property?
+      while length > 0 {
+        property = entity.property(named: parts.prefix(length).joined(separator: "."))
+        if property != nil { break }
+        length -= 1
+      }
+      guard let property else {
+        let names = (["id"] + entity.properties.map(\.name)).joined(separator: ", ")
+        throw fail("\(entity.name) has no property \"\(part)\"; it has \(names)")
+      }
+      parts = parts.dropFirst(length)
+      switch property.kind {
+      case .attribute(let attribute):
+        guard parts.isEmpty else {
+          throw fail("\(entity.name).\(property.name) is an attribute: nothing can follow it")
+        }
+        guard property.slot != nil else { throw fail("\(entity.name).\(property.name) is transient: no store has it") }
+        return operand(.property(property.number), GraphValueType(attribute.kind), attribute)
+      case .relationship(let relationship):
+        guard let next = model.entity(relationship.destination) else { throw fail("unknown destination") }
+        if parts.isEmpty, !relationship.isToMany {
+          return operand(.property(property.number), .object(next.number))
+        }
+        if relationship.isToMany, let first = parts.first, first.hasPrefix("@") {
+          return try aggregate(parts, property, next, operand)
+        }
+        hops.append(property.number)
+        isMany = isMany || relationship.isToMany
+        entity = next
+      }
+    }
+    // The path ends at a to-many, or is the object itself: ids are what is compared.
+    var found = operand(.identifier, .object(entity.number))
+    found.isIdentifier = true
+    return found
+  }
+
+  private func aggregate(
+    _ parts: ArraySlice<Substring>, _ property: Property, _ destination: Entity,
+    _ operand: (GraphPredicate.Path.End, GraphValueType, Attribute?) -> Operand
+  ) throws(PredicateSyntaxError) -> Operand {
+    let word = String(parts.first ?? "")
+    if word == "@count" {
+      guard parts.count == 1 else { throw fail("nothing can follow @count") }
+      return operand(.count(property.number), .integer, nil)
+    }
+    guard let aggregate = GraphPredicate.Aggregate(rawValue: String(word.dropFirst())) else {
+      throw fail("\(word) is not known; there are @count, @min, @max, @sum and @avg")
+    }
+    let name = parts.dropFirst().joined(separator: ".")
+    guard let inner = destination.property(named: name), let attribute = inner.attribute, inner.slot != nil else {
+      throw fail("\(word) needs an attribute of \(destination.name) behind it: \(property.name).\(word).NAME")
+    }
+    var type = GraphValueType(attribute.kind)
+    switch aggregate {
+    case .minimum, .maximum:
+      guard type != .bool, attribute.kind != .json else { throw fail("\(word) needs values that have an order") }
+    case .sum, .average:
+      guard [.integer, .double, .decimal].contains(type) else { throw fail("\(word) needs numbers") }
+      if aggregate == .average, type == .integer { type = .double }
+    }
+    return operand(.aggregate(aggregate, property.number, attribute: inner.number), type, nil)
+  }
+}

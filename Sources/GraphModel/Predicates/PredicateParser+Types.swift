@@ -1,0 +1,276 @@
+/// Types: what a literal means beside what it is compared with, and which two values can be compared at all.
+extension PredicateParser {
+  /// The operand of a term that stands by itself: a literal has the type that it looks like.
+  mutating func typed(_ term: Term) throws(PredicateSyntaxError) -> Operand {
+    switch term {
+    case .typed(let operand, _): return operand
+    case .variable(let name, let place): throw fail("$\(name) needs a property beside it, to know its type", at: place)
+    case .literal(let json, let place):
+      switch json {
+      case .null: return Operand(expression: .value(.null), type: .null)
+      case .bool(let flag): return Operand(expression: .value(.bool(flag)), type: .bool)
+      case .integer(let number): return Operand(expression: .value(.integer(number)), type: .integer)
+      case .double(let number): return Operand(expression: .value(.double(number)), type: .double)
+      case .string(let text): return Operand(expression: .value(.string(text)), type: .string)
+      default: throw fail("a single value is expected here", at: place)
+      }
+    }
+  }
+
+  /// The operand of a term that is compared with `subject`.
+  mutating func operand(
+    _ term: Term, for subject: Operand, _ comparator: GraphPredicate.Comparator
+  ) throws(PredicateSyntaxError) -> Operand {
+    switch term {
+    case .typed(let operand, let place):
+      if comparator == .search || comparator == .matches || comparator == .like, !operand.isConstant {
+        throw fail("\(comparator.rawValue) takes a \"string\"", at: place)
+      }
+      return operand
+    case .variable(let name, _):
+      variables.append((name, subject.type))
+      return Operand(expression: .variable(name, subject.type), type: subject.type)
+    case .literal(let json, let place):
+      let value = try value(json, for: subject, comparator, at: place)
+      return Operand(expression: .value(value), type: value.isNull ? .null : subject.type)
+    }
+  }
+
+  /// The operand of a literal that is calculated with `other`: numbers take its type, anything else keeps its own.
+  mutating func operand(_ term: Term, forCalculatingWith other: Operand) throws(PredicateSyntaxError) -> Operand {
+    if case .variable(let name, _) = term {
+      variables.append((name, other.type))
+      return Operand(expression: .variable(name, other.type), type: other.type)
+    }
+    let literal = try typed(term)
+    guard other.type == .decimal, [.integer, .double].contains(literal.type) else { return literal }
+    return converted(literal, to: .decimal)
+  }
+
+  /// The elements of `{…}`; round brackets do as well, and so does a variable that stands for a list.
+  mutating func list() throws(PredicateSyntaxError) -> [Term] {
+    let start = position
+    if isStartOfArgument, case .word(let word) = current {
+      position += 1
+      guard case .given(let values) = arguments else { return [.variable(String(word.dropFirst()), at: start)] }
+      guard let items = values[String(word.dropFirst())]?.arrayValue else {
+        throw fail("\(word) needs a list as its value", at: start)
+      }
+      return items.map { .literal($0, at: start) }
+    }
+    guard skip("{") || skip("(") else { throw fail("a list such as {1, 2} is expected here") }
+    var terms = [Term]()
+    if skip("}") || skip(")") { return terms }
+    while true {
+      try count("values")
+      terms.append(try expression(depth: 0))
+      if skip("}") || skip(")") { return terms }
+      guard skip(",") else { throw fail("',' or '}' is expected here") }
+    }
+  }
+
+  /// `$name` that no SUBQUERY around has introduced.
+  var isStartOfArgument: Bool {
+    guard case .word(let word) = current, word.hasPrefix("$") else { return false }
+    let name = word.prefix { $0 != "." }
+    return !scopes.contains { $0.variable == String(name) }
+  }
+
+  /// Makes both sides of a comparison of one type, where there is one.
+  func unify(
+    _ left: inout Operand, _ right: inout Operand, _ comparator: GraphPredicate.Comparator, at place: Int
+  ) throws(PredicateSyntaxError) {
+    // A literal has the type that it was read as.
+    if left.type == right.type || left.type == .null || right.type == .null { return }
+    if case (.object, .object) = (left.type, right.type) { return }
+    if let common = GraphValueType.number(left.type, right.type) {
+      // Whole and floating-point numbers compare by value as they are.
+      guard common == .decimal || [left.type, right.type].contains(.decimal) else { return }
+      if left.isMany {
+        guard common == left.type else { throw fail("write \(left.type.words) here", at: place) }
+      } else {
+        left = converted(left, to: common)
+      }
+      right = converted(right, to: common)
+      return
+    }
+    throw fail("\(left.type.words) can't be compared with \(right.type.words)", at: place)
+  }
+
+  // MARK: - Literals
+
+  private func value(
+    _ json: JSON, for subject: Operand, _ comparator: GraphPredicate.Comparator, at place: Int
+  ) throws(PredicateSyntaxError) -> Value {
+    if json == .null {
+      if comparator == .search { throw fail("the words to search for are expected here", at: place) }
+      return .null
+    }
+    if json.arrayValue != nil || json.members != nil { throw fail("a single value is expected here", at: place) }
+    if case .object(let number) = subject.type {
+      guard case .string(let text) = json else { throw fail("the id of an object is expected here", at: place) }
+      if comparator == .beginsWith, UniqueID.range(ofPrefix: text) != nil { return .string(text) }
+      guard let key = UniqueID(text) else { throw fail("\"\(text)\" is no object's id", at: place) }
+      return .object(ObjectID(key: key, entity: number))
+    }
+    if subject.type == .string { return try string(json, for: subject, comparator, at: place) }
+    guard let kind = subject.attribute?.kind ?? subject.type.kind else {
+      if subject.type == .duration, case .integer(let number) = json, number == 0 { return .integer(0) }
+      throw fail("a duration such as days(7) is expected here", at: place)
+    }
+    if case .integer(let number) = json, kind == .double { return .double(Double(number)) }
+    // A number with a fraction is a legal bound for whole numbers.
+    if case .double(let number) = json, kind == .integer {
+      guard subject.attribute != nil || comparator.isOrder else {
+        throw fail("a whole number is expected here", at: place)
+      }
+      return .double(number)
+    }
+    if case .double(let number) = json, kind == .decimal, let decimal = DecimalValue("\(number)") {
+      return .decimal(decimal)
+    }
+    guard let value = Value(json: json, kind: kind) else {
+      throw fail("this is no value of the type \(subject.attribute?.typeDescription ?? kind.rawValue)", at: place)
+    }
+    return value
+  }
+
+  private func string(
+    _ json: JSON, for subject: Operand, _ comparator: GraphPredicate.Comparator, at place: Int
+  ) throws(PredicateSyntaxError) -> Value {
+    guard case .string(let text) = json else {
+      throw fail(
+        comparator == .search ? "the words to search for are expected here" : "a string is expected here", at: place)
+    }
+    if comparator == .like, text.utf8.count > GraphPredicate.maximumPatternSize {
+      throw fail("a pattern has at most \(GraphPredicate.maximumPatternSize) bytes", at: place)
+    }
+    if comparator == .matches {
+      do {
+        _ = try RegularExpression(parsing: text)
+      } catch {
+        throw fail("the pattern can't be read at column \(error.column): \(error.reason)", at: place)
+      }
+    }
+    guard let attribute = subject.attribute, attribute.kind != .json,
+      [.equal, .notEqual, .in].contains(comparator) || comparator == .between
+    else { return .string(text) }
+    guard let value = Value(json: json, kind: attribute.kind, cases: attribute.cases) else {
+      throw fail("this is no value of the type \(attribute.typeDescription)", at: place)
+    }
+    return value
+  }
+}
+
+extension GraphValueType {
+  public init(_ kind: Attribute.Kind) {
+    switch kind {
+    case .bool: self = .bool
+    case .integer: self = .integer
+    case .double: self = .double
+    case .decimal: self = .decimal
+    case .string, .uri, .enumeration, .json, .text: self = .string
+    case .date: self = .date
+    case .uuid: self = .uuid
+    case .data: self = .data
+    }
+  }
+
+  /// What a value looks like by itself.
+  init(_ value: Value) {
+    switch value {
+    case .null, .objects: self = .null
+    case .bool: self = .bool
+    case .integer: self = .integer
+    case .double: self = .double
+    case .decimal: self = .decimal
+    case .string: self = .string
+    case .date: self = .date
+    case .uuid: self = .uuid
+    case .data: self = .data
+    case .object(let id): self = .object(id.entity)
+    }
+  }
+
+  /// The kind of attribute that has such values; nil where none has.
+  public var kind: Attribute.Kind? {
+    switch self {
+    case .bool: .bool
+    case .integer: .integer
+    case .double: .double
+    case .decimal: .decimal
+    case .string: .string
+    case .date: .date
+    case .uuid: .uuid
+    case .data: .data
+    case .null, .duration, .object: nil
+    }
+  }
+
+  /// The type that two numbers have in common; nil when one is none.
+  static func number(_ left: GraphValueType, _ right: GraphValueType) -> GraphValueType? {
+    let numbers: [GraphValueType] = [.integer, .decimal, .double]
+    guard let a = numbers.firstIndex(of: left), let b = numbers.firstIndex(of: right) else { return nil }
+    return numbers[max(a, b)]
+  }
+
+  /// For a message.
+  var words: String {
+    switch self {
+    case .null: "null"
+    case .bool: "a bool"
+    case .integer: "a whole number"
+    case .double: "a number"
+    case .decimal: "a decimal"
+    case .string: "text"
+    case .date: "a date"
+    case .duration: "a duration"
+    case .uuid: "a UUID"
+    case .data: "data"
+    case .object: "an object"
+    }
+  }
+}
+
+extension GraphFunction {
+  /// The type of the function's value; arguments are converted where the function wants fractions. Nil for arguments
+  /// that it does not take.
+  func type(of arguments: inout [PredicateParser.Operand]) -> GraphValueType? {
+    let first = arguments.first?.type ?? .null
+    func all(_ types: GraphValueType...) -> Bool {
+      arguments.allSatisfy { types.contains($0.type) || $0.type == .null }
+    }
+    func convert() -> Bool {
+      guard all(.integer, .double, .decimal) else { return false }
+      arguments = arguments.map { operand in
+        operand.type == .double
+          ? operand : PredicateParser.Operand(expression: .calling(.double, [operand.expression]), type: .double)
+      }
+      return true
+    }
+    switch self {
+    case .now: return .date
+    case .lowercase, .uppercase, .canonical, .trimmed, .concat: return all(.string) ? .string : nil
+    case .length: return all(.string) ? .integer : nil
+    case .abs: return all(.integer, .double, .decimal) ? first : nil
+    case .ceiling, .floor, .round, .trunc:
+      if first == .integer { return .integer }
+      return convert() ? .double : nil
+    case .sqrt, .power: return convert() ? .double : nil
+    case .modulus: return all(.integer) ? .integer : nil
+    case .integer: return all(.integer, .double, .decimal, .bool, .string) ? .integer : nil
+    case .double: return all(.integer, .double, .decimal, .string) ? .double : nil
+    case .decimal: return all(.integer, .double, .decimal, .string) ? .decimal : nil
+    case .string: return all(.integer, .double, .decimal, .bool, .string, .date, .uuid) ? .string : nil
+    case .date: return all(.string, .date) ? .date : nil
+    case .uuid: return all(.string, .uuid) ? .uuid : nil
+    case .data: return all(.string, .data) ? .data : nil
+    case .startOfDay: return all(.date) ? .date : nil
+    case .year, .month, .day, .weekday, .hour, .minute, .second: return all(.date) ? .integer : nil
+    case .microseconds, .seconds, .minutes, .hours, .days, .weeks: return all(.integer, .double) ? .duration : nil
+    case .ifNull:
+      let types = Set(arguments.map(\.type)).subtracting([.null])
+      return types.count <= 1 ? types.first ?? .null : nil
+    }
+  }
+}

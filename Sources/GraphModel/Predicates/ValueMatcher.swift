@@ -1,0 +1,153 @@
+/// One comparator between two values, with its options and what is constant of its right side prepared.
+struct ValueMatcher: Sendable {
+  /// The right side of one comparison.
+  enum Operand {
+    /// What the comparison says.
+    case constant
+    case value(Value)
+    case list([Value])
+  }
+
+  private let comparator: GraphPredicate.Comparator
+  private let options: StringOptions
+  private let constant: Value
+  private let list: [Value]
+  /// The list's values, where equality is all that is asked and all are of one type.
+  private let set: Set<Value>?
+  private let prefixes: [String]
+  private let pattern: RegularExpression?
+
+  init(_ comparison: GraphPredicate.Comparison) {
+    comparator = comparison.comparator
+    options = comparison.options
+    var values = [Value]()
+    if case .list(let constants) = comparison.right { values = constants }
+    let folded = values.map { Self.folded($0, comparison.options) }
+    list = folded
+    let mixes = folded.contains { if case .double = $0 { true } else { false } }
+    set = comparison.comparator == .in && !mixes ? Set(folded) : nil
+    // A regular expression folds by itself: its classes and escapes are no text.
+    constant =
+      comparison.comparator == .matches
+      ? comparison.right.constant : Self.folded(comparison.right.constant, comparison.options)
+    prefixes = comparison.comparator == .search ? constant.stringValue?.words ?? [] : []
+    pattern =
+      comparison.comparator == .matches
+      ? constant.stringValue.flatMap { try? RegularExpression(parsing: $0, options: comparison.options) } : nil
+  }
+
+  private static func folded(_ value: Value, _ options: StringOptions) -> Value {
+    guard !options.isEmpty, case .string(let text) = value else { return value }
+    return .string(text.folded(options))
+  }
+
+  func callAsFunction(_ left: Value, _ operand: Operand) -> Bool {
+    switch comparator {
+    case .in:
+      let left = Self.folded(left, options)
+      if case .list(let values) = operand { return values.contains { Self.equal(left, Self.folded($0, options)) } }
+      return set?.contains(left) ?? list.contains { Self.equal(left, $0) }
+    case .between:
+      var ends = list
+      if case .list(let values) = operand { ends = values.map { Self.folded($0, options) } }
+      guard ends.count == 2, !left.isNull, !ends.contains(.null) else { return false }
+      let left = Self.folded(left, options)
+      return Value.order(left, ends[0]) != .ascending && Value.order(left, ends[1]) != .descending
+    case .matches:
+      guard case .string(let text) = left else { return false }
+      return pattern?.matchesWhole(text) ?? false
+    case .search:
+      guard case .string(let text) = left else { return false }
+      return text.hasWords(beginningWith: prefixes)
+    default: break
+    }
+    var right = constant
+    if case .value(let value) = operand { right = Self.folded(value, options) }
+    let left = Self.folded(left, options)
+    switch comparator {
+    case .equal: return Self.equal(left, right)
+    case .notEqual: return !Self.equal(left, right)
+    case .less: return ordered(left, right) == .ascending
+    case .lessOrEqual: return ordered(left, right).map { $0 != .descending } ?? false
+    case .greater: return ordered(left, right) == .descending
+    case .greaterOrEqual: return ordered(left, right).map { $0 != .ascending } ?? false
+    case .beginsWith:
+      if case (.object(let id), .string(let prefix)) = (left, right) { return id.key.hasPrefix(prefix) }
+      return strings(left, right) { $0.utf8.starts(with: $1.utf8) }
+    case .endsWith: return strings(left, right) { $0.utf8.reversed().starts(with: $1.utf8.reversed()) }
+    case .contains: return strings(left, right) { TextSearch.contains($0, $1) }
+    case .like: return strings(left, right) { TextSearch.like($0, pattern: $1) }
+    case .in, .between, .matches, .search: return false
+    }
+  }
+
+  /// Nil where one is null: it has no place in an order.
+  private func ordered(_ left: Value, _ right: Value) -> Order? {
+    left.isNull || right.isNull ? nil : Value.order(left, right)
+  }
+
+  private func strings(_ left: Value, _ right: Value, _ holds: (String, String) -> Bool) -> Bool {
+    guard case .string(let left) = left, case .string(let right) = right else { return false }
+    return holds(left, right)
+  }
+
+  /// Whole and floating-point numbers compare by value.
+  static func equal(_ left: Value, _ right: Value) -> Bool {
+    switch (left, right) {
+    case (.integer(let a), .double(let b)): Int64(exactly: b) == a
+    case (.double(let a), .integer(let b)): Int64(exactly: a) == b
+    default: left == right
+    }
+  }
+}
+
+/// Looking for texts in texts, by bytes and scalars.
+public enum TextSearch {
+  /// Whether `part` occurs; the empty string occurs everywhere.
+  static func contains(_ text: String, _ part: String) -> Bool {
+    let (text, part) = (Array(text.utf8), Array(part.utf8))
+    guard !part.isEmpty, part.count <= text.count else { return part.isEmpty }
+    // Knuth, Morris and Pratt: no text makes it slow.
+    var fallback = [Int](repeating: 0, count: part.count)
+    var length = 0
+    for index in part.indices.dropFirst() {
+      while length > 0, part[index] != part[length] { length = fallback[length - 1] }
+      if part[index] == part[length] { length += 1 }
+      fallback[index] = length
+    }
+    var matched = 0
+    for byte in text {
+      while matched > 0, byte != part[matched] { matched = fallback[matched - 1] }
+      if byte == part[matched] { matched += 1 }
+      if matched == part.count { return true }
+    }
+    return false
+  }
+
+  /// `*` is any run, `?` is one scalar, `\` takes the next literally. Linear in the text for each `*`: on a mismatch
+  /// only the last `*` is tried again.
+  public static func like(_ text: String, pattern: String) -> Bool {
+    let (text, pattern) = (Array(text.unicodeScalars), Array(pattern.unicodeScalars))
+    var (t, p) = (0, 0)
+    var retry: (t: Int, p: Int)?
+    while t < text.count {
+      if p < pattern.count, pattern[p] == "*" {
+        retry = (t, p)
+        p += 1
+        continue
+      }
+      let isEscape = p + 1 < pattern.count && pattern[p] == "\\"
+      if p < pattern.count, isEscape ? pattern[p + 1] == text[t] : pattern[p] == "?" || pattern[p] == text[t] {
+        t += 1
+        p += isEscape ? 2 : 1
+      } else if let last = retry {
+        retry = (last.t + 1, last.p)
+        (t, p) = (last.t + 1, last.p + 1)
+      } else {
+        return false
+      }
+    }
+    while p < pattern.count, pattern[p] == "*" { p += 1 }
+    return p == pattern.count
+  }
+}

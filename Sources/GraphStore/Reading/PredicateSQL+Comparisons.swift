@@ -1,0 +1,243 @@
+import GraphModel
+
+/// One comparison as SQL. What can use an index keeps the column bare on one side.
+extension PredicateSQL {
+  mutating func translate(_ comparison: GraphPredicate.Comparison) -> String? {
+    if let path = comparison.path, comparison.quantifier != .all, isConstant(comparison.right) {
+      // The other end's index may be the better one: which rows match there, and who leads to them.
+      if comparison.quantifier == .none {
+        guard let any = exactly({ $0.leading(comparison, path, path.hops[...], $0.scope(path.level)) }) else {
+          return nil
+        }
+        return "NOT coalesce(\(any), 0)"
+      }
+      return leading(comparison, path, path.hops[...], scope(path.level))
+    }
+    guard comparison.quantifier != .one, let path = comparison.path else {
+      guard let left = value(comparison.left) else { return nil }
+      return compare(left, comparison)
+    }
+    guard let chain = chain(path.hops, from: scope(path.level)),
+      let left = end(path.end, chain.end, isNullable: chain.isNullable),
+      let condition = compare(left, comparison)
+    else { return nil }
+    let holds = comparison.quantifier == .all ? "NOT coalesce(\(condition), 0)" : condition
+    let exists = "EXISTS (SELECT 1 FROM \(chain.from) WHERE \((chain.conditions + [holds]).joined(separator: " AND ")))"
+    return comparison.quantifier == .any ? exists : "NOT \(exists)"
+  }
+
+  private func isConstant(_ expression: GraphExpression) -> Bool {
+    switch expression {
+    case .value, .list: true
+    default: false
+    }
+  }
+
+  /// Whether a missing object at the end of a to-one path, which reads as null, satisfies the comparison.
+  private static func holdsForNull(_ comparison: GraphPredicate.Comparison) -> Bool {
+    switch (comparison.comparator, comparison.right) {
+    case (.equal, .value(.null)): true
+    case (.notEqual, .value(let value)): !value.isNull
+    case (.in, .list(let values)): values.contains(.null)
+    default: false
+    }
+  }
+
+  // MARK: - A path against a constant
+
+  private mutating func leading(
+    _ comparison: GraphPredicate.Comparison, _ path: GraphPredicate.Path, _ hops: ArraySlice<PropertyNumber>,
+    _ scope: Scope
+  ) -> String? {
+    guard let hop = hops.first else { return constant(comparison, path.end, scope) }
+    guard hops.count <= Self.maximumDepth / 2, let property = model.property(hop),
+      let relationship = property.relationship, let next = layout.table(of: relationship.destination)
+    else { return nil }
+    let inner = Scope(alias: alias(), table: next)
+    guard let condition = leading(comparison, path, hops.dropFirst(), inner) else { return nil }
+    let matching = "FROM \(quoted(next.name)) AS \(inner.alias) WHERE \(condition)"
+    switch relationship.storage {
+    case .reference:
+      guard let column = scope.table.column(of: hop) else { return nil }
+      let reference = "\(scope.alias).\(quoted(column.name))"
+      let found = "\(reference) IN (SELECT \(inner.alias)._row \(matching))"
+      return Self.holdsForNull(comparison) ? "(\(reference) IS NULL OR \(found))" : found
+    case .members:
+      let edge = quoted(EntityTable.edgeName(property, model))
+      return
+        "\(scope.alias)._row IN (SELECT owner FROM \(edge) WHERE member IN (SELECT \(inner.alias)._row \(matching)))"
+    case .inverse:
+      guard let inverse = model.property(relationship.inverse) else { return nil }
+      if inverse.relationship?.storage == .members {
+        let edge = quoted(EntityTable.edgeName(inverse, model))
+        return
+          "\(scope.alias)._row IN (SELECT member FROM \(edge) WHERE owner IN (SELECT \(inner.alias)._row \(matching)))"
+      }
+      guard let column = next.column(of: inverse.number) else { return nil }
+      return "\(scope.alias)._row IN (SELECT \(inner.alias).\(quoted(column.name)) \(matching))"
+    }
+  }
+
+  private mutating func constant(
+    _ comparison: GraphPredicate.Comparison, _ end: GraphPredicate.Path.End, _ scope: Scope
+  ) -> String? {
+    switch end {
+    case .identifier:
+      if comparison.comparator == .beginsWith { return prefix(comparison, "\(scope.alias)._id") }
+    case .property(let number):
+      guard let column = scope.table.column(of: number) else { return nil }
+      if column.destination != nil {
+        return reference(comparison, "\(scope.alias).\(quoted(column.name))", column)
+      }
+      if comparison.comparator == .search { return search(comparison, scope.alias, column.property) }
+    case .count, .aggregate: break
+    }
+    guard let left = self.end(end, scope, isNullable: false) else { return nil }
+    return compare(left, comparison)
+  }
+
+  private mutating func prefix(_ comparison: GraphPredicate.Comparison, _ expression: String) -> String? {
+    guard case .value(.string(let prefix)) = comparison.right else { return nil }
+    guard let range = UniqueID.range(ofPrefix: prefix) else { return "0" }
+    func half(_ bits: UInt128) -> Value {
+      .data(Array(UniqueID(high: UInt64(bits >> 64), low: 0).bytes.prefix(8)))
+    }
+    if prefix.utf8.count > 13 { isExact = false }
+    return
+      "substr(\(expression), 9) BETWEEN \(argument(half(range.lowerBound))) AND \(argument(half(range.upperBound)))"
+  }
+
+  /// A foreign key names a row: the constant's row is looked up, not every row's id.
+  private mutating func reference(
+    _ comparison: GraphPredicate.Comparison, _ expression: String, _ column: EntityTable.Column
+  ) -> String? {
+    guard let destination = column.destination else { return nil }
+    func row(_ value: Value) -> String {
+      value.isNull ? "NULL" : "(SELECT _row FROM \(quoted(destination)) WHERE _id = \(argument(value)))"
+    }
+    switch (comparison.comparator, comparison.right) {
+    // An object that is not there equals no reference, not even a null one.
+    case (.equal, .value(let value)): return value.isNull ? "\(expression) IS NULL" : "\(expression) = \(row(value))"
+    case (.notEqual, .value(let value)):
+      return value.isNull ? "\(expression) IS NOT NULL" : "NOT coalesce(\(expression) = \(row(value)), 0)"
+    case (.in, .list(let values)):
+      if values.isEmpty { return "0" }
+      let rows = values.filter { !$0.isNull }.map { row($0) }.joined(separator: ", ")
+      let found = "\(expression) IN (\(rows))"
+      return values.contains(.null) ? "(\(expression) IS NULL OR \(found))" : found
+    default: return nil
+    }
+  }
+
+  private mutating func search(_ comparison: GraphPredicate.Comparison, _ alias: String, _ property: Property)
+    -> String?
+  {
+    guard case .value(.string(let text)) = comparison.right, let recentTexts else { return nil }
+    let words = text.words
+    if words.isEmpty {
+      return layout.table(of: property.owner)?.column(of: property.number).map {
+        "\(alias).\(quoted($0.name)) IS NOT NULL"
+      }
+    }
+    let query = words.map { "\"\($0)\"*" }.joined(separator: " AND ")
+    let table = quoted(EntityTable.wordName(property, model))
+    let indexed = "\(alias)._row IN (SELECT rowid FROM \(table) WHERE \(table) MATCH \(argument(.string(query))))"
+    let recent = recentTexts.rows(of: property, model: model, words: words).map(String.init).joined(separator: ", ")
+    return "(\(indexed) AND \(alias)._revision <= \(recentTexts.watermark) OR \(alias)._row IN (\(recent)))"
+  }
+
+  // MARK: - Two values
+
+  /// - Parameter left: SQL that has the left side's value.
+  private mutating func compare(_ left: String, _ comparison: GraphPredicate.Comparison) -> String? {
+    let options = comparison.options
+    let left = options.isEmpty || comparison.comparator == .matches ? left : "graph_fold(\(left), \(options.rawValue))"
+    func folded(_ value: Value) -> Value {
+      if case .string(let text) = value, comparison.comparator != .matches {
+        .string(text.folded(options))
+      } else {
+        value
+      }
+    }
+    var rights = [String]()
+    switch comparison.right {
+    case .value(let value):
+      if value.isNull { return withNull(left, comparison.comparator) }
+      if case .string(let text) = folded(value), let sql = withText(left, comparison.comparator, text) { return sql }
+      rights = [argument(folded(value))]
+    case .list(let values):
+      if comparison.comparator == .between, values.contains(.null) { return "0" }
+      let present = values.filter { !$0.isNull }.map { argument(folded($0)) }
+      if comparison.comparator == .in {
+        let found = "\(left) IN (\(present.joined(separator: ", ")))"
+        if !values.contains(.null) { return present.isEmpty ? "0" : found }
+        return present.isEmpty ? "\(left) IS NULL" : "(\(left) IS NULL OR \(found))"
+      }
+      rights = present
+    case .expressions(let parts):
+      for part in parts {
+        guard let right = value(part) else { return nil }
+        rights.append(options.isEmpty ? right : "graph_fold(\(right), \(options.rawValue))")
+      }
+      if comparison.comparator == .in { return "(" + rights.map { "\(left) IS \($0)" }.joined(separator: " OR ") + ")" }
+    case let other:
+      guard let right = value(other) else { return nil }
+      rights = [options.isEmpty ? right : "graph_fold(\(right), \(options.rawValue))"]
+    }
+    guard let right = rights.first else { return nil }
+    switch comparison.comparator {
+    case .equal: return "\(left) IS \(right)"
+    case .notEqual: return "\(left) IS NOT \(right)"
+    case .less, .lessOrEqual, .greater, .greaterOrEqual: return "\(left) \(comparison.comparator.rawValue) \(right)"
+    case .between: return rights.count == 2 ? "\(left) BETWEEN \(right) AND \(rights[1])" : nil
+    case .like: return "graph_like(\(left), \(right))"
+    case .matches: return "graph_matches(\(left), \(right), \(options.rawValue))"
+    case .contains: return "instr(\(left), \(right)) > 0"
+    case .beginsWith: return "\(bytes(left, from: "1", like: right)) = CAST(\(right) AS BLOB)"
+    case .endsWith:
+      // A start of -0 would be the beginning.
+      return "(length(CAST(\(right) AS BLOB)) = 0 AND \(left) IS NOT NULL OR "
+        + "\(bytes(left, from: "-length(CAST(\(right) AS BLOB))", like: right)) = CAST(\(right) AS BLOB))"
+    case .in, .search: return nil
+    }
+  }
+
+  private func bytes(_ text: String, from start: String, like other: String) -> String {
+    "substr(CAST(\(text) AS BLOB), \(start), length(CAST(\(other) AS BLOB)))"
+  }
+
+  /// Nothing but equality holds for null.
+  private func withNull(_ left: String, _ comparator: GraphPredicate.Comparator) -> String {
+    switch comparator {
+    case .equal: "\(left) IS NULL"
+    case .notEqual: "\(left) IS NOT NULL"
+    default: "0"
+    }
+  }
+
+  /// Forms that an index helps with; nil for the others.
+  private mutating func withText(
+    _ left: String, _ comparator: GraphPredicate.Comparator, _ text: String
+  ) -> String? {
+    guard [.beginsWith, .endsWith, .contains].contains(comparator) else { return nil }
+    if text.isEmpty { return "\(left) IS NOT NULL" }
+    guard comparator == .beginsWith else { return nil }
+    // What begins with a text sorts from it on, and before the text with its last character one further.
+    let low = "\(left) >= \(argument(.string(text)))"
+    return text.successor.map { "(\(low) AND \(left) < \(argument(.string($0))))" } ?? low
+  }
+}
+
+extension String {
+  /// The first string, by bytes, that does not begin with this one and comes after all that do; nil when there is none.
+  fileprivate var successor: String? {
+    var scalars = Array(unicodeScalars)
+    while let last = scalars.popLast() {
+      let next = last.value == 0xD7FF ? 0xE000 : last.value + 1
+      if let scalar = Unicode.Scalar(next) {
+        return String(String.UnicodeScalarView(scalars + [scalar]))
+      }
+    }
+    return nil
+  }
+}

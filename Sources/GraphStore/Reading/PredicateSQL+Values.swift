@@ -1,0 +1,173 @@
+import GraphModel
+
+/// Expressions and the ways that paths take, as SQL.
+extension PredicateSQL {
+  /// Expressions may lie this deep in each other.
+  private static let maximumExpressionDepth = 20
+
+  /// SQL with the expression's value in its stored form; an object is its id.
+  mutating func value(_ expression: GraphExpression, depth: Int = 0) -> String? {
+    guard depth < Self.maximumExpressionDepth else { return nil }
+    switch expression {
+    case .value(let value): return value.isNull ? "NULL" : argument(value)
+    case .list, .expressions, .variable: return nil
+    case .path(let path):
+      let scope = scope(path.level)
+      if path.hops.isEmpty { return end(path.end, scope, isNullable: false) }
+      guard let chain = chain(path.hops, from: scope, isInner: true),
+        let end = end(path.end, chain.end, isNullable: false)
+      else { return nil }
+      return "(SELECT \(end) FROM \(chain.from) WHERE \(chain.conditions.joined(separator: " AND ")))"
+    case .arithmetic(let operation, let kind, let left, let right):
+      guard let left = value(left, depth: depth + 1), let right = value(right, depth: depth + 1) else { return nil }
+      switch kind {
+      case .decimal: return "graph_calculate('\(operation.rawValue)', \(left), \(right))"
+      case .date: return "graph_date(\(left) \(operation.rawValue) \(right))"
+      case .integer, .double, .duration: return "(\(left) \(operation.rawValue) \(right))"
+      }
+    case .function(let function, let arguments):
+      var texts = [String]()
+      for argument in arguments {
+        guard let text = value(argument, depth: depth + 1) else { return nil }
+        texts.append(text)
+      }
+      if function == .ifNull { return "coalesce(\(texts.joined(separator: ", ")))" }
+      let types = arguments.map { $0.type(in: model).letter }.joined()
+      return "graph_call('\(function.rawValue)', '\(types)', \(texts.joined(separator: ", ")))"
+    case .subquery(let level, let hops, let predicate):
+      guard scopes.count < GraphPredicate.maximumSubqueries, let chain = chain(hops, from: scope(level)) else {
+        return nil
+      }
+      scopes.append(chain.end)
+      defer { scopes.removeLast() }
+      guard let condition = exactly({ $0.translate(predicate, depth: depth) }) else { return nil }
+      let conditions = chain.conditions + ["\(chain.end.alias)._row IS NOT NULL", condition]
+      return "(SELECT count(*) FROM \(chain.from) WHERE \(conditions.joined(separator: " AND ")))"
+    }
+  }
+
+  // MARK: - Ways
+
+  /// Tables that a path leads through, to be joined to the row where it starts.
+  struct Chain {
+    var from: String
+    var conditions: [String]
+    var end: Scope
+    /// A to-one on the way may have led nowhere: such a row has nulls at the end.
+    var isNullable: Bool
+  }
+
+  /// - Parameter isInner: to-ones only, and where one is null there is no row.
+  mutating func chain(_ hops: [PropertyNumber], from scope: Scope, isInner: Bool = false) -> Chain? {
+    guard hops.count <= Self.maximumDepth else { return nil }
+    var chain = Chain(from: "", conditions: [], end: scope, isNullable: false)
+    for hop in hops {
+      guard let property = model.property(hop), let relationship = property.relationship,
+        let table = layout.table(of: relationship.destination),
+        let join = join(property, relationship, from: chain.end, to: table)
+      else { return nil }
+      let next = Scope(alias: join.alias, table: table)
+      let isFirst = chain.from.isEmpty
+      if isInner || isFirst && relationship.isToMany {
+        chain.from += (isFirst ? "" : ", ") + join.tables.joined(separator: ", ")
+        chain.conditions += join.conditions
+      } else {
+        // A null to-one leads to one null, however many relationships follow; a to-many without members to nothing.
+        if isFirst { chain.from = "(SELECT 1)" }
+        for (table, condition) in zip(join.tables, join.conditions) {
+          chain.from += " LEFT JOIN \(table) ON \(condition)"
+        }
+        if relationship.isToMany {
+          chain.conditions.append(
+            chain.isNullable
+              ? "(\(chain.end.alias)._row IS NULL OR \(next.alias)._row IS NOT NULL)" : "\(next.alias)._row IS NOT NULL"
+          )
+        } else {
+          chain.isNullable = true
+        }
+      }
+      chain.end = next
+    }
+    if chain.conditions.isEmpty { chain.conditions = ["1"] }
+    return chain
+  }
+
+  private mutating func join(
+    _ property: Property, _ relationship: Relationship, from scope: Scope, to table: EntityTable
+  ) -> (tables: [String], conditions: [String], alias: String)? {
+    let next = alias()
+    let destination = "\(quoted(table.name)) AS \(next)"
+    switch relationship.storage {
+    case .reference:
+      guard let column = scope.table.column(of: property.number) else { return nil }
+      return ([destination], ["\(next)._row = \(scope.alias).\(quoted(column.name))"], next)
+    case .members, .inverse:
+      let stored = relationship.storage == .members ? property : model.property(relationship.inverse)
+      guard let stored else { return nil }
+      if stored.relationship?.storage == .reference {
+        guard let column = table.column(of: stored.number) else { return nil }
+        return ([destination], ["\(next).\(quoted(column.name)) = \(scope.alias)._row"], next)
+      }
+      let (here, there) = relationship.storage == .members ? ("owner", "member") : ("member", "owner")
+      let edge = alias()
+      return (
+        ["\(quoted(EntityTable.edgeName(stored, model))) AS \(edge)", destination],
+        ["\(edge).\(here) = \(scope.alias)._row", "\(next)._row = \(edge).\(there)"], next
+      )
+    }
+  }
+
+  // MARK: - Ends
+
+  /// What is read of a row at the end of a path.
+  mutating func end(_ end: GraphPredicate.Path.End, _ scope: Scope, isNullable: Bool) -> String? {
+    switch end {
+    case .identifier: return "\(scope.alias)._id"
+    case .property(let number):
+      guard let column = scope.table.column(of: number) else { return nil }
+      let name = "\(scope.alias).\(quoted(column.name))"
+      return column.destination.map { "(SELECT _id FROM \(quoted($0)) WHERE _row = \(name))" } ?? name
+    case .count(let number):
+      return count(number, scope.alias).map { Self.guarded($0, scope, isNullable) }
+    case .aggregate(let aggregate, let number, let attribute):
+      guard let property = model.property(number), let relationship = property.relationship,
+        let table = layout.table(of: relationship.destination), let column = table.column(of: attribute),
+        let join = join(property, relationship, from: scope, to: table)
+      else { return nil }
+      let value = "\(join.alias).\(quoted(column.name))"
+      let type = column.property.attribute.map { GraphValueType($0.kind) } ?? .integer
+      let call =
+        switch aggregate {
+        case .minimum: "min(\(value))"
+        case .maximum: "max(\(value))"
+        // No row at all has no type: what the sum of nothing is has to be said.
+        case .sum: "coalesce(graph_sum(\(value), '\(type.letter)'), \(argument(aggregate.value(of: [], type: type))))"
+        case .average: "graph_avg(\(value), '\(type.letter)')"
+        }
+      let sql =
+        "(SELECT \(call) FROM \(join.tables.joined(separator: ", ")) WHERE \(join.conditions.joined(separator: " AND ")))"
+      return Self.guarded(sql, scope, isNullable)
+    }
+  }
+
+  private static func guarded(_ sql: String, _ scope: Scope, _ isNullable: Bool) -> String {
+    isNullable ? "CASE WHEN \(scope.alias)._row IS NULL THEN NULL ELSE \(sql) END" : sql
+  }
+
+  private func count(_ number: PropertyNumber, _ alias: String) -> String? {
+    guard let property = model.property(number), let relationship = property.relationship else { return nil }
+    switch relationship.storage {
+    case .reference: return nil
+    case .members:
+      return "(SELECT count(*) FROM \(quoted(EntityTable.edgeName(property, model))) WHERE owner = \(alias)._row)"
+    case .inverse:
+      guard let inverse = model.property(relationship.inverse), let table = layout.table(of: relationship.destination)
+      else { return nil }
+      if inverse.relationship?.storage == .members {
+        return "(SELECT count(*) FROM \(quoted(EntityTable.edgeName(inverse, model))) WHERE member = \(alias)._row)"
+      }
+      guard let column = table.column(of: inverse.number) else { return nil }
+      return "(SELECT count(*) FROM \(quoted(table.name)) AS c WHERE c.\(quoted(column.name)) = \(alias)._row)"
+    }
+  }
+}

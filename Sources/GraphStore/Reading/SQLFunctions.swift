@@ -1,0 +1,219 @@
+import GRDB
+import GRDBSQLite
+import GraphModel
+
+/// The words that SQL lacks, as functions of a connection. Each is `GraphModel`'s own, so that SQL and memory can't
+/// disagree; statements name them, the file never does, and any `sqlite3` opens it.
+enum SQLFunctions {
+  static func register(on database: Database) {
+    let connection = database.sqliteConnection
+    let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
+    sqlite3_create_function_v2(
+      connection, "graph_fold", 2, flags, nil,
+      { context, _, values in
+        guard case .string(let text) = SQLFunctions.value(values?[0], .string) else {
+          return sqlite3_result_null(context)
+        }
+        let options = StringOptions(rawValue: UInt8(truncatingIfNeeded: sqlite3_value_int(values?[1])))
+        SQLFunctions.answer(.string(text.folded(options)), context)
+      }, nil, nil, nil)
+    sqlite3_create_function_v2(
+      connection, "graph_like", 2, flags, nil,
+      { context, _, values in
+        guard case .string(let text) = SQLFunctions.value(values?[0], .string),
+          case .string(let pattern) = SQLFunctions.value(values?[1], .string)
+        else { return sqlite3_result_null(context) }
+        sqlite3_result_int(context, TextSearch.like(text, pattern: pattern) ? 1 : 0)
+      }, nil, nil, nil)
+    sqlite3_create_function_v2(
+      connection, "graph_matches", 3, flags, nil, { SQLFunctions.matches($0, $2) }, nil, nil, nil)
+    sqlite3_create_function_v2(
+      connection, "graph_call", -1, flags, nil, { SQLFunctions.call($0, $1, $2) }, nil, nil, nil)
+    sqlite3_create_function_v2(
+      connection, "graph_calculate", 3, flags, nil,
+      { context, _, values in
+        let name = SQLFunctions.value(values?[0], .string).stringValue ?? ""
+        guard let operation = ArithmeticOperator(rawValue: name) else { return sqlite3_result_null(context) }
+        SQLFunctions.answer(
+          operation.apply(SQLFunctions.value(values?[1], .decimal), SQLFunctions.value(values?[2], .decimal)), context)
+      }, nil, nil, nil)
+    sqlite3_create_function_v2(
+      connection, "graph_date", 1, flags, nil,
+      { context, _, values in
+        guard sqlite3_value_type(values?[0]) == SQLITE_INTEGER else { return sqlite3_result_null(context) }
+        let time = sqlite3_value_int64(values?[0])
+        if Dates.range.contains(time) { sqlite3_result_int64(context, time) } else { sqlite3_result_null(context) }
+      }, nil, nil, nil)
+    sqlite3_create_function_v2(
+      connection, "graph_sum", 2, flags, nil, nil, { SQLFunctions.collect($0, $2) },
+      { SQLFunctions.finish($0, .sum) }, nil)
+    sqlite3_create_function_v2(
+      connection, "graph_avg", 2, flags, nil, nil, { SQLFunctions.collect($0, $2) },
+      { SQLFunctions.finish($0, .average) }, nil)
+    sqlite3_create_function_v2(
+      connection, "graph_key", 2, flags, nil,
+      { context, _, values in
+        guard case .string(let text) = SQLFunctions.value(values?[0], .string),
+          let collation = SQLFunctions.value(values?[1], .string).stringValue.flatMap(Collation.init(rawValue:))
+        else { return sqlite3_result_null(context) }
+        SQLFunctions.answer(.data(collation.key(text)), context)
+      }, nil, nil, nil)
+  }
+
+  // MARK: - The functions with something to keep
+
+  /// A pattern is read once for a statement: SQLite keeps it beside its constant argument.
+  private final class Pattern {
+    let expression: RegularExpression?
+
+    init(_ text: String, _ options: StringOptions) {
+      expression = try? RegularExpression(parsing: text, options: options)
+    }
+  }
+
+  private static func matches(_ context: OpaquePointer?, _ values: UnsafeMutablePointer<OpaquePointer?>?) {
+    guard case .string(let text) = value(values?[0], .string), case .string(let source) = value(values?[1], .string)
+    else { return sqlite3_result_null(context) }
+    let pattern: Pattern
+    if let known = sqlite3_get_auxdata(context, 1) {
+      pattern = Unmanaged<Pattern>.fromOpaque(known).takeUnretainedValue()
+    } else {
+      pattern = Pattern(source, StringOptions(rawValue: UInt8(truncatingIfNeeded: sqlite3_value_int(values?[2]))))
+      sqlite3_set_auxdata(context, 1, Unmanaged.passRetained(pattern).toOpaque()) { pointer in
+        if let pointer { Unmanaged<Pattern>.fromOpaque(pointer).release() }
+      }
+    }
+    sqlite3_result_int(context, pattern.expression?.matchesWhole(text) == true ? 1 : 0)
+  }
+
+  private static func call(
+    _ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
+  ) {
+    guard count >= 2, let name = value(values?[0], .string).stringValue, let function = GraphFunction(rawValue: name),
+      let letters = value(values?[1], .string).stringValue, letters.utf8.count == Int(count) - 2
+    else { return sqlite3_result_null(context) }
+    var arguments = [Value]()
+    for (index, letter) in letters.enumerated() {
+      arguments.append(value(values?[index + 2], GraphValueType(letter: letter)))
+    }
+    answer(function.apply(arguments), context)
+  }
+
+  /// The values of one group; lives in the memory that SQLite keeps for it.
+  private final class Group {
+    var values = [Value]()
+    let type: GraphValueType
+
+    init(_ type: GraphValueType) { self.type = type }
+  }
+
+  private static func collect(_ context: OpaquePointer?, _ values: UnsafeMutablePointer<OpaquePointer?>?) {
+    guard let place = sqlite3_aggregate_context(context, Int32(MemoryLayout<UnsafeRawPointer?>.size)) else {
+      return sqlite3_result_error_nomem(context)
+    }
+    let slot = place.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+    let group: Group
+    if let known = slot.pointee {
+      group = Unmanaged<Group>.fromOpaque(known).takeUnretainedValue()
+    } else {
+      group = Group(GraphValueType(letter: value(values?[1], .string).stringValue?.first ?? "i"))
+      slot.pointee = Unmanaged.passRetained(group).toOpaque()
+    }
+    group.values.append(value(values?[0], group.type))
+  }
+
+  private static func finish(_ context: OpaquePointer?, _ aggregate: GraphPredicate.Aggregate) {
+    guard let place = sqlite3_aggregate_context(context, 0) else { return sqlite3_result_null(context) }
+    let slot = place.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+    guard let known = slot.pointee else { return sqlite3_result_null(context) }
+    let group = Unmanaged<Group>.fromOpaque(known).takeRetainedValue()
+    slot.pointee = nil
+    answer(aggregate.value(of: group.values, type: group.type), context)
+  }
+
+  // MARK: - Values
+
+  private static func value(_ pointer: OpaquePointer?, _ type: GraphValueType) -> Value {
+    let stored = sqlite3_value_type(pointer)
+    if stored == SQLITE_NULL { return .null }
+    func bytes() -> [UInt8] {
+      guard let start = sqlite3_value_blob(pointer) else { return [] }
+      return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(pointer))))
+    }
+    switch type {
+    case .bool: return .bool(sqlite3_value_int64(pointer) != 0)
+    // A sum that did not fit is a fraction.
+    case .integer, .duration:
+      return stored == SQLITE_FLOAT ? .double(sqlite3_value_double(pointer)) : .integer(sqlite3_value_int64(pointer))
+    case .double: return .double(sqlite3_value_double(pointer))
+    case .date: return .date(sqlite3_value_int64(pointer))
+    case .decimal: return DecimalValue(orderedBytes: bytes()).map(Value.decimal) ?? .null
+    case .string:
+      guard let start = sqlite3_value_text(pointer) else { return .null }
+      let count = Int(sqlite3_value_bytes(pointer))
+      return .string(String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self))
+    case .uuid: return UniqueID(bytes: bytes()).map(Value.uuid) ?? .null
+    case .data: return .data(bytes())
+    case .null, .object: return .null
+    }
+  }
+
+  private static func answer(_ value: Value, _ context: OpaquePointer?) {
+    // SQLITE_TRANSIENT, a cast of -1 in C that Swift can't import: SQLite copies, and never calls it.
+    let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    func blob(_ bytes: [UInt8]) {
+      if bytes.isEmpty { return sqlite3_result_zeroblob(context, 0) }
+      bytes.withUnsafeBytes { sqlite3_result_blob(context, $0.baseAddress, Int32($0.count), transient) }
+    }
+    switch value {
+    case .null, .object, .objects: sqlite3_result_null(context)
+    case .bool(let flag): sqlite3_result_int(context, flag ? 1 : 0)
+    case .integer(let number), .date(let number): sqlite3_result_int64(context, number)
+    case .double(let number): sqlite3_result_double(context, number)
+    case .decimal(let number): blob(number.orderedBytes)
+    case .uuid(let id): blob(id.bytes)
+    case .data(let bytes): blob(bytes)
+    case .string(var text):
+      text.withUTF8 { bytes in
+        bytes.withMemoryRebound(to: CChar.self) {
+          sqlite3_result_text(context, $0.baseAddress, Int32($0.count), transient)
+        }
+      }
+    }
+  }
+}
+
+extension GraphValueType {
+  /// How a statement tells a function what its arguments are: SQLite stores a date as a whole number.
+  var letter: String {
+    switch self {
+    case .null: "n"
+    case .bool: "b"
+    case .integer: "i"
+    case .double: "f"
+    case .decimal: "d"
+    case .string: "s"
+    case .date: "t"
+    case .duration: "p"
+    case .uuid: "u"
+    case .data: "x"
+    case .object: "o"
+    }
+  }
+
+  init(letter: Character) {
+    self =
+      switch letter {
+      case "b": .bool
+      case "i": .integer
+      case "f": .double
+      case "d": .decimal
+      case "s": .string
+      case "t": .date
+      case "p": .duration
+      case "u": .uuid
+      case "x": .data
+      default: .null
+      }
+  }
+}

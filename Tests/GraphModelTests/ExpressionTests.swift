@@ -1,0 +1,118 @@
+import GraphModel
+import GraphTesting
+import Testing
+
+/// Arithmetic, functions and dates, and what the parser says of what makes no sense.
+@Suite struct ExpressionTests {
+  private func predicate(_ text: String, _ arguments: [String: JSON] = [:]) throws -> GraphPredicate {
+    let model = try Fixtures.company()
+    return try GraphPredicate(
+      parsing: text, entity: try #require(model.entity(named: "Person")), model: model, arguments: arguments)
+  }
+
+  private func holds(_ text: String, _ values: [String: Value], now: Timestamp? = nil) throws -> Bool {
+    let model = try Fixtures.company()
+    let person = try #require(model.entity(named: "Person"))
+    var image = ObjectImage(id: .temporary(1, entity: person.number), revision: 1, values: person.initialValues)
+    for (name, value) in values { image[try #require(person.property(named: name))] = value }
+    let predicate = try GraphPredicate(parsing: text, entity: person, model: model).bound(now: now)
+    return PredicateEvaluator(predicate, model: model).matches(image)
+  }
+
+  @Test(arguments: [
+    "age * 2 == 14", "age + 0.5 > 7.4", "-age < 0", "age / 2 == 3", "(age + 1) * (age - 1) == 48", "age / 0 == NULL",
+    "salary * 3 == \"31.5\"", "salary / 4 == \"2.625\"", "salary > age", "abs(0 - age) == 7", "modulus(age, 4) == 3",
+    "length(name) == 4", "uppercase(name) == \"ZOË!\"", "canonical(name) == \"zoe!\"",
+    "concat(name, \"x\") ENDSWITH \"!x\"",
+    "sqrt(age + 2) == 3", "power(2, age) == 128", "round(score) == 3", "string(age) == \"7\"", "integer(score) == 2",
+    "ifNull(bio, \"none\") == \"none\"", "ifNull(age, 3) == 7", "trimmed(\"  a \") != name", "7 == age", "8 > age",
+    "age IN {1, age}", "age BETWEEN {age - 1, age + 1}", "name MATCHES[cd] \"z.e!\"", "NOT (name MATCHES \"z\")",
+  ])
+  func itHolds(text: String) throws {
+    let values: [String: Value] = [
+      "age": .integer(7), "name": .string("Zoë!"), "score": .double(2.5),
+      "salary": .decimal(try #require(DecimalValue("10.5"))),
+    ]
+    #expect(try holds(text, values), "\(text)")
+  }
+
+  @Test func datesAreCalculatedWithDurations() throws {
+    let model = try Fixtures.stickies()
+    let note = try #require(model.entity(named: "Note"))
+    var image = ObjectImage(id: .temporary(1, entity: note.number), revision: 1, values: note.initialValues)
+    let created = try #require(Dates.timestamp("2026-11-21T23:30:15Z"))
+    image[try #require(note.property(named: "created"))] = .date(created)
+    let now = try #require(Dates.timestamp("2026-11-24T00:00:00Z"))
+    for text in [
+      "created > now() - days(3)", "created < now() - days(2)", "now() - created < days(2.1)",
+      "created + hours(1) > date(\"2026-11-22\")",
+      "year(created) == 2026 AND month(created) == 11 AND day(created) == 21",
+      "weekday(created) == 7", "hour(created) == 23 AND minute(created) == 30 AND second(created) == 15",
+      "startOfDay(created) == \"2026-11-21\"", "created BETWEEN {now() - weeks(1), now()}",
+      "(now() - created) / 2 > days(1)",
+    ] {
+      let predicate = try GraphPredicate(parsing: text, entity: note, model: model)
+      #expect(PredicateEvaluator(predicate.bound(now: now), model: model).matches(image), "\(text)")
+      for form in [predicate, predicate.bound(now: now)] {
+        let again = try GraphPredicate(parsing: form.text(in: model), entity: note, model: model)
+        #expect(again == form, "\(form.text(in: model))")
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("age + name > 3", 5), ("lowercase(age) == \"a\"", 1), ("nonsense(age) == 3", 1), ("power(age) == 3", 1),
+    ("age > days(3)", 7), ("name == 3", 9), ("reports.@sum.name > 3", 1), ("reports.@median.age > 3", 1),
+    ("reports.@count.age > 3", 1), ("SUBQUERY(manager, $x, $x.age > 3).@count > 1", 10),
+    ("SUBQUERY(reports, x, age > 3).@count > 1", 19), ("SUBQUERY(reports, $x, $y.age > 3).@count > 1", 23),
+    ("SUBQUERY(reports, $x, $x.age > 3) > 1", 35), ("name MATCHES \"(\"", 14), ("age == $limit", 8),
+    ("ANY reports.age + 1 > 2", 17), ("age == date(\"soon\")", 8), ("badge > age", 9), ("age == (3", 10),
+  ])
+  func aMistakeIsPointedAt(text: String, column: Int) throws {
+    let error = #expect(throws: PredicateSyntaxError.self) { try predicate(text) }
+    #expect(error?.column == column, "\(error?.description ?? "")")
+  }
+
+  @Test func variablesStandForValuesThatAreGiven() throws {
+    #expect(try predicate("age > $limit", ["limit": .integer(5)]) == predicate("age > 5"))
+    #expect(try predicate("age IN $ages", ["ages": .array([.integer(1), .integer(2)])]) == predicate("age IN {1, 2}"))
+    #expect(throws: PredicateSyntaxError.self) { try predicate("age > $limit", ["other": .integer(5)]) }
+    #expect(throws: PredicateSyntaxError.self) { try predicate("age > $limit", ["limit": .string("many")]) }
+  }
+
+  @Test func manyOperationsAreRefusedBeforeAnyStackIsDeep() {
+    #expect(throws: Never.self) { try predicate("age" + String(repeating: " + age", count: 190) + " > 1") }
+    for text in [
+      "age" + String(repeating: " + age", count: 30_000) + " > 1", String(repeating: "-", count: 10_000) + "age > 1",
+      String(repeating: "(", count: 10_000) + "age" + String(repeating: ")", count: 10_000) + " > 1",
+      String(repeating: "abs(", count: 10_000) + "age" + String(repeating: ")", count: 10_000) + " > 1",
+      String(repeating: "(", count: 10_000), String(repeating: "(age > 1 AND ", count: 10_000),
+    ] {
+      #expect(throws: PredicateSyntaxError.self) { try predicate(text) }
+    }
+  }
+
+  /// Against sums and products of whole numbers that 128 bits hold.
+  @Test(arguments: [UInt64(1), 2])
+  func decimalsCalculateExactly(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<2_000 {
+      let (a, b) = (
+        Int64.random(in: -999_999_999...999_999_999, using: &random), Int64.random(in: -99_999...99_999, using: &random)
+      )
+      let shift = Int.random(in: 0...9, using: &random)
+      let left = try #require(DecimalValue("\(a)e-\(shift)"))
+      let right = try #require(DecimalValue("\(b)"))
+      var scaled = Int128(b)
+      for _ in 0..<shift { scaled *= 10 }
+      #expect(left.adding(right) == DecimalValue("\(Int128(a) + scaled)e-\(shift)"), "\(left) + \(right)")
+      #expect(left.multiplied(by: right) == DecimalValue("\(Int128(a) * Int128(b))e-\(shift)"), "\(left) * \(right)")
+      if b != 0, let product = left.multiplied(by: right) { #expect(product.divided(by: right) == left) }
+    }
+    func number(_ text: String) throws -> DecimalValue { try #require(DecimalValue(text)) }
+    #expect(try number("1").divided(by: number("3"))?.description == "0." + String(repeating: "3", count: 38))
+    #expect(try number("2").divided(by: number("3"))?.description.hasSuffix("67") == true)
+    #expect(try number("1").divided(by: number("0")) == nil)
+    #expect(try number("1e100").adding(number("1")) == number("1e100"))
+  }
+}
