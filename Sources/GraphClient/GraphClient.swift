@@ -85,10 +85,30 @@ public final class GraphClient {
   private init(address: ServerAddress, model: Model, classes: [ManagedObject.Type], options: Options) {
     self.address = address
     self.options = options
-    let replica = Replica(
+    context = ObjectContext(model: model, replica: Self.replica(options, model: model.hash), classes: classes)
+  }
+
+  /// Takes over a connection that stands: its replica has been welcomed.
+  init(
+    address: ServerAddress, model: Model, replica: Replica, welcome: Welcome, transport: Transport, options: Options
+  ) {
+    self.address = address
+    self.options = options
+    self.transport = transport
+    self.welcome = welcome
+    context = ObjectContext(model: model, replica: replica)
+    connection = Self.firstConnection
+    state = .connected
+    startTicking()
+  }
+
+  /// The number of the first connection, whoever made it.
+  static let firstConnection = 1
+
+  static func replica(_ options: Options, model: ModelHash?) -> Replica {
+    Replica(
       id: UniqueID(high: .random(in: 1 ... .max), low: .random(in: 0 ... .max)), author: options.author,
-      program: options.program, model: model.hash)
-    context = ObjectContext(model: model, replica: replica, classes: classes)
+      program: options.program, model: model)
   }
 
   // MARK: - Connection
@@ -143,7 +163,7 @@ public final class GraphClient {
     transport = fresh
   }
 
-  private func take(_ event: Transport.Event, of number: Int) {
+  func take(_ event: Transport.Event, of number: Int) {
     switch event {
     case .messages(let messages, let resume):
       if number == connection {
@@ -156,7 +176,10 @@ public final class GraphClient {
     }
   }
 
-  private func tick() { handle(.tick(Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000))) }
+  /// Milliseconds of a clock that never goes back.
+  static var uptime: Int64 { Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000) }
+
+  private func tick() { handle(.tick(Self.uptime)) }
 
   private func lost(_ refusal: Refusal) {
     connection += 1
@@ -412,14 +435,4 @@ public final class GraphClient {
     }
     return status
   }
-}
-
-/// No server answered.
-public struct ConnectFailure: Error, CustomStringConvertible {
-  /// The address that was tried.
-  public let address: ServerAddress
-  /// What the system said.
-  public let cause: String
-
-  public var description: String { "no server answers at \(address) (\(cause))" }
 }

@@ -18,7 +18,7 @@ public struct Replica: Sendable {
   /// Who commits, as history will have it.
   public let author: String
   let program: String
-  let model: ModelHash?
+  private(set) var model: ModelHash?
 
   var phase = Phase.disconnected
   /// The store that the server keeps.
@@ -78,6 +78,10 @@ public struct Replica: Sendable {
     self.program = program
     self.model = model
   }
+
+  /// A replica that took whatever model the server has names that one from its next hello on: after a reconnect
+  /// another model is refused and not mistaken for this one.
+  public mutating func adopt(_ model: ModelHash) { self.model = model }
 
   /// A server that accepts a connection and says nothing is given this long.
   static let welcomeMilliseconds: Int64 = 10_000
