@@ -11,61 +11,110 @@ enum Failure {
   static let usage: Int32 = 64
   static let noDaemon: Int32 = 69
 
+  /// What is told of an error: to a program with the code and the members, to a person with the message alone.
+  struct Report {
+    var code: String
+    var message: String
+    var exit: Int32
+    var members = [JSON.Member]()
+  }
+
   static func exit(_ error: any Error, json: Bool) -> Never {
     if let code = error as? ExitCode { Glibc.exit(code.rawValue) }
-    if let described = describe(error) {
-      report(described.message, code: described.code, json: json)
-      Glibc.exit(described.exit)
+    if let report = report(error) {
+      tell(report, json: json)
+      Glibc.exit(report.exit)
     }
     let code = StickiesCommand.exitCode(for: error)
     if code == .success {
       print(StickiesCommand.fullMessage(for: error))
     } else {
       // A program wants the sentence; how a command is written is for people.
-      let text = json ? StickiesCommand.message(for: error) : StickiesCommand.fullMessage(for: error)
-      report(text, code: "usage", json: json, prefix: false)
+      var text = json ? StickiesCommand.message(for: error) : StickiesCommand.fullMessage(for: error)
+      if text.hasPrefix("Error: ") { text.removeFirst("Error: ".count) }
+      tell(Report(code: "usage", message: text, exit: usage), json: json)
     }
     Glibc.exit(code == .success ? 0 : code == .validationFailure ? usage : code.rawValue)
   }
 
-  private static func describe(_ error: any Error) -> (code: String, message: String, exit: Int32)? {
+  private static func report(_ error: any Error) -> Report? {
     switch error {
+    case let error as any ReportedError: return error.report
     case let failure as ConnectFailure:
       let listen = failure.address
-      return (
-        "noDaemon",
-        "no stickiesd answers at \(listen); start one with: stickiesd --listen \(listen)", noDaemon
-      )
+      return Report(
+        code: "noDaemon",
+        message: "no stickiesd answers at \(listen); start one with: stickiesd --listen \(listen)", exit: noDaemon)
     case let refusal as Refusal:
-      let exit: Int32 =
-        switch refusal.code {
-        case .conflict, .invalid, .denied, .unique, .notAllowed, .limit: refused
-        case .notFound: notFound
-        case .malformed: usage
-        case .unavailable: 1
-        }
       let details = refusal.violations.dropFirst().map { "\n  \($0.message)" }.joined()
-      return (refusal.code.rawValue, refusal.message + details, exit)
+      return Report(code: refusal.code.rawValue, message: refusal.message + details, exit: exitCode(of: refusal.code))
     case let error as PredicateSyntaxError:
-      return ("malformed", "the predicate can't be read at \(error)\n\(error.pointer)", usage)
+      return Report(
+        code: "malformed", message: "the predicate can't be read at \(error)\n\(error.pointer)", exit: usage)
     case let error as UnreadableSort:
-      return ("malformed", "--sort can't be read at \(error.cause)\n\(error.cause.pointer)", usage)
-    case let error as UnknownCommand: return ("usage", error.description, usage)
-    case let error as ServerAddress.ParseError: return ("usage", error.description, usage)
+      return Report(
+        code: "malformed", message: "--sort can't be read at \(error.cause)\n\(error.cause.pointer)", exit: usage)
+    case let error as UnknownCommand: return Report(code: "usage", message: error.description, exit: usage)
+    case let error as ServerAddress.ParseError: return Report(code: "usage", message: error.description, exit: usage)
     default: return nil
     }
   }
 
-  static func report(_ message: String, code: String, json: Bool, prefix: Bool = true) {
-    let text: String
-    if json {
-      text =
-        JSON.object([.init("error", .object([.init("code", .string(code)), .init("message", .string(message))]))]).text
-    } else {
-      // A sentence may quote a note or a name: neither may command the terminal.
-      let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
-      text = (prefix ? "stickies: " : "") + lines.map { TextTable.visible(String($0)) }.joined(separator: "\n")
+  static func exitCode(of code: Refusal.Code) -> Int32 {
+    switch code {
+    case .conflict, .invalid, .denied, .unique, .notAllowed, .limit: refused
+    case .notFound: notFound
+    case .malformed: usage
+    case .unavailable: 1
     }
-    StandardError.write(text)
+  }
+
+  static func tell(_ report: Report, json: Bool) {
+    guard !json else {
+      let members = [JSON.Member("code", .string(report.code)), .init("message", .string(report.message))]
+      return StandardError.write(JSON.object([.init("error", .object(members + report.members))]).text)
+    }
+    // A sentence may quote a note or a name: neither may command the terminal.
+    let lines = report.message.split(separator: "\n", omittingEmptySubsequences: false)
+    StandardError.write("stickies: " + lines.map { TextTable.visible(String($0)) }.joined(separator: "\n"))
+  }
+}
+
+/// An error that knows how it is told.
+protocol ReportedError: Error {
+  var report: Failure.Report { get }
+}
+
+/// An id's beginning that fits several objects.
+struct AmbiguousID: ReportedError {
+  struct Candidate {
+    var id: ObjectID
+    var entity: String
+    var title: String
+  }
+
+  let prefix: String
+  /// Those that are listed.
+  let candidates: [Candidate]
+  /// There are others that are not.
+  let hasMore: Bool
+
+  var report: Failure.Report {
+    let lines = candidates.map { "\n  \($0.id)  \($0.title)" }.joined()
+    return Failure.Report(
+      code: "ambiguous",
+      message: "\"\(prefix)\" is the beginning of several ids:\(lines)\(hasMore ? "\n  …" : "")",
+      exit: Failure.refused,
+      members: [
+        .init(
+          "candidates",
+          .array(
+            candidates.map {
+              .object([
+                .init("id", .string($0.id.description)), .init("entity", .string($0.entity)),
+                .init("title", .string($0.title)),
+              ])
+            }))
+      ])
   }
 }

@@ -18,12 +18,35 @@ struct Options: ParsableArguments {
   @Option(help: "Colors and styles; auto wants a terminal and no NO_COLOR.")
   var ansi: ANSI = .auto
 
+  /// What `--server` says; nil without it.
+  var address: ServerAddress? {
+    get throws(ServerAddress.ParseError) {
+      guard let server else { return nil }
+      return try ServerAddress(parsing: server)
+    }
+  }
+
   /// Runs `body` with a connection and closes it. A one-shot command is a fresh replica.
   @MainActor
   func withShell(reconnects: Bool = false, _ body: (Shell) async throws -> Void) async throws {
-    let address = try server.map { text throws(ServerAddress.ParseError) in try ServerAddress(parsing: text) }
-    let client = try await Stickies.connect(to: address, reconnects: reconnects)
-    let shell = Shell(client: client, output: Output(json: json, ansi: ansi))
+    try await run(try await Stickies.connect(to: try address, reconnects: reconnects), body)
+  }
+
+  /// The same with a daemon of any model; refusals are told with the names of that model.
+  @MainActor
+  func withGraph(reconnects: Bool = false, _ body: (Shell) async throws -> Void) async throws {
+    try await run(try await Stickies.connectToAnyModel(at: try address, reconnects: reconnects)) { shell in
+      do {
+        try await body(shell)
+      } catch let refusal as Refusal {
+        throw await shell.explained(refusal)
+      }
+    }
+  }
+
+  @MainActor
+  private func run(_ client: GraphClient, _ body: (Shell) async throws -> Void) async throws {
+    let shell = Shell(client: client, output: Output(json: json, ansi: ansi, model: client.context.model))
     do {
       try await body(shell)
     } catch {
@@ -31,6 +54,16 @@ struct Options: ParsableArguments {
       throw error
     }
     await client.close()
+  }
+}
+
+/// A limit; negative numbers are read, so that the answer to one is about numbers.
+struct Limit: ParsableArguments {
+  @Option(name: .customLong("limit"), parsing: .unconditional, help: "At most this many.")
+  var number: Int?
+
+  func validate() throws {
+    if let number, number < 1 { throw ValidationError("--limit takes a number from 1") }
   }
 }
 
@@ -63,15 +96,19 @@ struct Shell {
     _ entity: String, where predicate: GraphPredicate = .always, sort: String = "", limit: Int? = nil
   ) async throws -> [ObjectImage] {
     let entity = self.entity(entity)
-    let order: [SortKey]
-    do {
-      order = sort.isEmpty ? [] : try [SortKey](parsing: sort, entity: entity, model: model)
-    } catch {
-      throw UnreadableSort(cause: error)
-    }
+    let order = try order(sort, of: entity)
     var images = [ObjectImage]()
     for try await chunk in client.images(of: entity, where: predicate, sort: order, limit: limit) { images += chunk }
     return images
+  }
+
+  /// What `--sort` asks for; empty for the order of ids.
+  func order(_ sort: String, of entity: Entity) throws -> [SortKey] {
+    do {
+      return sort.isEmpty ? [] : try [SortKey](parsing: sort, entity: entity, model: model)
+    } catch {
+      throw UnreadableSort(cause: error)
+    }
   }
 
   /// Digits alone are a note's number; anything else is the beginning of an id.
@@ -90,16 +127,26 @@ struct Shell {
     guard !prefix.isEmpty, UniqueID.range(ofPrefix: prefix) != nil else {
       throw Refusal(.malformed, "\"\(prefix)\" is neither a number nor the beginning of an id")
     }
+    return try await object(prefix, of: [entity], called: entity.lowercased())
+  }
+
+  /// The one object of these entities whose id begins so.
+  /// - Parameter noun: what there is none of when there is none.
+  func object(_ prefix: String, of entities: [String], called noun: String) async throws -> ObjectImage {
     let predicate = GraphPredicate.comparison(
       .init(.one, GraphPredicate.Path(end: .identifier), .beginsWith, .value(.string(prefix))))
-    let found = try await images(entity, where: predicate, limit: 11)
+    var found = [ObjectImage]()
+    for entity in entities where found.count <= 10 {
+      found += try await images(entity, where: predicate, limit: 11)
+    }
     guard found.count <= 1 else {
-      let candidates = found.prefix(10).map { "\n  \($0.id)  \(title($0))" }.joined()
-      throw Refusal(
-        .conflict, "\"\(prefix)\" is the beginning of several ids:\(candidates)\(found.count > 10 ? "\n  …" : "")")
+      let candidates = found.prefix(10).map { image in
+        AmbiguousID.Candidate(id: image.id, entity: model.entity(image.id.entity)?.name ?? "", title: title(image))
+      }
+      throw AmbiguousID(prefix: prefix, candidates: candidates, hasMore: found.count > 10)
     }
     guard let image = found.first else {
-      throw Refusal(.notFound, "there is no \(entity.lowercased()) whose id begins with \"\(prefix)\"")
+      throw Refusal(.notFound, "there is no \(noun) whose id begins with \"\(prefix)\"")
     }
     return image
   }
@@ -119,11 +166,17 @@ struct Shell {
     }
   }
 
-  private func title(_ image: ObjectImage) -> String {
-    let entity = model.entity(image.id.entity)
-    let text = (entity?.property(named: "text") ?? entity?.property(named: "name")).map { image[$0] }?.stringValue ?? ""
-    let line = String(TextTable.firstLine(text).prefix(60))
-    return line.isEmpty ? "(empty)" : line
+  /// What tells an object from others of its kind, for a person: its text, name or title, else the first of its strings
+  /// that says something.
+  func title(_ image: ObjectImage) -> String {
+    guard let entity = model.entity(image.id.entity) else { return "" }
+    let texts = entity.attributes.filter { [.string, .text].contains($0.attribute?.kind) }
+    let named = ["text", "name", "title"].compactMap { name in texts.first { $0.name == name } }
+    for property in named.isEmpty ? texts : named {
+      let line = String(TextTable.firstLine(image[property].stringValue ?? "").prefix(60))
+      if !line.isEmpty { return line }
+    }
+    return "(empty)"
   }
 
   // MARK: Writing

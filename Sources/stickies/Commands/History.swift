@@ -7,7 +7,7 @@ struct LogCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "log", abstract: "List commits, the newest first.")
 
   @OptionGroup var options: Options
-  @Option(help: "At most this many, 1 to 100000.")
+  @Option(parsing: .unconditional, help: "At most this many, 1 to 100000.")
   var limit = 20
 
   func validate() throws {

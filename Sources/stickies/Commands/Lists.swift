@@ -29,12 +29,7 @@ struct List: AsyncParsableCommand {
   var tag: String?
   @Option(parsing: .unconditional, help: "Attributes to sort by, a minus for descending: -pinned,number.")
   var sort = "number"
-  @Option(help: "At most this many.")
-  var limit: Int?
-
-  func validate() throws {
-    if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1") }
-  }
+  @OptionGroup var limit: Limit
 
   @MainActor
   func run() async throws {
@@ -50,7 +45,7 @@ struct List: AsyncParsableCommand {
               .equal, .value(.string(tag)))))
       }
       let condition = GraphPredicate.all(parts)
-      let notes = try await shell.images("Note", where: condition, sort: sort, limit: limit)
+      let notes = try await shell.images("Note", where: condition, sort: sort, limit: limit.number)
       try await NoteTable.show(notes, shell, isFiltered: condition != .always)
     }
   }

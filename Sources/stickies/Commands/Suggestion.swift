@@ -1,27 +1,11 @@
-import ArgumentParser
-
-/// A subcommand that does not exist, told before the argument parser takes the word for an argument of something else.
-struct UnknownCommand: Error, CustomStringConvertible {
-  let description: String
-
-  /// Looks for the first word that should name a subcommand and does not, here or one level down.
-  static func find(
-    in arguments: [String], of command: any ParsableCommand.Type = StickiesCommand.self, path: [String] = []
-  ) -> UnknownCommand? {
-    let names = command.configuration.subcommands.map { $0._commandName }
-    guard let word = arguments.first, !word.hasPrefix("-"), !names.isEmpty else { return nil }
-    if let known = command.configuration.subcommands.first(where: { $0._commandName == word }) {
-      return find(in: Array(arguments.dropFirst()), of: known, path: path + [word])
-    }
-    // The root's own.
-    if path.isEmpty, word == "help" { return nil }
-    let guess = names.map { ($0, distance(word, $0)) }.min { $0.1 < $1.1 }
-    let suggestion = guess.flatMap { name, distance in
+/// The nearest of the words that would have been understood.
+enum Suggestion {
+  /// The end of a message about a word that is none of `names`: `. Did you mean "list"?`; nil when none is near.
+  static func sentence(for word: String, among names: [String]) -> String? {
+    let guess = names.map { ($0, distance(word.lowercased(), $0.lowercased())) }.min { $0.1 < $1.1 }
+    return guess.flatMap { name, distance in
       distance <= max(1, name.count / 3) ? ". Did you mean \"\(name)\"?" : nil
     }
-    let help = "see stickies \((["help"] + path).joined(separator: " "))"
-    return UnknownCommand(
-      description: "there is no command \"\((path + [word]).joined(separator: " "))\"\(suggestion ?? "; " + help)")
   }
 
   /// How many letters have to be put in, left out, changed or swapped with their neighbor.

@@ -11,12 +11,7 @@ struct Watch: AsyncParsableCommand {
 
   @OptionGroup var options: Options
   @OptionGroup var filter: Filter
-  @Option(help: "Begin behind this revision instead of with what there is.")
-  var since: Revision?
-
-  func validate() throws {
-    if let since, since < 0 { throw ValidationError("--since takes a revision from 0") }
-  }
+  @OptionGroup var since: Since
 
   @MainActor
   func run() async throws {
@@ -25,63 +20,96 @@ struct Watch: AsyncParsableCommand {
       let entities =
         filter.condition == nil && filter.board == nil
         ? shell.model.entities.filter { !$0.isAbstract && $0.parent == nil } : [shell.entity("Note")]
-      var token: Token?
-      if let since {
-        guard let head = shell.client.welcome?.head, since <= head.revision else {
-          throw Refusal(.notFound, "there is no revision \(since) yet")
-        }
-        token = try await Self.token(of: since, head, shell)
-      }
-      let printer = WatchPrinter(shell: shell, count: entities.count, since: since)
-      shell.client.stateDidChange = { state in
-        if case .reconnecting(1) = state {
-          StandardError.write("stickies: the connection was lost; trying again")
-        }
-      }
-      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-        var hasEnded = false
-        shell.client.watch(entities.map { ($0, predicate) }, since: token) { event in
-          if case .ended(let refusal) = event {
-            guard !hasEnded else { return }
-            hasEnded = true
-            return continuation.resume(throwing: refusal)
-          }
-          printer.take(event)
-        }
-      }
+      let printer = WatchPrinter(
+        output: shell.output, model: shell.model, count: entities.count, since: since.revision,
+        summary: { images in
+          Output.count(images.count { shell.model.entity($0.id.entity)?.name == "Note" }, "note")
+        }, line: { shell.output.line($0) })
+      try await printer.follow(entities.map { ($0, predicate) }, of: shell.client)
     }
   }
+}
 
-  /// A revision alone is no proof of a shared past; the log knows the commit, and asking by the head's token does for
-  /// the newest.
-  @MainActor
-  private static func token(of revision: Revision, _ head: Token, _ shell: Shell) async throws -> Token {
-    if revision == head.revision { return head }
-    if revision == 0 { return Token(store: head.store, revision: 0, fingerprint: 0) }
-    guard let entry = try await shell.client.log(after: revision - 1, through: revision, limit: 1).first else {
-      throw Refusal(.notFound, "the log does not hold revision \(revision)")
-    }
-    return Token(store: head.store, revision: revision, fingerprint: entry.fingerprint)
+/// Where a watch begins.
+struct Since: ParsableArguments {
+  @Option(
+    name: .customLong("since"), parsing: .unconditional,
+    help: "Begin behind this revision instead of with what there is.")
+  var revision: Revision?
+
+  func validate() throws {
+    if let revision, revision < 0 { throw ValidationError("--since takes a revision from 0") }
   }
 }
 
 /// Puts together what several queries say into one snapshot and one line for each change.
 @MainActor
 final class WatchPrinter {
-  private let shell: Shell
+  private let output: Output
+  private let model: Model
   private var missing: Int
   private var snapshot = [ObjectImage]()
   private var revision: Revision = 0
   private var isShown = false
   private let since: Revision?
+  private let summary: ([ObjectImage]) -> String
+  private let line: (ObjectImage) -> String
 
-  init(shell: Shell, count: Int, since: Revision?) {
-    self.shell = shell
+  /// - Parameters:
+  ///   - count: how many queries are watched.
+  ///   - summary: what a person is told of the first result.
+  ///   - line: what a person is told of an object.
+  init(
+    output: Output, model: Model, count: Int, since: Revision?, summary: @escaping ([ObjectImage]) -> String,
+    line: @escaping (ObjectImage) -> String
+  ) {
+    self.output = output
+    self.model = model
+    self.summary = summary
+    self.line = line
     missing = count
     self.since = since
   }
 
-  func take(_ event: GraphClient.WatchEvent) {
+  /// Prints what happens to the queries until it is interrupted, or the server refuses.
+  func follow(_ queries: [(entity: Entity, predicate: GraphPredicate)], of client: GraphClient) async throws {
+    var token: Token?
+    if let since {
+      guard let head = client.welcome?.head, since <= head.revision else {
+        throw Refusal(.notFound, "there is no revision \(since) yet")
+      }
+      token = try await Self.token(of: since, head, client)
+    }
+    client.stateDidChange = { state in
+      if case .reconnecting(1) = state {
+        StandardError.write("stickies: the connection was lost; trying again")
+      }
+    }
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      var hasEnded = false
+      client.watch(queries, since: token) { event in
+        if case .ended(let refusal) = event {
+          guard !hasEnded else { return }
+          hasEnded = true
+          return continuation.resume(throwing: refusal)
+        }
+        self.take(event)
+      }
+    }
+  }
+
+  /// A revision alone is no proof of a shared past; the log knows the commit, and asking by the head's token does for
+  /// the newest.
+  private static func token(of revision: Revision, _ head: Token, _ client: GraphClient) async throws -> Token {
+    if revision == head.revision { return head }
+    if revision == 0 { return Token(store: head.store, revision: 0, fingerprint: 0) }
+    guard let entry = try await client.log(after: revision - 1, through: revision, limit: 1).first else {
+      throw Refusal(.notFound, "the log does not hold revision \(revision)")
+    }
+    return Token(store: head.store, revision: revision, fingerprint: entry.fingerprint)
+  }
+
+  private func take(_ event: GraphClient.WatchEvent) {
     switch event {
     case .loaded(_, let images, let at):
       snapshot += images
@@ -92,11 +120,11 @@ final class WatchPrinter {
       missing -= 1
       if missing <= 0, !isShown { showSince(since) }
     case .changed(let update):
-      if shell.output.json {
+      if output.json {
         let changes = update.changes.flatMap(\.changes)
-        shell.output.print(
+        output.print(
           ObjectJSON.commit(
-            revision: update.revision, author: update.author, time: update.time, changes, shell.model))
+            revision: update.revision, author: update.author, time: update.time, changes, model))
       } else {
         for change in update.changes.flatMap(\.changes) { show(change, update) }
       }
@@ -106,15 +134,14 @@ final class WatchPrinter {
 
   private func showSnapshot() {
     isShown = true
-    if shell.output.json {
-      shell.output.print(
+    if output.json {
+      output.print(
         JSON.object([
           .init("revision", .integer(revision)),
-          .init("snapshot", .array(snapshot.map { ObjectJSON.object($0, shell.model) })),
+          .init("snapshot", .array(snapshot.map { ObjectJSON.object($0, model) })),
         ]))
     } else {
-      let notes = snapshot.count { shell.model.entity($0.id.entity)?.name == "Note" }
-      shell.output.print(shell.output.dim("revision \(revision): \(Output.count(notes, "note")); changes follow"))
+      output.print(output.dim("revision \(revision): \(summary(snapshot)); changes follow"))
     }
     snapshot = []
     missing = 0
@@ -123,10 +150,10 @@ final class WatchPrinter {
   private func showSince(_ since: Revision) {
     isShown = true
     let from = self.since ?? since
-    if shell.output.json {
-      shell.output.print(JSON.object([.init("revision", .integer(from)), .init("since", .integer(from))]))
+    if output.json {
+      output.print(JSON.object([.init("revision", .integer(from)), .init("since", .integer(from))]))
     } else {
-      shell.output.print(shell.output.dim("changes since revision \(from) follow"))
+      output.print(output.dim("changes since revision \(from) follow"))
     }
   }
 
@@ -137,14 +164,16 @@ final class WatchPrinter {
     case .inserted: sign = "+"
     case .updated:
       sign = "~"
-      let names = change.edits.compactMap { shell.model.property($0.property)?.name }.filter { $0 != "updated" }
+      // That it was updated is what the line says.
+      let names = change.edits.compactMap { model.property($0.property) }
+        .filter { $0.attribute?.assignment != .updated }.map(\.name)
       detail = "  (\(names.joined(separator: ", ")))"
     case .removed:
       sign = "-"
       detail = change.deleted ? "" : "  (no longer matches)"
     }
-    let what = change.object.map { shell.output.line($0) } ?? change.id.description
-    let when = shell.output.dim("\(Output.localTime(update.time)) \(TextTable.visible(update.author))")
-    shell.output.print("\(when) \(sign) \(what)\(detail)")
+    let what = change.object.map(line) ?? change.id.description
+    let when = output.dim("\(Output.localTime(update.time)) \(TextTable.visible(update.author))")
+    output.print("\(when) \(sign) \(what)\(detail)")
   }
 }

@@ -8,10 +8,11 @@ import StickiesKit
 struct Output {
   let json: Bool
   private let usesColor: Bool
-  private var model: Model { StickiesModel.model }
+  private let model: Model
 
-  init(json: Bool, ansi: Options.ANSI) {
+  init(json: Bool, ansi: Options.ANSI, model: Model) {
     self.json = json
+    self.model = model
     switch ansi {
     case .always: usesColor = true
     case .never: usesColor = false
@@ -19,12 +20,14 @@ struct Output {
     }
   }
 
-  func print(_ text: String) {
-    let error = Descriptor.write(text + "\n", to: 1)
+  func print(_ text: String, terminator: String = "\n") {
+    let error = Descriptor.write(text + terminator, to: 1)
     guard error != 0 else { return }
     // A reader that has seen enough is no failure worth a word; a full disk is.
     if error == EPIPE { exit(141) }
-    Failure.report("standard output: \(String(cString: strerror(error)))", code: "failed", json: json)
+    let report = Failure.Report(
+      code: "failed", message: "standard output: \(String(cString: strerror(error)))", exit: 1)
+    Failure.tell(report, json: json)
     exit(1)
   }
 

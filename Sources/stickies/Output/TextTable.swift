@@ -4,6 +4,8 @@ import Glibc
 struct TextTable {
   private let header: [String]
   private var rows = [[String]]()
+  /// The widths of a table that is printed as it comes.
+  private var settled: [Int]?
 
   init(_ header: [String]) { self.header = header }
 
@@ -13,16 +15,32 @@ struct TextTable {
   func text(width: Int = Self.terminalWidth) -> String {
     guard !rows.isEmpty else { return "" }
     let all = [header] + rows
+    return lines(all, widths(all, in: width), width)
+  }
+
+  /// The rows since the last call, for a table that is printed as it comes: the first time with the header, and with the
+  /// widths that the first rows ask for. Empty without rows.
+  mutating func take(width: Int = Self.terminalWidth) -> String {
+    guard !rows.isEmpty else { return "" }
+    let part = settled == nil ? [header] + rows : rows
+    let widths = settled ?? widths(part, in: width)
+    settled = widths
+    rows = []
+    return lines(part, widths, width)
+  }
+
+  private func widths(_ rows: [[String]], in width: Int) -> [Int] {
     // Many tags must not push the text out: no column before the last takes more than a quarter of the line.
     let most = width == .max ? .max : max(4, width / 4)
-    let widths = header.indices.dropLast().map { column in
-      min(most, all.map { Self.width($0[column]) }.max() ?? 0)
-    }
-    return all.map { row in
+    return header.indices.dropLast().map { column in min(most, rows.map { Self.width($0[column]) }.max() ?? 0) }
+  }
+
+  private func lines(_ rows: [[String]], _ widths: [Int], _ width: Int) -> String {
+    rows.map { row in
       var line = ""
       for (column, width) in widths.enumerated() {
         let cell = Self.cut(row[column], to: width)
-        line += cell + String(repeating: " ", count: width - Self.width(cell) + 2)
+        line += cell + String(repeating: " ", count: max(0, width - Self.width(cell)) + 2)
       }
       return Self.cut(line + (row.last ?? ""), to: width)
     }.joined(separator: "\n")

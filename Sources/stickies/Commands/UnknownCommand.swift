@@ -1,0 +1,23 @@
+import ArgumentParser
+
+/// A subcommand that does not exist, told before the argument parser takes the word for an argument of something else.
+struct UnknownCommand: Error, CustomStringConvertible {
+  let description: String
+
+  /// Looks for the first word that should name a subcommand and does not, here or one level down.
+  static func find(
+    in arguments: [String], of command: any ParsableCommand.Type = StickiesCommand.self, path: [String] = []
+  ) -> UnknownCommand? {
+    let names = command.configuration.subcommands.map { $0._commandName }
+    guard let word = arguments.first, !word.hasPrefix("-"), !names.isEmpty else { return nil }
+    if let known = command.configuration.subcommands.first(where: { $0._commandName == word }) {
+      return find(in: Array(arguments.dropFirst()), of: known, path: path + [word])
+    }
+    // The root's own.
+    if path.isEmpty, word == "help" { return nil }
+    let suggestion = Suggestion.sentence(for: word, among: names)
+    let help = "see stickies \((["help"] + path).joined(separator: " "))"
+    return UnknownCommand(
+      description: "there is no command \"\((path + [word]).joined(separator: " "))\"\(suggestion ?? "; " + help)")
+  }
+}

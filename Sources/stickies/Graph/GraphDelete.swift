@@ -1,0 +1,107 @@
+import ArgumentParser
+import GraphModel
+import GraphReplica
+import GraphWire
+import StickiesKit
+
+extension GraphCommand {
+  struct Delete: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Delete objects, with what the model's delete rules take along; undo brings them back.",
+      usage: """
+        stickies graph delete [<options>] <id> ...
+        stickies graph delete [<options>] <entity> --where <predicate>
+        """,
+      discussion: "All in one commit, all or none; more than \(Self.objectsInOneCommit) by --where in several.")
+
+    /// Deny is judged on what goes together, so that as much as possible goes in one transaction.
+    static let objectsInOneCommit = 100_000
+
+    @OptionGroup var options: Options
+    @Argument(help: ArgumentHelp("The beginnings of their ids; with --where one entity.", valueName: "id"))
+    var words: [String]
+    @Option(name: .customLong("where"), help: "Delete all objects of the entity that match.")
+    var condition: String?
+
+    func validate() throws {
+      if condition != nil, words.count != 1 { throw ValidationError("--where goes with one ENTITY before it") }
+    }
+
+    @MainActor
+    func run() async throws {
+      try await options.withGraph { shell in
+        if let condition {
+          try await deleteAll(try shell.known(words[0]), condition, shell)
+        } else {
+          try await deleteNamed(shell)
+        }
+      }
+    }
+
+    @MainActor
+    private func deleteNamed(_ shell: Shell) async throws {
+      var images = [ObjectImage]()
+      for word in words {
+        let image = try await shell.object(word)
+        if !images.contains(where: { $0.id == image.id }) { images.append(image) }
+      }
+      let commit = try await shell.delete(images.map(\.id))
+      if shell.output.json { return shell.output.print(ObjectJSON.commit(commit, shell.model)) }
+      for image in images { shell.output.print("deleted \(shell.reference(image))") }
+      let others = Self.cascade(commit, besides: images.map(\.id))
+      for change in others.prefix(10) {
+        shell.output.print("  with \(change.object.map(shell.reference) ?? change.id.description)")
+      }
+      if others.count > 10 { shell.output.print("  … and \(others.count - 10) more") }
+    }
+
+    /// What a commit deleted that nobody had named.
+    private static func cascade(_ commit: CommitEntry, besides ids: [ObjectID]) -> [Delta.Change] {
+      let named = Set(ids)
+      return commit.changes.filter { $0.kind == .removed && !named.contains($0.id) }
+    }
+
+    @MainActor
+    private func deleteAll(_ entity: Entity, _ condition: String, _ shell: Shell) async throws {
+      let predicate = try shell.predicate(condition, on: entity)
+      var ids = [ObjectID]()
+      for try await chunk in shell.client.images(of: entity, where: predicate) { ids += chunk.map(\.id) }
+      var revisions = [Revision]()
+      var others = [EntityNumber: Int]()
+      var isCounted = true
+      for start in stride(from: 0, to: ids.count, by: Self.objectsInOneCommit) {
+        let part = Array(ids[start..<min(start + Self.objectsInOneCommit, ids.count)])
+        let saved: Saved
+        do {
+          saved = try await shell.client.commit(part.map { Change(.delete, $0) }, policy: .objectTrump)
+        } catch let refusal as Refusal where start > 0 {
+          var explained = await shell.explained(refusal)
+          explained.done = "\(Output.count(start, "object")) before them are deleted"
+          throw explained
+        }
+        revisions.append(saved.committed.revision)
+        do {
+          for change in Self.cascade(try await shell.record(of: saved), besides: ids) {
+            others[change.id.entity, default: 0] += 1
+          }
+        } catch {
+          // The commit stands; the log has no room for it.
+          isCounted = false
+        }
+      }
+      let along = others.values.reduce(0, +)
+      if shell.output.json {
+        return shell.output.print(
+          JSON.object([
+            .init("deleted", .integer(Int64(ids.count))),
+            .init("cascaded", isCounted ? .integer(Int64(along)) : .null),
+            .init("revisions", .array(revisions.map(JSON.integer))),
+          ]))
+      }
+      shell.output.print("deleted \(Output.count(ids.count, entity.name + " object"))")
+      for (number, count) in others.sorted(by: { $0.key < $1.key }) {
+        shell.output.print("  with \(Output.count(count, (shell.model.entity(number)?.name ?? "") + " object"))")
+      }
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import ArgumentParser
+import Glibc
+import GraphModel
+import GraphReplica
+import StickiesKit
+
+extension GraphCommand {
+  struct Insert: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Make an object, or one for each line of standard input.",
+      usage: """
+        stickies graph insert [<options>] <entity> <name=value> ... [--values <json>]
+        stickies graph insert [<options>] <entity> -
+        """,
+      discussion: """
+        A line is a JSON object of values. "$id" gives it a label, by which other lines name it: {"$ref": label}, or \
+        the label alone. "$entity" makes it an object of another entity. A batch is committed whole or not at all; \
+        the first that can't be ends the run.
+        """)
+
+    @OptionGroup var options: Options
+    @Argument(help: "The entity.")
+    var entity: String
+    @Argument(help: ArgumentHelp("Values, or - for JSON Lines on standard input.", valueName: "name=value"))
+    var words: [String] = []
+    @Option(parsing: .unconditional, help: ArgumentHelp("Values as a JSON object.", valueName: "json"))
+    var values: String?
+    @Option(parsing: .unconditional, help: "Commit at most this many lines at once, and at most 4 MiB of them.")
+    var batch = 1_000
+    @Option(help: "What becomes of an insert whose unique key is taken; error refuses it.")
+    var policy = MergePolicy.error
+
+    func validate() throws {
+      if !(1...100_000).contains(batch) { throw ValidationError("--batch takes a number from 1 to 100000") }
+      if words.contains("-"), words.count > 1 || values != nil {
+        throw ValidationError("- stands alone: the values are in the lines")
+      }
+    }
+
+    @MainActor
+    func run() async throws {
+      try await options.withGraph { shell in
+        let entity = try shell.known(entity)
+        if words == ["-"] {
+          var insertion = LineInsertion(shell: shell, entity: entity, batch: batch, policy: policy)
+          return try await insertion.run()
+        }
+        let inputs = try shell.inputs(words, values: values, entity: entity)
+        if entity.isAbstract { throw Refusal(.malformed, shell.model.abstractSentence(entity)) }
+        let id = ObjectID.temporary(1, entity: entity.number)
+        let insert = Change(.insert, id, edits: try await shell.edits(inputs))
+        let image = try await shell.commit([insert], policy: policy, returning: id)
+        shell.output.show(image, else: shell.reference(image))
+      }
+    }
+  }
+}
+
+/// Lines with mistakes: nothing of their batch is committed.
+struct BadLines: ReportedError {
+  let mistakes: [LinePlanner.Mistake]
+  /// What is committed already.
+  let done: String
+
+  var report: Failure.Report {
+    let lines = mistakes.map { "\n  line \($0.line): \($0.reason)" }.joined()
+    let json = mistakes.map { mistake in
+      JSON.object([.init("line", .integer(Int64(mistake.line))), .init("message", .string(mistake.reason))])
+    }
+    return Failure.Report(
+      code: "invalid",
+      message: "\(Output.count(mistakes.count, "mistake")) in the lines; \(done)\(lines)", exit: Failure.refused,
+      members: [.init("lines", .array(json))])
+  }
+}
+
+/// Inserts from standard input: one batch in memory, the next is read when it is on the daemon's disk.
+@MainActor
+private struct LineInsertion {
+  private let shell: Shell
+  private let policy: MergePolicy
+  private let batch: Int
+  private let reader = LineReader(descriptor: 0)
+  private let progress: Progress
+  private var planner: LinePlanner
+  private var inserted = 0
+  private var commits = 0
+  private var lastLine = 0
+
+  init(shell: Shell, entity: Entity, batch: Int, policy: MergePolicy) {
+    self.shell = shell
+    self.policy = policy
+    self.batch = batch
+    planner = LinePlanner(model: shell.model, entity: entity)
+    progress = Progress(isShown: isatty(2) == 1 && !shell.output.json)
+  }
+
+  private var done: String {
+    inserted == 0
+      ? "nothing is committed" : "the lines up to \(lastLine) are committed (\(Output.count(inserted, "object")))"
+  }
+
+  mutating func run() async throws {
+    while true {
+      let lines = try await reader.lines(atMost: batch)
+      guard !lines.isEmpty else { break }
+      let plan = planner.plan(lines)
+      guard plan.mistakes.isEmpty else {
+        progress.end()
+        throw BadLines(mistakes: plan.mistakes, done: done)
+      }
+      let saved = try await commit(plan)
+      planner.take(saved.committed.identities, of: plan)
+      inserted += plan.changes.count
+      commits += 1
+      lastLine = lines.last?.number ?? lastLine
+      if shell.output.json { tell(saved, plan) } else { progress.show("\(inserted) objects") }
+    }
+    progress.end()
+    shell.output.say(
+      "inserted \(Output.count(inserted, "object")) in \(Output.count(commits, "commit"))")
+  }
+
+  private func commit(_ plan: LinePlanner.Batch) async throws -> Saved {
+    do {
+      return try await shell.client.commit(plan.changes, policy: policy)
+    } catch let refusal as Refusal {
+      progress.end()
+      var explained = await shell.explained(refusal)
+      for (change, line) in zip(plan.changes, plan.lines) { explained.lines[change.id] = line.number }
+      explained.done = done
+      throw explained
+    }
+  }
+
+  /// One line of JSON for each that was read.
+  private func tell(_ saved: Saved, _ plan: LinePlanner.Batch) {
+    let ids = Dictionary(
+      saved.committed.identities.map { ($0.temporary, $0.permanent) }, uniquingKeysWith: { $1 })
+    let lines = zip(plan.changes, plan.lines).map { change, line in
+      var members = [JSON.Member("line", .integer(Int64(line.number)))]
+      if let label = line.label { members.append(.init("$id", .string(label))) }
+      members.append(.init("id", ids[change.id].map { .string($0.description) } ?? .null))
+      return JSON.object(members).text
+    }
+    shell.output.print(lines.joined(separator: "\n"))
+  }
+}

@@ -1,0 +1,97 @@
+import ArgumentParser
+import GraphModel
+import StickiesKit
+
+extension GraphCommand {
+  struct Show: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Show one object whole, with all that it is related to.",
+      usage: "stickies graph show [<options>] [<entity>] <id>")
+
+    @OptionGroup var options: Options
+    @Argument(
+      help: ArgumentHelp("The beginning of its id; its entity before it makes the search shorter.", valueName: "id"))
+    var words: [String]
+
+    func validate() throws {
+      if words.count > 2 { throw ValidationError("one object is shown: [ENTITY] ID") }
+    }
+
+    @MainActor
+    func run() async throws {
+      try await options.withGraph { shell in
+        let entity = words.count == 2 ? try shell.known(words[0]) : nil
+        let image = try await shell.object(words[words.count - 1], of: entity)
+        let whole = try await WholeObject(image, shell)
+        if shell.output.json {
+          shell.output.print(ObjectJSON.object(image, shell.model, only: nil, members: whole.members))
+        } else {
+          shell.output.print(try await whole.text(shell))
+        }
+      }
+    }
+  }
+}
+
+/// An object with all of its relationships.
+@MainActor
+private struct WholeObject {
+  let image: ObjectImage
+  let entity: Entity
+  private(set) var members = Members()
+
+  /// So many of a relationship's objects are named to a person.
+  private static let named = 10
+
+  init(_ image: ObjectImage, _ shell: Shell) async throws {
+    self.image = image
+    guard let entity = shell.model.entity(image.id.entity) else {
+      throw Refusal(.unavailable, "the daemon sent an object of an entity that its model does not have")
+    }
+    self.entity = entity
+    for property in entity.relationships where property.slot == nil {
+      members[property.number] = try await shell.members(of: property, owners: [image.id])
+    }
+  }
+
+  private func related(_ property: Property) -> [ObjectID] {
+    property.slot == nil ? members[property.number]?[image.id] ?? [] : image[property].objectIDs
+  }
+
+  func text(_ shell: Shell) async throws -> String {
+    var lines = [shell.output.dim("\(entity.name) \(image.id), revision \(image.revision)")]
+    for property in entity.attributes {
+      let value = image[property]
+      let text = value.isNull ? "null" : whole(value, property)
+      lines.append("\(property.name): \(text)")
+    }
+    for property in entity.relationships {
+      let ids = related(property)
+      guard !ids.isEmpty else {
+        lines.append("\(property.name): none")
+        continue
+      }
+      var names = [String]()
+      if let destination = property.relationship.flatMap({ shell.model.entity($0.destination) }) {
+        names = try await shell.images(Array(ids.prefix(Self.named)), of: destination).map(shell.reference)
+      }
+      if property.relationship?.isToMany != true {
+        lines.append("\(property.name): \(names.first ?? ids[0].description)")
+        continue
+      }
+      lines.append("\(property.name): \(ids.count)")
+      lines += names.map { "  " + $0 }
+      if ids.count > Self.named { lines.append("  … and \(ids.count - Self.named) more") }
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  /// All lines of a text, the ones after the first indented.
+  private func whole(_ value: Value, _ property: Property) -> String {
+    guard case .string(let text) = value, property.attribute?.kind != .json else {
+      return ValueText.cell(value, property)
+    }
+    return text.split(separator: "\n", omittingEmptySubsequences: false).map { TextTable.visible(String($0)) }
+      .joined(separator: "\n  ")
+  }
+}

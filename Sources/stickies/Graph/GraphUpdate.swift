@@ -1,0 +1,162 @@
+import ArgumentParser
+import GraphModel
+import GraphReplica
+import StickiesKit
+
+extension GraphCommand {
+  struct Update: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Change an object, or all objects of an entity that match.",
+      usage: """
+        stickies graph update [<options>] <id> <name=value> ...
+        stickies graph update [<options>] <entity> --where <predicate> <name=value> ...
+        """,
+      discussion: "With --where in batches, each committed whole or not at all; the first that can't be ends the run.")
+
+    @OptionGroup var options: Options
+    @Argument(help: ArgumentHelp("The beginning of its id; with --where an entity.", valueName: "id"))
+    var target: String
+    @Argument(help: ArgumentHelp("Values.", valueName: "name=value"))
+    var words: [String] = []
+    @Option(name: .customLong("where"), help: "Change all objects of the entity that match.")
+    var condition: String?
+    @Option(parsing: .unconditional, help: ArgumentHelp("Values as a JSON object.", valueName: "json"))
+    var values: String?
+    @Option(help: ArgumentHelp("Objects that a to-many gains, ids with commas between.", valueName: "name=ids"))
+    var add: [String] = []
+    @Option(help: ArgumentHelp("Objects that a to-many loses.", valueName: "name=ids"))
+    var remove: [String] = []
+    @Option(help: "Who wins where somebody else changed the same property since it was read.")
+    var policy = MergePolicy.objectTrump
+    @Option(parsing: .unconditional, help: "The revision that you read the object at, when not now.")
+    var base: Revision?
+    @Option(parsing: .unconditional, help: "With --where: commit at most this many objects at once.")
+    var batch = 1_000
+
+    func validate() throws {
+      if words.isEmpty, values == nil, add.isEmpty, remove.isEmpty { throw ValidationError("nothing is to change") }
+      if let base, base < 0 { throw ValidationError("--base takes a revision from 0") }
+      if base != nil, condition != nil { throw ValidationError("--base goes without --where") }
+      if !(1...100_000).contains(batch) { throw ValidationError("--batch takes a number from 1 to 100000") }
+    }
+
+    @MainActor
+    func run() async throws {
+      try await options.withGraph { shell in
+        if let condition {
+          try await updateAll(try shell.known(target), condition, shell)
+        } else {
+          try await updateOne(shell)
+        }
+      }
+    }
+
+    @MainActor
+    private func updateOne(_ shell: Shell) async throws {
+      let image = try await shell.object(target)
+      guard let entity = shell.model.entity(image.id.entity) else { return }
+      let wishes = try await Wishes(self, entity, shell)
+      // Who read another state than the present one says nothing about the texts of now.
+      let edits = try wishes.edits(of: base == nil ? image : nil)
+      let change = Change(.update, image.id, base: base ?? image.revision, edits: edits)
+      let saved = try await shell.client.commit([change], policy: policy)
+      shell.tellLost(saved)
+      let stored = try await shell.stored(saved, image.id)
+      shell.output.show(stored, else: shell.reference(stored))
+    }
+
+    @MainActor
+    private func updateAll(_ entity: Entity, _ condition: String, _ shell: Shell) async throws {
+      let predicate = try shell.predicate(condition, on: entity)
+      let wishes = try await Wishes(self, entity, shell)
+      var (matched, updated) = (0, 0)
+      var revisions = [Revision]()
+      var changes = [Change]()
+      @MainActor func commit() async throws {
+        guard !changes.isEmpty else { return }
+        do {
+          let saved = try await shell.client.commit(changes, policy: policy)
+          shell.tellLost(saved)
+          // Deleted since they were read, or left as they are by the policy.
+          let lost = Set(saved.committed.conflicts.filter { !$0.mineWon }.map(\.id))
+          updated += changes.count - lost.count
+          revisions.append(saved.committed.revision)
+          changes = []
+        } catch let refusal as Refusal where !revisions.isEmpty {
+          var explained = await shell.explained(refusal)
+          explained.done = "\(Output.count(updated, "object")) before them \(updated == 1 ? "is" : "are") updated"
+          throw explained
+        }
+      }
+      for try await chunk in shell.client.images(of: entity, where: predicate) {
+        for image in chunk {
+          matched += 1
+          changes.append(Change(.update, image.id, base: image.revision, edits: try wishes.edits(of: image)))
+          if changes.count == batch { try await commit() }
+        }
+      }
+      try await commit()
+      if shell.output.json {
+        return shell.output.print(
+          JSON.object([
+            .init("matched", .integer(Int64(matched))), .init("updated", .integer(Int64(updated))),
+            .init("revisions", .array(revisions.map(JSON.integer))),
+          ]))
+      }
+      shell.output.print(
+        "updated \(Output.count(updated, entity.name + " object")) in \(Output.count(revisions.count, "commit"))")
+    }
+  }
+}
+
+/// What an update wants, with all ids looked up: the same for each of many objects.
+@MainActor
+private struct Wishes {
+  private let inputs: [PropertyInput]
+  private var ids = [ObjectName: ObjectID]()
+  /// To-manys that gain and lose members.
+  private var members = [Edit]()
+
+  init(_ command: GraphCommand.Update, _ entity: Entity, _ shell: Shell) async throws {
+    inputs = try shell.inputs(command.words, values: command.values, entity: entity)
+    ids = try await shell.ids(of: inputs)
+    var sets = [PropertyNumber: (added: [ObjectID], removed: [ObjectID])]()
+    var order = [PropertyNumber]()
+    for (word, isAdded) in command.add.map({ ($0, true) }) + command.remove.map({ ($0, false) }) {
+      let property = try Self.toMany(word, entity, shell)
+      guard !inputs.contains(where: { $0.property.number == property.number }) else {
+        throw Refusal(.malformed, "\(property.name) is set and changed at once")
+      }
+      if sets[property.number] == nil { order.append(property.number) }
+      for name in PropertyInput.names(String(word[word.index(after: word.firstIndex(of: "=") ?? word.startIndex)...])) {
+        let id = try await shell.id(name, for: property)
+        if isAdded {
+          sets[property.number, default: ([], [])].added.append(id)
+        } else {
+          sets[property.number, default: ([], [])].removed.append(id)
+        }
+      }
+    }
+    for number in order {
+      guard let set = sets[number] else { continue }
+      members.append(Edit(number, .members(added: set.added, removed: set.removed)))
+    }
+  }
+
+  private static func toMany(_ word: String, _ entity: Entity, _ shell: Shell) throws -> Property {
+    guard let equals = word.firstIndex(of: "=") else {
+      throw Refusal(.malformed, "\"\(word)\" is not of the form name=id,id")
+    }
+    do {
+      let property = try PropertyInput.property(String(word[..<equals]), of: entity)
+      guard property.relationship?.isToMany == true else {
+        throw BadInput("\(entity.name).\(property.name) is no to-many: set it with \(property.name)=…")
+      }
+      return property
+    } catch {
+      throw Refusal(.malformed, "\(error)")
+    }
+  }
+
+  func edits(of image: ObjectImage?) throws -> [Edit] { try Shell.edits(inputs, ids, of: image) + members }
+}

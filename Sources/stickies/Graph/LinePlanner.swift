@@ -1,0 +1,169 @@
+import GraphModel
+
+/// A line of standard input, without its end.
+struct InputLine: Sendable {
+  /// From 1.
+  var number: Int
+  var bytes: [UInt8]
+}
+
+/// Turns lines of JSON into transactions, one batch after the other. A line may name the objects of its own batch by
+/// their labels, whichever comes first, and those of earlier batches; labels are all that is kept of those.
+struct LinePlanner {
+  /// One batch, ready to be committed when it has no mistake.
+  struct Batch {
+    var changes = [Change]()
+    /// Where each change comes from.
+    var lines = [Source]()
+    var mistakes = [Mistake]()
+
+    struct Source {
+      var number: Int
+      var label: String?
+    }
+  }
+
+  /// What is wrong with a line.
+  struct Mistake {
+    var line: Int
+    var reason: String
+  }
+
+  private struct Draft {
+    let line: Int
+    let entity: Entity
+    let label: String?
+    let members: [JSON.Member]
+    let id: ObjectID
+  }
+
+  private let model: Model
+  /// Of the lines that do not name one.
+  private let entity: Entity
+  /// What is committed.
+  private var labels = [String: ObjectID]()
+  /// Properties by name; there are many lines.
+  private var properties = [EntityNumber: [String: Property]]()
+
+  init(model: Model, entity: Entity) {
+    self.model = model
+    self.entity = entity
+  }
+
+  /// Reads a batch. Every line with a mistake is named, and every mistake of a line.
+  mutating func plan(_ lines: [InputLine]) -> Batch {
+    var batch = Batch()
+    var fresh = [String: (id: ObjectID, line: Int)]()
+    var drafts = [Draft]()
+    for line in lines {
+      do throws(BadInput) {
+        let draft = try draft(line, number: drafts.count + 1)
+        if let label = draft.label {
+          if labels[label] != nil { throw BadInput("the label \"\(label)\" is that of an earlier line") }
+          if let other = fresh[label] { throw BadInput("the label \"\(label)\" is that of line \(other.line)") }
+          fresh[label] = (draft.id, line.number)
+        }
+        drafts.append(draft)
+      } catch {
+        batch.mistakes.append(Mistake(line: line.number, reason: error.description))
+      }
+    }
+    for draft in drafts {
+      let edits = edits(draft, fresh, &batch.mistakes)
+      batch.changes.append(Change(.insert, draft.id, edits: edits))
+      batch.lines.append(Batch.Source(number: draft.line, label: draft.label))
+    }
+    batch.mistakes.sort { $0.line < $1.line }
+    return batch
+  }
+
+  /// The batch is on disk: its labels stand for permanent ids from now on.
+  mutating func take(_ identities: [Committed.Identity], of batch: Batch) {
+    let permanent = Dictionary(identities.map { ($0.temporary, $0.permanent) }, uniquingKeysWith: { $1 })
+    for (change, source) in zip(batch.changes, batch.lines) {
+      if let label = source.label { labels[label] = permanent[change.id] }
+    }
+  }
+
+  private func draft(_ line: InputLine, number: Int) throws(BadInput) -> Draft {
+    let json: JSON
+    do {
+      json = try JSON(parsing: line.bytes)
+    } catch {
+      throw BadInput("column \(error.column): \(error.reason)")
+    }
+    guard let members = json.members else { throw BadInput("a JSON object is expected") }
+    var entity = self.entity
+    if let name = json["$entity"] {
+      guard let named = name.stringValue.flatMap({ model.entity(named: $0) }) else {
+        let names = model.entities.map(\.name)
+        let suggestion = name.stringValue.flatMap { Suggestion.sentence(for: $0, among: names) }
+        throw BadInput("there is no entity \(name.text)\(suggestion ?? "")")
+      }
+      entity = named
+    }
+    if entity.isAbstract { throw BadInput(model.abstractSentence(entity)) }
+    let label = json["$id"]
+    if let label, label.stringValue == nil { throw BadInput("$id takes a string, and not \(label.text)") }
+    return Draft(
+      line: line.number, entity: entity, label: label?.stringValue,
+      members: members.filter { $0.name != "$id" && $0.name != "$entity" },
+      id: .temporary(UInt64(number), entity: entity.number))
+  }
+
+  private mutating func edits(
+    _ draft: Draft, _ fresh: [String: (id: ObjectID, line: Int)], _ mistakes: inout [Mistake]
+  ) -> [Edit] {
+    let names = table(of: draft.entity)
+    var edits = [Edit]()
+    edits.reserveCapacity(draft.members.count)
+    for member in draft.members {
+      do {
+        let property: Property
+        if let known = names[member.name] {
+          property = known
+        } else {
+          property = try PropertyInput.property(member.name, of: draft.entity)
+        }
+        let input = try PropertyInput(property, member.value, entity: draft.entity)
+        let destination = property.relationship?.destination ?? 0
+        edits.append(
+          try input.edit { name throws(BadInput) in try resolve(name, fresh, destination) })
+      } catch {
+        mistakes.append(Mistake(line: draft.line, reason: error.description))
+      }
+    }
+    return edits
+  }
+
+  private func resolve(
+    _ name: ObjectName, _ fresh: [String: (id: ObjectID, line: Int)], _ destination: EntityNumber
+  ) throws(BadInput) -> ObjectID {
+    let text: String
+    switch name {
+    case .label(let label): text = label
+    case .text(let label): text = label
+    }
+    if let known = fresh[text]?.id ?? labels[text] { return known }
+    if case .text = name, let key = UniqueID(text) { return ObjectID(key: key, entity: destination) }
+    if case .text = name {
+      throw BadInput("\"\(text)\" is neither an id nor the label of a line up to the end of this batch")
+    }
+    throw BadInput("\"\(text)\" is not the label of a line up to the end of this batch")
+  }
+
+  private mutating func table(of entity: Entity) -> [String: Property] {
+    if let table = properties[entity.number] { return table }
+    let table = Dictionary(entity.properties.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+    properties[entity.number] = table
+    return table
+  }
+}
+
+extension Model {
+  /// Why nothing is inserted into an abstract entity, and where instead.
+  func abstractSentence(_ entity: Entity) -> String {
+    let names = entity.family.compactMap { self.entity($0) }.filter { !$0.isAbstract }.map(\.name)
+    return "\(entity.name) is abstract: name \(names.joined(separator: " or "))"
+  }
+}

@@ -1,0 +1,129 @@
+import GraphModel
+
+/// A refusal in the words of the model: which object, which property, which rule, which value.
+struct ModelRefusal: ReportedError {
+  let refusal: Refusal
+  let model: Model
+  /// What stands in the way of a delete, or is the subject of a rule, in words.
+  var titles = [ObjectID: String]()
+  /// The lines of standard input that objects to be inserted come from.
+  var lines = [ObjectID: Int]()
+  /// What is done already, when it is a later part that was refused.
+  var done = ""
+
+  var report: Failure.Report {
+    let details = refusal.code == .denied ? denials : violations + conflicts
+    let text = details.map { "\n  \($0)" }.joined() + (done.isEmpty ? "" : "\n\(done)")
+    var members = [JSON.Member]()
+    if !refusal.violations.isEmpty { members.append(.init("violations", .array(refusal.violations.map(json)))) }
+    if !refusal.conflicts.isEmpty { members.append(.init("conflicts", .array(refusal.conflicts.map(json)))) }
+    return Failure.Report(
+      code: refusal.code.rawValue, message: refusal.message + text, exit: Failure.exitCode(of: refusal.code),
+      members: members)
+  }
+
+  // MARK: - For a person
+
+  private func name(_ id: ObjectID) -> String {
+    if let line = lines[id] { return "line \(line)" }
+    if let title = titles[id] { return title }
+    let entity = model.entity(id.entity)?.name ?? "object"
+    return id.isTemporary ? "the new \(entity)" : "\(entity) \(id.description.prefix(8))"
+  }
+
+  private var violations: [String] {
+    refusal.violations.map { violation in
+      let property = model.property(violation.property)
+      let value = brief(violation.value, property)
+      return "\(name(violation.id)): \(violation.message) (\(violation.rule), value \(value))"
+    }
+  }
+
+  /// Each object that keeps another from being deleted.
+  private var denials: [String] {
+    refusal.violations.map { violation in
+      let others = violation.value.objectIDs.map(name).joined(separator: ", ")
+      return "\(name(violation.id)): \(model.property(violation.property)?.name ?? "") has \(others)"
+    }
+  }
+
+  private var conflicts: [String] {
+    refusal.conflicts.filter { $0.kind != .unique }.map { conflict in
+      let property = model.property(conflict.property)
+      let who = conflict.author.isEmpty ? "someone else" : conflict.author
+      switch conflict.kind {
+      case .deleted: return "\(name(conflict.id)): deleted by \(who) in revision \(conflict.revision)"
+      case .changed, .unique:
+        let mine = brief(conflict.mine, property)
+        let theirs = brief(conflict.theirs, property)
+        return "\(name(conflict.id)): \(property?.name ?? "the object") is \(theirs) since revision "
+          + "\(conflict.revision) of \(who), yours is \(mine)"
+      }
+    }
+  }
+
+  private func brief(_ value: Value, _ property: Property?) -> String {
+    if case .object(let id) = value { return name(id) }
+    let text = value.json(kind: property?.attribute?.kind).text
+    return text.count > 60 ? "\(text.prefix(60))…" : text
+  }
+
+  // MARK: - For a program
+
+  private func json(_ id: ObjectID) -> JSON { id.isTemporary ? .null : .string(id.description) }
+
+  private func json(_ value: Value, _ property: Property?) -> JSON {
+    if case .object(let id) = value { return json(id) }
+    return value.json(kind: property?.attribute?.kind)
+  }
+
+  private func subject(_ id: ObjectID, _ property: Property?) -> [JSON.Member] {
+    var members = [
+      JSON.Member("object", json(id)), .init("entity", model.entity(id.entity).map { .string($0.name) } ?? .null),
+      .init("property", property.map { .string($0.name) } ?? .null),
+    ]
+    if let line = lines[id] { members.append(.init("line", .integer(Int64(line)))) }
+    return members
+  }
+
+  private func json(_ violation: Violation) -> JSON {
+    let property = model.property(violation.property)
+    return .object(
+      subject(violation.id, property) + [
+        .init("rule", .string(violation.rule)), .init("value", json(violation.value, property)),
+        .init("message", .string(violation.message)),
+      ])
+  }
+
+  private func json(_ conflict: Conflict) -> JSON {
+    let property = model.property(conflict.property)
+    let kind =
+      switch conflict.kind {
+      case .changed: "changed"
+      case .deleted: "deleted"
+      case .unique: "unique"
+      }
+    return .object(
+      [.init("kind", .string(kind))] + subject(conflict.id, property) + [
+        .init("mine", json(conflict.mine, property)), .init("theirs", json(conflict.theirs, property)),
+        .init("author", .string(conflict.author)), .init("revision", .integer(conflict.revision)),
+        .init("mineWon", .bool(conflict.mineWon)),
+      ])
+  }
+}
+
+extension Shell {
+  /// The refusal with the names of what it speaks of: one request for each entity, not for each object.
+  func explained(_ refusal: Refusal) async -> ModelRefusal {
+    var explained = ModelRefusal(refusal: refusal, model: model)
+    let subjects = refusal.violations.map(\.id) + refusal.conflicts.map(\.id)
+    let named = Set((subjects + refusal.violations.flatMap(\.value.objectIDs)).filter { !$0.isTemporary })
+    let groups = Dictionary(grouping: named) { model.entity($0.entity)?.root ?? 0 }
+    for (root, ids) in groups.sorted(by: { $0.key < $1.key }) {
+      guard let entity = model.entity(root) else { continue }
+      // What can't be read is named by its id.
+      for image in (try? await images(ids.sorted(), of: entity)) ?? [] { explained.titles[image.id] = reference(image) }
+    }
+    return explained
+  }
+}

@@ -1,0 +1,197 @@
+import GraphModel
+
+/// How a person or a line of a file names an object.
+enum ObjectName: Hashable {
+  /// An id or its beginning; in a file, a label as well.
+  case text(String)
+  /// `{"$ref": label}`: a label and nothing else.
+  case label(String)
+}
+
+/// What cannot be read as the value of a property, or as a property at all.
+struct BadInput: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}
+
+/// What one property is to become, as far as it can be told without asking for the objects that it names.
+struct PropertyInput {
+  enum Content: Hashable {
+    case value(Value)
+    /// Nil lets go of what a to-one holds.
+    case reference(ObjectName?)
+    case members([ObjectName])
+  }
+
+  let property: Property
+  let content: Content
+
+  /// Reads `name=value` or `name:=JSON`.
+  init(parsing word: String, entity: Entity) throws(BadInput) {
+    guard let equals = word.firstIndex(of: "=") else {
+      throw BadInput("\"\(word)\" is neither name=value nor name:=JSON")
+    }
+    let text = String(word[word.index(after: equals)...])
+    let name = word[..<equals]
+    guard name.hasSuffix(":") else {
+      property = try Self.property(String(name), of: entity)
+      content = try Self.content(text, property, entity)
+      return
+    }
+    property = try Self.property(String(name.dropLast()), of: entity)
+    let json: JSON
+    do {
+      json = try JSON(parsing: text)
+    } catch {
+      throw BadInput("the value of \(property.name) is no JSON: \(error)")
+    }
+    content = try Self.content(json, property, entity)
+  }
+
+  /// What a member of a JSON object says.
+  init(_ property: Property, _ json: JSON, entity: Entity) throws(BadInput) {
+    self.property = property
+    content = try Self.content(json, property, entity)
+  }
+
+  /// The members of a JSON object.
+  static func inputs(_ json: JSON, entity: Entity) throws(BadInput) -> [PropertyInput] {
+    guard let members = json.members else { throw BadInput("a JSON object is expected, {\"name\": value, …}") }
+    var inputs = [PropertyInput]()
+    for member in members {
+      inputs.append(try PropertyInput(property(member.name, of: entity), member.value, entity: entity))
+    }
+    return inputs
+  }
+
+  /// The property of that name; another name is answered with the nearest one.
+  static func property(_ name: String, of entity: Entity) throws(BadInput) -> Property {
+    if let property = entity.property(named: name) { return property }
+    let names = entity.properties.map(\.name)
+    let more = Suggestion.sentence(for: name, among: names) ?? "; it has \(names.joined(separator: ", "))"
+    throw BadInput("\(entity.name) has no property \"\(name)\"\(more)")
+  }
+
+  // MARK: - Text
+
+  private static func content(_ text: String, _ property: Property, _ entity: Entity) throws(BadInput) -> Content {
+    switch property.kind {
+    case .relationship(let relationship) where relationship.isToMany: return .members(names(text))
+    case .relationship: return .reference(text.isEmpty ? nil : .text(text))
+    case .attribute(let attribute):
+      guard let value = value(text, attribute) else { throw unfit(text, attribute, property, entity) }
+      return .value(value)
+    }
+  }
+
+  /// Ids with commas between.
+  static func names(_ text: String) -> [ObjectName] { text.split(separator: ",").map { .text(String($0)) } }
+
+  /// Text is taken as it is; nothing at all is null for every other type.
+  private static func value(_ text: String, _ attribute: Attribute) -> Value? {
+    switch attribute.kind {
+    case .string, .text: return .string(text)
+    case _ where text.isEmpty: return .null
+    case .integer: return Int64(text).map(Value.integer)
+    case .double: return Double(text).flatMap { $0.isFinite ? .double($0) : nil }
+    case .bool:
+      switch text.lowercased() {
+      case "true", "yes": return .bool(true)
+      case "false", "no": return .bool(false)
+      default: return nil
+      }
+    case .json: return (try? JSON(parsing: text)).flatMap { Value(json: $0, kind: .json) }
+    default: return Value(json: .string(text), kind: attribute.kind, cases: attribute.cases)
+    }
+  }
+
+  // MARK: - JSON
+
+  private static func content(_ json: JSON, _ property: Property, _ entity: Entity) throws(BadInput) -> Content {
+    switch property.kind {
+    case .relationship(let relationship) where relationship.isToMany:
+      if json == .null { return .members([]) }
+      guard let items = json.arrayValue else {
+        throw BadInput("\(entity.name).\(property.name) takes a list of objects, and not \(brief(json.text))")
+      }
+      var names = [ObjectName]()
+      for item in items { names.append(try name(item, property, entity)) }
+      return .members(names)
+    case .relationship: return .reference(json == .null ? nil : try name(json, property, entity))
+    case .attribute(let attribute):
+      guard let value = Value(json: json, kind: attribute.kind, cases: attribute.cases) else {
+        throw unfit(json.text, attribute, property, entity)
+      }
+      return .value(value)
+    }
+  }
+
+  private static func name(_ json: JSON, _ property: Property, _ entity: Entity) throws(BadInput) -> ObjectName {
+    if let text = json.stringValue { return .text(text) }
+    if let label = json["$ref"]?.stringValue, json.members?.count == 1 { return .label(label) }
+    throw BadInput(
+      "\(entity.name).\(property.name) takes an object's id or {\"$ref\": label}, and not \(brief(json.text))")
+  }
+
+  // MARK: - Words
+
+  private static func unfit(
+    _ text: String, _ attribute: Attribute, _ property: Property, _ entity: Entity
+  ) -> BadInput {
+    let suggestion = attribute.kind == .enumeration ? Suggestion.sentence(for: text, among: attribute.cases) : nil
+    return BadInput(
+      "\(entity.name).\(property.name) takes \(form(attribute)), and not \(brief(text))\(suggestion ?? "")")
+  }
+
+  private static func brief(_ text: String) -> String { text.count > 60 ? "\(text.prefix(60))…" : text }
+
+  private static func form(_ attribute: Attribute) -> String {
+    switch attribute.kind {
+    case .bool: "true or false"
+    case .integer: "a whole number of 64 bits"
+    case .double: "a number"
+    case .decimal: "a decimal of at most \(DecimalValue.maximumDigits) digits (in JSON a string, \"12.50\")"
+    case .string, .text: "a string"
+    case .date: "a date such as 2026-11-21T09:30:00Z or 2026-11-21"
+    case .uuid: "a UUID such as 123e4567-e89b-12d3-a456-426614174000"
+    case .data: "bytes in base 64"
+    case .uri: "a URI such as https://example.org/"
+    case .enumeration: "one of \(attribute.cases.joined(separator: ", "))"
+    case .json: "JSON"
+    }
+  }
+}
+
+extension PropertyInput {
+  /// The edit that does it.
+  /// - Parameters:
+  ///   - image: the object as it was read, for an update: a text then changes only where it differs, so that what
+  ///     others write meanwhile stays.
+  ///   - resolve: the id of what a name stands for.
+  func edit(of image: ObjectImage? = nil, _ resolve: (ObjectName) throws(BadInput) -> ObjectID) throws(BadInput) -> Edit
+  {
+    switch content {
+    case .value(.string(let new)) where property.attribute?.kind == .text:
+      guard let image else { return Edit(property.number, .set(.string(new))) }
+      let old = image[property].stringValue
+      return Edit.difference(of: property, from: .string(old ?? ""), to: .string(new))
+    case .value(let value): return Edit(property.number, .set(value))
+    case .reference(let name?): return Edit(property.number, .set(.object(try resolve(name))))
+    case .reference(nil): return Edit(property.number, .set(.null))
+    case .members(let names):
+      var ids = Set<ObjectID>()
+      for name in names { ids.insert(try resolve(name)) }
+      return Edit(property.number, .set(.objects(ids.sorted())))
+    }
+  }
+
+  /// The objects that it names.
+  var names: [ObjectName] {
+    switch content {
+    case .value, .reference(nil): []
+    case .reference(let name?): [name]
+    case .members(let names): names
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import GraphModel
+import GraphReplica
+import StickiesKit
+
+/// What the generic commands share: finding what a person names in a model that this program has never seen.
+extension Shell {
+  /// The entity of that name; another name is answered with the nearest one.
+  func known(_ name: String) throws -> Entity {
+    if let entity = model.entity(named: name) { return entity }
+    let names = model.entities.map(\.name)
+    let more = Suggestion.sentence(for: name, among: names) ?? "; there are \(names.joined(separator: ", "))"
+    throw Refusal(.malformed, "the model \(model.name) has no entity \"\(name)\"\(more)")
+  }
+
+  func predicate(_ text: String?, on entity: Entity) throws -> GraphPredicate {
+    guard let text else { return .always }
+    return try GraphPredicate(parsing: text, entity: entity, model: model)
+  }
+
+  /// The one object whose id begins so, of the entity or of any.
+  func object(_ prefix: String, of entity: Entity? = nil) async throws -> ObjectImage {
+    guard !prefix.isEmpty, UniqueID.range(ofPrefix: prefix) != nil else {
+      throw Refusal(.malformed, "\"\(prefix)\" is not the beginning of an id")
+    }
+    let entities = entity.map { [$0.name] } ?? model.entities.filter { $0.parent == nil }.map(\.name)
+    return try await object(prefix, of: entities, called: entity?.name ?? "object")
+  }
+
+  /// The objects with these ids, of which there may be many; those that are gone are missing.
+  func images(_ ids: [ObjectID], of entity: Entity) async throws -> [ObjectImage] {
+    var images = [ObjectImage]()
+    for start in stride(from: 0, to: ids.count, by: Self.idsInOneRequest) {
+      let part = ids[start..<min(start + Self.idsInOneRequest, ids.count)]
+      images += try await self.images(entity.name, where: .identifiers(Array(part)))
+    }
+    return images
+  }
+
+  /// The members of a to-many that is stored at its other end: asked for by the inverse, a thousand owners at a time.
+  func members(of property: Property, owners: [ObjectID]) async throws -> [ObjectID: [ObjectID]] {
+    guard let relationship = property.relationship, let inverse = model.property(relationship.inverse),
+      let entity = model.entity(relationship.destination)
+    else { return [:] }
+    var members = [ObjectID: [ObjectID]]()
+    for start in stride(from: 0, to: owners.count, by: Self.idsInOneRequest) {
+      let part = Array(owners[start..<min(start + Self.idsInOneRequest, owners.count)])
+      let predicate: GraphPredicate
+      if inverse.relationship?.isToMany == true {
+        let path = GraphPredicate.Path(hops: [inverse.number], end: .identifier)
+        predicate = .comparison(.init(.any, path, .in, .list(part.map(Value.object))))
+      } else {
+        predicate = .in(inverse, part.map(Value.object))
+      }
+      let asked = Set(part)
+      for try await chunk in client.images(of: entity, where: predicate) {
+        for image in chunk {
+          for owner in image[inverse].objectIDs where asked.contains(owner) {
+            members[owner, default: []].append(image.id)
+          }
+        }
+      }
+    }
+    return members.mapValues { $0.sorted() }
+  }
+
+  static let idsInOneRequest = 1_000
+
+  /// `Person b6yvgbpa Ann`.
+  func reference(_ image: ObjectImage) -> String {
+    "\(model.entity(image.id.entity)?.name ?? "object") \(image.id.description.prefix(8)) \(title(image))"
+  }
+
+  // MARK: - Input
+
+  /// Turns what was typed into edits of a new object.
+  func edits(_ inputs: [PropertyInput]) async throws -> [Edit] {
+    try Self.edits(inputs, try await ids(of: inputs), of: nil)
+  }
+
+  /// The ids of all objects that are named, each looked up once.
+  func ids(of inputs: [PropertyInput]) async throws -> [ObjectName: ObjectID] {
+    var ids = [ObjectName: ObjectID]()
+    for input in inputs {
+      for name in input.names where ids[name] == nil { ids[name] = try await id(name, for: input.property) }
+    }
+    return ids
+  }
+
+  /// The edits of an object that was read, or of one to be made.
+  static func edits(
+    _ inputs: [PropertyInput], _ ids: [ObjectName: ObjectID], of image: ObjectImage?
+  ) throws -> [Edit] {
+    do {
+      return try inputs.map { input throws(BadInput) in
+        try input.edit(of: image) { name throws(BadInput) in
+          guard let id = ids[name] else { throw BadInput("\(name) was not looked up") }
+          return id
+        }
+      }
+    } catch {
+      throw Refusal(.malformed, "\(error)")
+    }
+  }
+
+  /// The object that a relationship is to name.
+  func id(_ name: ObjectName, for property: Property) async throws -> ObjectID {
+    guard case .text(let prefix) = name else {
+      throw Refusal(.malformed, "labels are for lines of standard input: \(property.name) takes an id here")
+    }
+    let destination = property.relationship.flatMap { model.entity($0.destination) }
+    // A whole id needs no search; whether there is such an object, the daemon judges.
+    if let key = UniqueID(prefix), let destination { return ObjectID(key: key, entity: destination.number) }
+    return try await object(prefix, of: destination).id
+  }
+
+  /// The words of a command as what they say of an entity's properties.
+  func inputs(_ words: [String], values: String?, entity: Entity) throws -> [PropertyInput] {
+    do {
+      var inputs = try words.map { word throws(BadInput) in try PropertyInput(parsing: word, entity: entity) }
+      if let values {
+        let json: JSON
+        do {
+          json = try JSON(parsing: values)
+        } catch {
+          throw BadInput("--values takes a JSON object: \(error)")
+        }
+        inputs += try PropertyInput.inputs(json, entity: entity)
+      }
+      var seen = Set<PropertyNumber>()
+      for input in inputs where !seen.insert(input.property.number).inserted {
+        throw BadInput("\(input.property.name) is given twice")
+      }
+      return inputs
+    } catch {
+      throw Refusal(.malformed, "\(error)")
+    }
+  }
+
+  /// Says which of a commit's edits lost to what others have stored; the commit stands.
+  func tellLost(_ saved: Saved) {
+    for conflict in saved.committed.conflicts where !conflict.mineWon && conflict.kind == .changed {
+      let who = conflict.author.isEmpty ? "someone else" : conflict.author
+      let what = model.property(conflict.property)?.name ?? "the object"
+      StandardError.write(
+        "stickies: not changed: \(TextTable.visible(who)) has changed \(what) of "
+          + "\(conflict.id.description.prefix(8)) since")
+    }
+  }
+}
