@@ -62,7 +62,18 @@ import Testing
     let usage = try daemon.run("move", "1", "--json")
     #expect(usage.status == 64)
     #expect(usage.errors == #"{"error":{"code":"usage","message":"Missing expected argument '<X,Y>'"}}"# + "\n")
-    #expect(try daemon.run("move", "1").errors.contains("Usage: stickies move"))
+    let told = try daemon.run("move", "1").errors
+    #expect(told.hasPrefix("stickies: Missing expected argument '<X,Y>'"))
+    #expect(told.contains("Usage: stickies move"))
+    for arguments in [["list"], ["log"]] {
+      let limit = try Daemon.run(
+        arguments + ["--limit", "-1"], server: daemon.socket.description, author: "ann@test", input: nil)
+      #expect(limit.status == 64)
+      #expect(limit.errors.hasPrefix("stickies: --limit takes a number from 1"))
+    }
+    let word = try daemon.run("show", "--", "-5")
+    #expect(word.status == 64)
+    #expect(word.errors == "stickies: \"-5\" is neither a number nor the beginning of an id\n")
   }
 
   @Test func aMistypedCommandIsAnsweredWithTheNearestOne() throws {

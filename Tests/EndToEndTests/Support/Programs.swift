@@ -118,8 +118,14 @@ final class Daemon: @unchecked Sendable {  // `process` is replaced by one test 
     let stdin = Pipe()
     process.standardInput = stdin
     try process.run()
-    if let input { stdin.fileHandleForWriting.write(Data(input.utf8)) }
-    try? stdin.fileHandleForWriting.close()
+    let writer = stdin.fileHandleForWriting
+    // What goes in may be more than a pipe holds, and so may what comes out meanwhile. A program that ends before it has
+    // read everything must not take the tests along.
+    signal(SIGPIPE, SIG_IGN)
+    DispatchQueue.global().async {
+      if let input { try? writer.write(contentsOf: Data(input.utf8)) }
+      try? writer.close()
+    }
     let text = output.fileHandleForReading.readDataToEndOfFile()
     let errorText = errors.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
@@ -129,15 +135,15 @@ final class Daemon: @unchecked Sendable {  // `process` is replaced by one test 
   }
 }
 
-/// A `stickies watch` that runs beside a test.
+/// A `stickies watch` or `stickies graph watch` that runs beside a test.
 final class Watcher {
   private let process = Process()
   private let output = Pipe()
   private var buffer = ""
 
-  init(_ daemon: Daemon, _ arguments: String...) throws {
+  init(_ daemon: Daemon, command: [String] = ["watch"], _ arguments: String...) throws {
     process.executableURL = Daemon.binary("stickies")
-    process.arguments = ["watch", "--json", "--server", daemon.socket.description] + arguments
+    process.arguments = command + ["--json", "--server", daemon.socket.description] + arguments
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
     process.standardInput = FileHandle.nullDevice

@@ -1,0 +1,36 @@
+import Foundation
+import GraphTesting
+import GraphWire
+
+/// A server that says what it was told to say to whoever connects first, whatever that one asks.
+final class ScriptedServer: Sendable {
+  let address: ServerAddress
+  private let directory: TemporaryDirectory
+  private let listener: Int32
+
+  init(_ messages: [ToClient]) throws {
+    directory = try TemporaryDirectory()
+    address = .unix(path: directory.path + "/socket")
+    let (domain, name) = try PlainSocket.name(of: address)
+    listener = socket(domain, Int32(SOCK_STREAM.rawValue), 0)
+    let status = name.withUnsafeBytes { bytes -> Int32 in
+      guard let base = bytes.baseAddress else { return -1 }
+      return bind(listener, base.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+    }
+    guard status == 0, listen(listener, 1) == 0 else { throw RawClient.NoConnection(code: errno) }
+    let frames = messages.flatMap { Frame.encode($0) }
+    let thread = Thread { [listener] in
+      let client = accept(listener, nil, nil)
+      guard client >= 0 else { return }
+      _ = send(client, frames, frames.count, Int32(MSG_NOSIGNAL))
+      // Until the client hangs up.
+      var byte: UInt8 = 0
+      while read(client, &byte, 1) > 0 {}
+      close(client)
+    }
+    thread.name = "scripted server"
+    thread.start()
+  }
+
+  deinit { close(listener) }
+}
