@@ -35,14 +35,15 @@ struct TextTable {
     return header.indices.dropLast().map { column in min(most, rows.map { Self.width($0[column]) }.max() ?? 0) }
   }
 
-  private func lines(_ rows: [[String]], _ widths: [Int], _ width: Int) -> String {
+  private func lines(_ rows: [[String]], _ widths: [Int], _ limit: Int) -> String {
     rows.map { row in
       var line = ""
       for (column, width) in widths.enumerated() {
-        let cell = Self.cut(row[column], to: width)
+        // Without a terminal nothing is cut: what comes later than the widths may be wider.
+        let cell = limit == .max ? row[column] : Self.cut(row[column], to: width)
         line += cell + String(repeating: " ", count: max(0, width - Self.width(cell)) + 2)
       }
-      return Self.cut(line + (row.last ?? ""), to: width)
+      return Self.cut(line + (row.last ?? ""), to: limit)
     }.joined(separator: "\n")
   }
 
