@@ -218,6 +218,8 @@ public final class Attribute: Sendable {
   public let minimumLength: Int?
   /// Counted as `minimumLength` is.
   public let maximumLength: Int?
+  /// A regular expression that the whole of a string must match, as the file has it; nil for none.
+  public let pattern: String?
   /// The legal names, for an enumeration.
   public let cases: [String]
   /// The name of the list of cases; nil for another kind.
@@ -229,9 +231,13 @@ public final class Attribute: Sendable {
   /// `SEARCH` may be asked of it.
   public let isFullText: Bool
 
+  /// `pattern`, ready to be asked.
+  let expression: RegularExpression?
+
   init(
     kind: Kind, defaultValue: Value, minimum: Value, maximum: Value, minimumLength: Int?, maximumLength: Int?,
-    cases: [String], enumeration: String?, assignment: Assignment?, isIndexed: Bool, isFullText: Bool
+    cases: [String], enumeration: String?, assignment: Assignment?, isIndexed: Bool, isFullText: Bool,
+    pattern: String? = nil, expression: RegularExpression? = nil
   ) {
     self.kind = kind
     self.defaultValue = defaultValue
@@ -244,6 +250,8 @@ public final class Attribute: Sendable {
     self.assignment = assignment
     self.isIndexed = isIndexed
     self.isFullText = isFullText
+    self.pattern = pattern
+    self.expression = expression
   }
 }
 

@@ -4,6 +4,8 @@ struct ModelLinker {
   var mistakes = [ModelError.Mistake]()
   private var byName = [String: ModelDraft.Entity]()
   private var enumerations = [String: ModelDraft.Enumeration]()
+  /// Each pattern is read once, however many entities inherit its attribute.
+  var expressions = [String: RegularExpression]()
 
   /// What every object has under these names in JSON and in predicates.
   static let reservedNames: Set<String> = ["id", "entity", "revision", "changed", "deleted", "object"]
@@ -15,7 +17,7 @@ struct ModelLinker {
 
   init(draft: ModelDraft) { self.draft = draft }
 
-  private mutating func report(_ path: String, _ reason: String) {
+  mutating func report(_ path: String, _ reason: String) {
     mistakes.append(.init(path: path, reason: reason))
   }
 
@@ -158,6 +160,7 @@ struct ModelLinker {
     if let low = attribute.minimumLength, let high = attribute.maximumLength, low > high {
       report(attribute.path + ".maximumLength", "is less than the minimumLength")
     }
+    checkPattern(of: attribute)
     if attribute.isFullText, ![.string, .text].contains(kind) {
       report(attribute.path + ".fullText", "does not go with the type \(kind.rawValue)")
     }
@@ -279,7 +282,8 @@ struct ModelLinker {
         kind: draft.kind, defaultValue: constant("default"), minimum: constant("minimum"),
         maximum: constant("maximum"), minimumLength: draft.minimumLength, maximumLength: draft.maximumLength,
         cases: draft.enumeration.flatMap { enumerations[$0]?.cases } ?? [], enumeration: draft.enumeration,
-        assignment: draft.assignment, isIndexed: draft.isIndexed, isFullText: draft.isFullText)
+        assignment: draft.assignment, isIndexed: draft.isIndexed, isFullText: draft.isFullText,
+        pattern: draft.pattern, expression: draft.pattern.flatMap { expressions[$0] })
       add(draft.name, draft.documentation, isOptional: draft.isOptional, isStored: true, .attribute(attribute))
     }
     for draft in entity.relationships {

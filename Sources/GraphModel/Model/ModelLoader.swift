@@ -53,6 +53,7 @@ struct ModelDraft {
     var json: JSON
     var minimumLength: Int?
     var maximumLength: Int?
+    var pattern: String?
     var assignment: GraphModel.Attribute.Assignment?
     var isIndexed: Bool
     var isFullText: Bool
@@ -141,7 +142,7 @@ private struct ModelReader {
       isOptional: fields.bool("optional") ?? false,
       kind: fields.choice("type", required: true) ?? .string, enumeration: fields.string("enumeration"), json: json,
       minimumLength: fields.integer("minimumLength"), maximumLength: fields.integer("maximumLength"),
-      assignment: fields.choice("assigned"), isIndexed: fields.bool("indexed") ?? false,
+      pattern: fields.string("pattern"), assignment: fields.choice("assigned"), isIndexed: fields.bool("indexed") ?? false,
       isFullText: fields.bool("fullText") ?? false)
     for name in ["default", "minimum", "maximum"] { fields.use(name) }
     fields.finish(&mistakes)
