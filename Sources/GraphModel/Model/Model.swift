@@ -19,13 +19,17 @@ public final class Model: Sendable {
   /// The file's own text, for a client that has no copy.
   public let source: String
 
+  /// What is written in the predicate language: rules and derivations.
+  let parts: ModelParts
   private let entitiesByNumber: [Entity]
   private let propertiesByNumber: [Property]
 
   init(
-    name: String, version: Int, documentation: String, enumerations: [Enumeration], entities: [Entity], source: String
+    name: String, version: Int, documentation: String, enumerations: [Enumeration], entities: [Entity], source: String,
+    parts: ModelParts = ModelParts()
   ) {
     self.name = name
+    self.parts = parts
     self.version = version
     self.documentation = documentation
     self.enumerations = enumerations

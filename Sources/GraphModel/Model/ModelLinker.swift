@@ -58,6 +58,7 @@ struct ModelLinker {
       for attribute in entity.attributes { checkAttribute(attribute) }
       for relationship in entity.relationships { checkRelationship(relationship, of: entity) }
       for (index, names) in entity.unique.enumerated() { checkUnique(names, of: entity, index: index) }
+      checkRules(of: entity)
     }
   }
 
@@ -96,7 +97,7 @@ struct ModelLinker {
   }
 
   /// The entity's ancestors from the root down to itself.
-  private func lineage(of entity: ModelDraft.Entity) -> [ModelDraft.Entity] {
+  func lineage(of entity: ModelDraft.Entity) -> [ModelDraft.Entity] {
     var line = [entity]
     while let parent = line[0].parent.flatMap({ byName[$0] }) { line.insert(parent, at: 0) }
     return line

@@ -2,7 +2,7 @@ extension Model {
   /// Reads a model file (docs/model-format.md) and checks it whole: every mistake is reported, not only the first.
   ///
   /// Three passes: the syntax of each part, with its path; then names, inheritance and inverses across the file; and
-  /// only for a file without mistakes, numbers and slots.
+  /// only for a file without mistakes, numbers and slots, and what is written in the predicate language.
   public convenience init(parsing bytes: some Collection<UInt8>) throws(ModelError) {
     let bytes = Array(bytes)
     guard bytes.count <= Self.maximumFileSize else {
@@ -22,12 +22,19 @@ extension Model {
     var linker = ModelLinker(draft: draft)
     linker.check()
     guard linker.mistakes.isEmpty else { throw ModelError(mistakes: linker.mistakes) }
+    let enumerations = draft.enumerations.map {
+      Enumeration(name: $0.name, documentation: $0.documentation, cases: $0.cases)
+    }
+    let source = String(decoding: bytes, as: UTF8.self)
+    let linked = Model(
+      name: draft.name, version: draft.version, documentation: draft.documentation, enumerations: enumerations,
+      entities: linker.entities(), source: source)
+    var parser = ModelPartsParser(draft: linker.draft, model: linked)
+    parser.run()
+    guard parser.mistakes.isEmpty else { throw ModelError(mistakes: parser.mistakes) }
     self.init(
-      name: draft.name, version: draft.version, documentation: draft.documentation,
-      enumerations: draft.enumerations.map {
-        Enumeration(name: $0.name, documentation: $0.documentation, cases: $0.cases)
-      },
-      entities: linker.entities(), source: String(decoding: bytes, as: UTF8.self))
+      name: draft.name, version: draft.version, documentation: draft.documentation, enumerations: enumerations,
+      entities: linked.entities, source: source, parts: parser.parts)
   }
 
   /// A model file's size in bytes, at most.
@@ -44,6 +51,7 @@ struct ModelDraft {
     var attributes: [Attribute]
     var relationships: [Relationship]
     var unique: [[String]]
+    var rules: [Rule]
   }
   struct Attribute {
     var name, documentation, path: String
@@ -76,7 +84,7 @@ struct ModelDraft {
 }
 
 /// The first pass: the shape of the file.
-private struct ModelReader {
+struct ModelReader {
   var mistakes = [ModelError.Mistake]()
 
   mutating func model(_ json: JSON) -> ModelDraft {
@@ -119,7 +127,7 @@ private struct ModelReader {
     var entity = ModelDraft.Entity(
       name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
       isAbstract: fields.bool("abstract") ?? false, parent: fields.string("parent"), attributes: [], relationships: [],
-      unique: [])
+      unique: [], rules: [])
     for (item, path) in fields.array("attributes") { entity.attributes.append(attribute(item, path)) }
     for (item, path) in fields.array("relationships") { entity.relationships.append(relationship(item, path)) }
     for (item, path) in fields.array("unique") {
@@ -131,6 +139,7 @@ private struct ModelReader {
       }
       entity.unique.append(names)
     }
+    for (item, path) in fields.array("rules") { entity.rules.append(rule(item, path)) }
     fields.finish(&mistakes)
     return entity
   }
@@ -142,7 +151,8 @@ private struct ModelReader {
       isOptional: fields.bool("optional") ?? false,
       kind: fields.choice("type", required: true) ?? .string, enumeration: fields.string("enumeration"), json: json,
       minimumLength: fields.integer("minimumLength"), maximumLength: fields.integer("maximumLength"),
-      pattern: fields.string("pattern"), assignment: fields.choice("assigned"), isIndexed: fields.bool("indexed") ?? false,
+      pattern: fields.string("pattern"), assignment: fields.choice("assigned"),
+      isIndexed: fields.bool("indexed") ?? false,
       isFullText: fields.bool("fullText") ?? false)
     for name in ["default", "minimum", "maximum"] { fields.use(name) }
     fields.finish(&mistakes)
@@ -163,7 +173,7 @@ private struct ModelReader {
 }
 
 /// Reads one JSON object's members, collecting mistakes; `finish` reports members nobody asked for.
-private struct Fields {
+struct Fields {
   private let json: JSON
   private let path: String
   private var used = Set<String>()

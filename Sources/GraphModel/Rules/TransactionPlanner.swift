@@ -99,6 +99,7 @@ public struct TransactionPlanner {
     try refuseIfViolated()
     stampAssignedValues()
     try validate()
+    validateRules()
     try refuseIfViolated()
     return plan()
   }

@@ -121,6 +121,9 @@ extension StoreChecker {
         report(.rule, place, "breaks a rule: \(property.name) \(violation)")
       }
     }
+    for rule in model.rules(of: entity.number) where !rule.holds(for: image) {
+      report(.rule, place, "breaks the rule \(rule.name)")
+    }
   }
 
   private mutating func checkCounts(_ image: ObjectImage, _ place: StoreCheck.Place) throws {
