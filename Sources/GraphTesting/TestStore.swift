@@ -31,7 +31,7 @@ public final class TestStore {
   }
 
   public func property(_ path: String) throws -> Property {
-    let parts = path.split(separator: ".").map(String.init)
+    let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
     guard parts.count == 2, let property = model.entity(named: parts[0])?.property(named: parts[1]) else {
       throw Refusal(.malformed, "no property \(path)")
     }

@@ -13,6 +13,8 @@ public final class Model: Sendable {
   /// In the order of the file.
   public let enumerations: [Enumeration]
   /// In the order of the file.
+  public let composites: [Composite]
+  /// In the order of the file.
   public let entities: [Entity]
   /// What two programs must agree on to exchange objects.
   public let hash: ModelHash
@@ -26,9 +28,10 @@ public final class Model: Sendable {
 
   init(
     name: String, version: Int, documentation: String, enumerations: [Enumeration], entities: [Entity], source: String,
-    parts: ModelParts = ModelParts()
+    composites: [Composite] = [], parts: ModelParts = ModelParts()
   ) {
     self.name = name
+    self.composites = composites
     self.parts = parts
     self.version = version
     self.documentation = documentation
@@ -98,6 +101,8 @@ public final class Entity: Sendable {
   public let attributes: [Property]
   /// Inherited ones first.
   public let relationships: [Property]
+  /// The groups among the attributes, inherited ones first; the attributes themselves are properties like any other.
+  public let composites: [CompositeAttribute]
   /// The properties that the server sets.
   public let assignedProperties: [Property]
   /// A new object's values before any edit, by slot: defaults, null, no members.
@@ -111,7 +116,7 @@ public final class Entity: Sendable {
   init(
     number: EntityNumber, name: String, documentation: String, isAbstract: Bool, parent: EntityNumber?,
     root: EntityNumber, family: [EntityNumber], properties: [Property], uniquenessConstraints: [[PropertyNumber]],
-    slotCount: Int
+    slotCount: Int, composites: [CompositeAttribute] = []
   ) {
     self.number = number
     self.name = name
@@ -123,6 +128,7 @@ public final class Entity: Sendable {
     self.properties = properties
     self.uniquenessConstraints = uniquenessConstraints
     self.slotCount = slotCount
+    self.composites = composites
     storedProperties = properties.filter { $0.slot != nil }.sorted { $0.slot ?? 0 < $1.slot ?? 0 }
     attributes = properties.filter { $0.attribute != nil }
     relationships = properties.filter { $0.relationship != nil }
@@ -162,7 +168,7 @@ public final class Property: Sendable {
 
   /// From 1; the same wherever the property is inherited.
   public let number: PropertyNumber
-  /// Unique within an entity and its ancestors, case aside.
+  /// Unique within an entity and its ancestors, case aside. A member of a composite has a dot in it: `home.street`.
   public let name: String
   public let documentation: String
   /// The entity that declares it.

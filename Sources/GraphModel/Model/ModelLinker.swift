@@ -1,9 +1,10 @@
 /// The second and third pass over a model file: what its parts say of each other, then numbers and slots.
 struct ModelLinker {
-  let draft: ModelDraft
+  var draft: ModelDraft
   var mistakes = [ModelError.Mistake]()
-  private var byName = [String: ModelDraft.Entity]()
+  var byName = [String: ModelDraft.Entity]()
   private var enumerations = [String: ModelDraft.Enumeration]()
+  var compositesByName = [String: ModelDraft.Composite]()
   /// Each pattern is read once, however many entities inherit its attribute.
   var expressions = [String: RegularExpression]()
 
@@ -52,10 +53,14 @@ struct ModelLinker {
       checkParent(of: entity)
     }
     guard mistakes.isEmpty else { return }
+    checkComposites()
     checkFamilies()
+    for entity in draft.entities { checkCompositeAttributes(of: entity) }
+    guard mistakes.isEmpty else { return }
+    flattenComposites()
     for entity in draft.entities {
       checkNames(of: entity)
-      for attribute in entity.attributes { checkAttribute(attribute) }
+      for attribute in entity.attributes where !attribute.isMember { checkAttribute(attribute) }
       for relationship in entity.relationships { checkRelationship(relationship, of: entity) }
       for (index, names) in entity.unique.enumerated() { checkUnique(names, of: entity, index: index) }
       checkRules(of: entity)
@@ -89,7 +94,7 @@ struct ModelLinker {
     var columns = [String: Int]()
     for entity in draft.entities {
       let root = lineage(of: entity)[0].name
-      columns[root, default: 0] += entity.attributes.count + entity.relationships.count
+      columns[root, default: 0] += propertyCount(of: entity)
       if columns[root, default: 0] > Self.maximumCount {
         return report(entity.path, "\(root) and its heirs have more than \(Self.maximumCount) properties together")
       }
@@ -106,22 +111,27 @@ struct ModelLinker {
   private mutating func checkNames(of entity: ModelDraft.Entity) {
     var seen = [String: String]()
     for ancestor in lineage(of: entity) {
+      // The members of a composite have been checked where they stand.
       let properties =
-        ancestor.attributes.map { ($0.name, $0.path) } + ancestor.relationships.map { ($0.name, $0.path) }
+        ancestor.attributes.filter { !$0.isMember }.map { ($0.name, $0.path) }
+        + ancestor.composites.map { ($0.name, $0.path) } + ancestor.relationships.map { ($0.name, $0.path) }
       for (name, path) in properties {
         if let other = seen.updateValue(path, forKey: name.lowercased()), ancestor.name == entity.name {
           report(path + ".name", "\"\(name)\" is taken by \(other) (case does not count)")
         }
-        if ancestor.name == entity.name,
-          Self.reservedNames.contains(name.lowercased()) || Self.reservedWords.contains(name.lowercased())
-        {
-          report(path + ".name", "\"\(name)\" is a word of the predicate language or of every object")
-        }
+        if ancestor.name == entity.name { checkWord(name, path: path) }
       }
     }
   }
 
-  private mutating func checkAttribute(_ attribute: ModelDraft.Attribute) {
+  mutating func checkWord(_ name: String, path: String) {
+    guard Self.reservedNames.contains(name.lowercased()) || Self.reservedWords.contains(name.lowercased()) else {
+      return
+    }
+    report(path + ".name", "\"\(name)\" is a word of the predicate language or of every object")
+  }
+
+  mutating func checkAttribute(_ attribute: ModelDraft.Attribute) {
     let kind = attribute.kind
     if kind == .enumeration {
       switch attribute.enumeration {
@@ -252,7 +262,8 @@ struct ModelLinker {
       return Entity(
         number: number(entity.name), name: entity.name, documentation: entity.documentation,
         isAbstract: entity.isAbstract, parent: entity.parent.map(number), root: number(line[0].name),
-        family: family.map { number($0.name) }, properties: properties, uniquenessConstraints: unique, slotCount: slot)
+        family: family.map { number($0.name) }, properties: properties, uniquenessConstraints: unique, slotCount: slot,
+        composites: linkedComposites(of: line, properties, owner: number))
     }
   }
 
@@ -278,14 +289,9 @@ struct ModelLinker {
         ))
     }
     for draft in entity.attributes {
-      let constant = { (name: String) in draft.json[name].flatMap { value($0, of: draft) } ?? .null }
-      let attribute = Attribute(
-        kind: draft.kind, defaultValue: constant("default"), minimum: constant("minimum"),
-        maximum: constant("maximum"), minimumLength: draft.minimumLength, maximumLength: draft.maximumLength,
-        cases: draft.enumeration.flatMap { enumerations[$0]?.cases } ?? [], enumeration: draft.enumeration,
-        assignment: draft.assignment, isIndexed: draft.isIndexed, isFullText: draft.isFullText,
-        pattern: draft.pattern, expression: draft.pattern.flatMap { expressions[$0] })
-      add(draft.name, draft.documentation, isOptional: draft.isOptional, isStored: true, .attribute(attribute))
+      add(
+        draft.name, draft.documentation, isOptional: draft.isOptional, isStored: true,
+        .attribute(linkedAttribute(draft)))
     }
     for draft in entity.relationships {
       let storage = storage(of: draft, in: entity)
@@ -299,6 +305,16 @@ struct ModelLinker {
         .relationship(relationship))
     }
     return properties
+  }
+
+  func linkedAttribute(_ draft: ModelDraft.Attribute) -> Attribute {
+    let constant = { (name: String) in draft.json[name].flatMap { value($0, of: draft) } ?? .null }
+    return Attribute(
+      kind: draft.kind, defaultValue: constant("default"), minimum: constant("minimum"),
+      maximum: constant("maximum"), minimumLength: draft.minimumLength, maximumLength: draft.maximumLength,
+      cases: draft.enumeration.flatMap { enumerations[$0]?.cases } ?? [], enumeration: draft.enumeration,
+      assignment: draft.assignment, isIndexed: draft.isIndexed, isFullText: draft.isFullText,
+      pattern: draft.pattern, expression: draft.pattern.flatMap { expressions[$0] })
   }
 
   private func storage(of relationship: ModelDraft.Relationship, in entity: ModelDraft.Entity) -> Relationship.Storage {

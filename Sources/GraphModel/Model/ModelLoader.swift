@@ -28,13 +28,14 @@ extension Model {
     let source = String(decoding: bytes, as: UTF8.self)
     let linked = Model(
       name: draft.name, version: draft.version, documentation: draft.documentation, enumerations: enumerations,
-      entities: linker.entities(), source: source)
+      entities: linker.entities(), source: source, composites: linker.composites())
     var parser = ModelPartsParser(draft: linker.draft, model: linked)
     parser.run()
     guard parser.mistakes.isEmpty else { throw ModelError(mistakes: parser.mistakes) }
     self.init(
       name: draft.name, version: draft.version, documentation: draft.documentation, enumerations: enumerations,
-      entities: linked.entities, source: source, parts: parser.parts)
+      entities: linked.entities, source: source,
+      composites: linked.composites, parts: parser.parts)
   }
 
   /// A model file's size in bytes, at most.
@@ -52,11 +53,17 @@ struct ModelDraft {
     var relationships: [Relationship]
     var unique: [[String]]
     var rules: [Rule]
+    var composites = [CompositeAttribute]()
   }
   struct Attribute {
     var name, documentation, path: String
     var isOptional: Bool
+    /// Of a composite attribute it means nothing.
     var kind: GraphModel.Attribute.Kind
+    var isComposite: Bool
+    var composite: String?
+    /// Of a composite, in the place where an entity has one.
+    var isMember = false
     var enumeration: String?
     var json: JSON
     var minimumLength: Int?
@@ -80,6 +87,7 @@ struct ModelDraft {
   var version = 0
   var documentation = ""
   var enumerations = [Enumeration]()
+  var composites = [Composite]()
   var entities = [Entity]()
 }
 
@@ -100,6 +108,7 @@ struct ModelReader {
     top.use("$schema")
     draft.documentation = top.string("documentation") ?? ""
     for (item, path) in top.array("enumerations") { draft.enumerations.append(enumeration(item, path)) }
+    for (item, path) in top.array("composites") { draft.composites.append(composite(item, path)) }
     for (item, path) in top.array("entities", required: true) { draft.entities.append(entity(item, path)) }
     top.finish(&mistakes)
     return draft
@@ -144,12 +153,14 @@ struct ModelReader {
     return entity
   }
 
-  private mutating func attribute(_ json: JSON, _ path: String) -> ModelDraft.Attribute {
+  mutating func attribute(_ json: JSON, _ path: String) -> ModelDraft.Attribute {
     var fields = Fields(json, path: path, in: &mistakes)
+    let type = fields.attributeType()
     let attribute = ModelDraft.Attribute(
       name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
       isOptional: fields.bool("optional") ?? false,
-      kind: fields.choice("type", required: true) ?? .string, enumeration: fields.string("enumeration"), json: json,
+      kind: type ?? .string, isComposite: type == nil, composite: fields.string("composite"),
+      enumeration: fields.string("enumeration"), json: json,
       minimumLength: fields.integer("minimumLength"), maximumLength: fields.integer("maximumLength"),
       pattern: fields.string("pattern"), assignment: fields.choice("assigned"),
       isIndexed: fields.bool("indexed") ?? false,
@@ -234,6 +245,15 @@ struct Fields {
   where Choice.RawValue == String {
     let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
     return value(name, required: required, "one of \(choices)") { $0.stringValue.flatMap(Choice.init(rawValue:)) }
+  }
+
+  /// Nil for a composite, and for what is no type at all, which is reported.
+  mutating func attributeType() -> Attribute.Kind? {
+    let choices = (Attribute.Kind.allCases.map(\.rawValue) + ["composite"]).joined(separator: ", ")
+    return value("type", required: true, "one of \(choices)") { json -> Attribute.Kind?? in
+      guard let name = json.stringValue else { return nil }
+      return name == "composite" ? .some(nil) : Attribute.Kind(rawValue: name).map { .some($0) }
+    } ?? nil
   }
 
   mutating func array(_ name: String, required: Bool = false) -> [(JSON, String)] {
