@@ -43,7 +43,8 @@ open class ManagedObject {
   }
 
   /// Sets a property by its number, until `save` in this context only. Not checked here: the server validates. A
-  /// property that the entity does not have is passed over.
+  /// property that the entity does not have is passed over, and so is a value that a transient attribute can't hold. A
+  /// transient attribute's value stays in this context for as long as it holds the object, and is never saved.
   public func setValue(_ value: Value, for property: PropertyNumber) {
     guard let property = entity.property(property) else { return }
     context.set(value, property, of: state)

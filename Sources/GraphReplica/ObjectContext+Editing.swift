@@ -34,6 +34,11 @@ extension ObjectContext {
   func set(_ value: Value, _ property: Property, of state: ObjectState) {
     // Somebody has deleted it, or it was rolled back: there is nothing to edit.
     guard !state.isDeleted else { return }
+    if let attribute = property.attribute, attribute.isTransient {
+      // No server will judge it: what the attribute can't hold is passed over here.
+      if let checked = attribute.checked(value) { state.transients[property.number] = checked }
+      return
+    }
     if property.relationship?.isToMany == true {
       let wanted = Set(value.objectIDs)
       let present = Set(related(to: state, through: property))

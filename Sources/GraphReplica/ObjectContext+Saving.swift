@@ -130,6 +130,7 @@ extension ObjectContext {
     if let known = self.state(identity.permanent), known !== state {
       known.edits.merge(state.edits) { _, mine in mine }
       known.sent += state.sent
+      known.transients.merge(state.transients) { _, mine in mine }
       if let face = state.face {
         face.state = known
         known.face = known.face ?? face

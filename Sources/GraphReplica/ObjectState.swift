@@ -49,6 +49,8 @@ final class ObjectState {
   var base: Revision = 0
   /// Oldest first.
   var sent = [SentEdits]()
+  /// Values of transient attributes: whatever comes from the server leaves them alone.
+  var transients = [PropertyNumber: Value]()
   var isInserted = false
   var isDeleted = false
   weak var face: ManagedObject?
@@ -62,6 +64,9 @@ final class ObjectState {
   /// The value as this context sees it: unsaved over sent over stored.
   func value(_ property: Property) -> Value {
     if property.relationship?.isToMany == true { return .objects(members(property)) }
+    if let attribute = property.attribute, attribute.isTransient {
+      return transients[property.number] ?? attribute.defaultValue
+    }
     if let local = edits[property.number] { return local.value }
     for save in sent.reversed() {
       if let local = save.edits[property.number] { return local.value }

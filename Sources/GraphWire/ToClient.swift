@@ -103,8 +103,9 @@ public struct Welcome: Hashable, Sendable {
     entities = model.entities.map { entity in
       EntityEntry(
         number: entity.number, name: entity.name,
-        // Those with a slot first, in the order of their slots: that is the order of an object's values.
-        properties: (entity.storedProperties + entity.properties.filter { $0.slot == nil }).map { property in
+        // Those with a slot first, in the order of their slots: that is the order of an object's values. Transient
+        // attributes never travel.
+        properties: (entity.storedProperties + entity.relationships.filter { $0.slot == nil }).map { property in
           PropertyEntry(
             number: property.number, name: property.name,
             type: property.attribute?.kind.rawValue ?? (property.relationship?.isToMany == true ? "toMany" : "toOne"),

@@ -174,7 +174,7 @@ public final class Property: Sendable {
   /// The entity that declares it.
   public let owner: EntityNumber
   /// Its place in the images of its entity and of every subentity, by name within the entity that declares it; nil for
-  /// what is never stored on this side.
+  /// what is never stored on this side, and for a transient attribute.
   public let slot: Int?
   /// Whether null is legal in a committed graph.
   public let isOptional: Bool
@@ -240,6 +240,8 @@ public final class Attribute: Sendable {
   public let isIndexed: Bool
   /// `SEARCH` may be asked of it.
   public let isFullText: Bool
+  /// A context holds the value for itself: it is never stored and never travels, and has no slot.
+  public let isTransient: Bool
 
   /// `pattern`, ready to be asked.
   let expression: RegularExpression?
@@ -247,7 +249,7 @@ public final class Attribute: Sendable {
   init(
     kind: Kind, defaultValue: Value, minimum: Value, maximum: Value, minimumLength: Int?, maximumLength: Int?,
     cases: [String], enumeration: String?, assignment: Assignment?, isIndexed: Bool, isFullText: Bool,
-    pattern: String? = nil, expression: RegularExpression? = nil
+    pattern: String? = nil, expression: RegularExpression? = nil, isTransient: Bool = false
   ) {
     self.kind = kind
     self.defaultValue = defaultValue
@@ -262,6 +264,7 @@ public final class Attribute: Sendable {
     self.isFullText = isFullText
     self.pattern = pattern
     self.expression = expression
+    self.isTransient = isTransient
   }
 }
 

@@ -20,6 +20,7 @@ public struct ModelHash: Hashable, Sendable, CustomStringConvertible {
       add("entity", entity.name, "\(entity.parent ?? 0)", entity.isAbstract ? "abstract" : "concrete")
       for property in entity.properties.sorted(by: { $0.number < $1.number }) where property.owner == entity.number {
         switch property.kind {
+        case .attribute(let attribute) where attribute.isTransient: continue
         case .attribute(let attribute):
           add(
             "attribute", property.name, attribute.kind.rawValue, property.isOptional ? "optional" : "required",

@@ -172,6 +172,7 @@ struct ModelLinker {
       report(attribute.path + ".maximumLength", "is less than the minimumLength")
     }
     checkPattern(of: attribute)
+    checkTransient(attribute)
     if attribute.isFullText, ![.string, .text].contains(kind) {
       report(attribute.path + ".fullText", "does not go with the type \(kind.rawValue)")
     }
@@ -215,7 +216,7 @@ struct ModelLinker {
     let path = "\(entity.path).unique[\(index)]"
     let line = lineage(of: entity)
     for name in names {
-      let isAttribute = line.contains { $0.attributes.contains { $0.name == name } }
+      let isAttribute = line.contains { $0.attributes.contains { $0.name == name && !$0.isTransient } }
       let isToOne = line.contains { $0.relationships.contains { $0.name == name && !$0.isToMany } }
       if !isAttribute && !isToOne {
         report(path, "\(entity.name) has no attribute and no to-one relationship \"\(name)\"")
@@ -240,11 +241,12 @@ struct ModelLinker {
     var propertyNumbers = [String: PropertyNumber]()
     for entity in sorted {
       entityNumbers[entity.name] = EntityNumber(entityNumbers.count + 1)
-      let names = entity.attributes.map(\.name) + entity.relationships.map(\.name)
+      let names = entity.attributes.filter { !$0.isTransient }.map(\.name) + entity.relationships.map(\.name)
       for name in names.sorted(by: { Bytes.order($0, $1) == .ascending }) {
         propertyNumbers["\(entity.name).\(name)"] = PropertyNumber(propertyNumbers.count + 1)
       }
     }
+    numberTransients(of: sorted, &propertyNumbers)
     let number = { (name: String) in entityNumbers[name] ?? 0 }
     return draft.entities.map { entity in
       let line = lineage(of: entity)
@@ -273,7 +275,7 @@ struct ModelLinker {
   ) -> [Property] {
     // Slots follow the names, not the file: models with equal hashes have equal images.
     let stored =
-      entity.attributes.map(\.name)
+      entity.attributes.filter { !$0.isTransient }.map(\.name)
       + entity.relationships.filter { storage(of: $0, in: entity) != .inverse }.map(\.name)
     var slots = [String: Int]()
     for name in stored.sorted(by: { Bytes.order($0, $1) == .ascending }) {
@@ -290,7 +292,7 @@ struct ModelLinker {
     }
     for draft in entity.attributes {
       add(
-        draft.name, draft.documentation, isOptional: draft.isOptional, isStored: true,
+        draft.name, draft.documentation, isOptional: draft.isOptional, isStored: !draft.isTransient,
         .attribute(linkedAttribute(draft)))
     }
     for draft in entity.relationships {
@@ -314,7 +316,8 @@ struct ModelLinker {
       maximum: constant("maximum"), minimumLength: draft.minimumLength, maximumLength: draft.maximumLength,
       cases: draft.enumeration.flatMap { enumerations[$0]?.cases } ?? [], enumeration: draft.enumeration,
       assignment: draft.assignment, isIndexed: draft.isIndexed, isFullText: draft.isFullText,
-      pattern: draft.pattern, expression: draft.pattern.flatMap { expressions[$0] })
+      pattern: draft.pattern, expression: draft.pattern.flatMap { expressions[$0] },
+      isTransient: draft.isTransient)
   }
 
   private func storage(of relationship: ModelDraft.Relationship, in entity: ModelDraft.Entity) -> Relationship.Storage {

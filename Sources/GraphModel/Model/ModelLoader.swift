@@ -72,6 +72,7 @@ struct ModelDraft {
     var assignment: GraphModel.Attribute.Assignment?
     var isIndexed: Bool
     var isFullText: Bool
+    var isTransient: Bool
   }
   struct Relationship {
     var name, documentation, path: String
@@ -164,7 +165,7 @@ struct ModelReader {
       minimumLength: fields.integer("minimumLength"), maximumLength: fields.integer("maximumLength"),
       pattern: fields.string("pattern"), assignment: fields.choice("assigned"),
       isIndexed: fields.bool("indexed") ?? false,
-      isFullText: fields.bool("fullText") ?? false)
+      isFullText: fields.bool("fullText") ?? false, isTransient: fields.bool("transient") ?? false)
     for name in ["default", "minimum", "maximum"] { fields.use(name) }
     fields.finish(&mistakes)
     return attribute

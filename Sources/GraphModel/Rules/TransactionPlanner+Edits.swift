@@ -6,6 +6,9 @@ extension TransactionPlanner {
       let name = model.property(edit.property)?.name ?? "number \(edit.property)"
       throw Refusal(.malformed, "\(draft.entity.name) has no property \(name)")
     }
+    guard property.attribute?.isTransient != true else {
+      throw Refusal(.malformed, "\(draft.entity.name).\(property.name) is transient: no store has it")
+    }
     switch (property.kind, edit.action) {
     case (.attribute(let attribute), .set(let value)):
       set(value, property, attribute, of: draft, isInsert: isInsert, isRevival: isRevival)
