@@ -242,6 +242,8 @@ public final class Attribute: Sendable {
   public let isFullText: Bool
   /// A context holds the value for itself: it is never stored and never travels, and has no slot.
   public let isTransient: Bool
+  /// What the rules make the value of; nil for what is not derived.
+  public let derivation: Derivation?
 
   /// `pattern`, ready to be asked.
   let expression: RegularExpression?
@@ -249,7 +251,8 @@ public final class Attribute: Sendable {
   init(
     kind: Kind, defaultValue: Value, minimum: Value, maximum: Value, minimumLength: Int?, maximumLength: Int?,
     cases: [String], enumeration: String?, assignment: Assignment?, isIndexed: Bool, isFullText: Bool,
-    pattern: String? = nil, expression: RegularExpression? = nil, isTransient: Bool = false
+    pattern: String? = nil, expression: RegularExpression? = nil, isTransient: Bool = false,
+    derivation: Derivation? = nil
   ) {
     self.kind = kind
     self.defaultValue = defaultValue
@@ -265,6 +268,7 @@ public final class Attribute: Sendable {
     self.pattern = pattern
     self.expression = expression
     self.isTransient = isTransient
+    self.derivation = derivation
   }
 }
 

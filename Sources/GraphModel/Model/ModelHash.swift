@@ -1,5 +1,5 @@
 /// What two programs must agree on to exchange objects: names, types, optionality, relationships, uniqueness, full
-/// text and the cases of enumerations. Documentation, defaults and validation may differ.
+/// text, derivations and the cases of enumerations. Documentation, defaults, validation and transients may differ.
 public struct ModelHash: Hashable, Sendable, CustomStringConvertible {
   /// Sixteen of them.
   public let bytes: [UInt8]
@@ -26,6 +26,9 @@ public struct ModelHash: Hashable, Sendable, CustomStringConvertible {
             "attribute", property.name, attribute.kind.rawValue, property.isOptional ? "optional" : "required",
             attribute.enumeration ?? "", attribute.assignment?.rawValue ?? "",
             attribute.isFullText ? "fullText" : "")
+          if let derivation = attribute.derivation {
+            add("derived", derivation.counted == nil ? "expression" : "count", derivation.text)
+          }
         case .relationship(let relationship):
           add(
             "relationship", property.name, "\(relationship.destination)", "\(relationship.inverse)",

@@ -64,6 +64,7 @@ extension ModelLinker {
       if attribute.assignment != nil {
         report(attribute.path + ".assigned", "the server assigns no member of a composite")
       }
+      if attribute.derived != nil { report(attribute.path + ".derived", "no member of a composite is derived") }
     }
   }
 

@@ -61,6 +61,7 @@ struct ModelLinker {
     for entity in draft.entities {
       checkNames(of: entity)
       for attribute in entity.attributes where !attribute.isMember { checkAttribute(attribute) }
+      checkDerived(of: entity)
       for relationship in entity.relationships { checkRelationship(relationship, of: entity) }
       for (index, names) in entity.unique.enumerated() { checkUnique(names, of: entity, index: index) }
       checkRules(of: entity)
@@ -293,7 +294,7 @@ struct ModelLinker {
     for draft in entity.attributes {
       add(
         draft.name, draft.documentation, isOptional: draft.isOptional, isStored: !draft.isTransient,
-        .attribute(linkedAttribute(draft)))
+        .attribute(linkedAttribute(draft, derivation(of: draft, in: entity, propertyNumbers))))
     }
     for draft in entity.relationships {
       let storage = storage(of: draft, in: entity)
@@ -309,7 +310,9 @@ struct ModelLinker {
     return properties
   }
 
-  func linkedAttribute(_ draft: ModelDraft.Attribute) -> Attribute {
+  func linkedAttribute(
+    _ draft: ModelDraft.Attribute, _ derivation: Attribute.Derivation? = nil
+  ) -> Attribute {
     let constant = { (name: String) in draft.json[name].flatMap { value($0, of: draft) } ?? .null }
     return Attribute(
       kind: draft.kind, defaultValue: constant("default"), minimum: constant("minimum"),
@@ -317,7 +320,7 @@ struct ModelLinker {
       cases: draft.enumeration.flatMap { enumerations[$0]?.cases } ?? [], enumeration: draft.enumeration,
       assignment: draft.assignment, isIndexed: draft.isIndexed, isFullText: draft.isFullText,
       pattern: draft.pattern, expression: draft.pattern.flatMap { expressions[$0] },
-      isTransient: draft.isTransient)
+      isTransient: draft.isTransient, derivation: derivation)
   }
 
   private func storage(of relationship: ModelDraft.Relationship, in entity: ModelDraft.Entity) -> Relationship.Storage {

@@ -73,6 +73,7 @@ struct ModelDraft {
     var isIndexed: Bool
     var isFullText: Bool
     var isTransient: Bool
+    var derived: String?
   }
   struct Relationship {
     var name, documentation, path: String
@@ -165,7 +166,8 @@ struct ModelReader {
       minimumLength: fields.integer("minimumLength"), maximumLength: fields.integer("maximumLength"),
       pattern: fields.string("pattern"), assignment: fields.choice("assigned"),
       isIndexed: fields.bool("indexed") ?? false,
-      isFullText: fields.bool("fullText") ?? false, isTransient: fields.bool("transient") ?? false)
+      isFullText: fields.bool("fullText") ?? false, isTransient: fields.bool("transient") ?? false,
+      derived: fields.string("derived"))
     for name in ["default", "minimum", "maximum"] { fields.use(name) }
     fields.finish(&mistakes)
     return attribute

@@ -3,6 +3,10 @@
 struct ModelParts: Sendable {
   /// By entity, inherited ones first.
   var rules = [EntityNumber: [EntityRule]]()
+  /// By concrete or abstract entity; inherited ones are there too, in all three.
+  var counts = [EntityNumber: [DerivedCount]]()
+  var expressions = [EntityNumber: [DerivedExpression]]()
+  var countedEnds = [EntityNumber: [CountedEnd]]()
 }
 
 /// The last pass over a model file: what is written in the predicate language, against the linked model.
@@ -19,6 +23,7 @@ struct ModelPartsParser {
 
   mutating func run() {
     parseRules()
+    parseDerivations()
   }
 
   mutating func report(_ path: String, _ reason: String) {

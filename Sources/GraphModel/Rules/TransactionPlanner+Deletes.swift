@@ -44,7 +44,8 @@ extension TransactionPlanner {
   private mutating func keeps(_ draft: Draft, against change: Change) throws -> Bool {
     guard let before = draft.before, before.revision > change.base, change.base > 0 else { return false }
     let past = try reader.history(of: before.id, after: change.base)
-    guard let last = past.last(where: { $0.replica != transaction.id.replica }) else { return false }
+    guard let last = past.last(where: { $0.replica != transaction.id.replica && $0.isSomebodysEdit(in: model) })
+    else { return false }
     let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
     conflicts.append(
       Conflict(kind: .changed, id: before.id, author: last.author, revision: last.revision, mineWon: mineWins))

@@ -9,6 +9,14 @@ extension TransactionPlanner {
     guard property.attribute?.isTransient != true else {
       throw Refusal(.malformed, "\(draft.entity.name).\(property.name) is transient: no store has it")
     }
+    if property.attribute?.isDerived == true {
+      // What comes back is derived anew.
+      guard !isRevival else { return }
+      violate(
+        id, property, "assigned", .null,
+        "\(draft.entity.name).\(property.name) is derived: the rules set it, not a client")
+      return
+    }
     switch (property.kind, edit.action) {
     case (.attribute(let attribute), .set(let value)):
       set(value, property, attribute, of: draft, isInsert: isInsert, isRevival: isRevival)

@@ -36,6 +36,11 @@ extension TransactionPlanner {
         remaining.append(edit)
         continue
       }
+      // Nobody may make it: it is refused, and no conflict.
+      if property.attribute?.isDerived == true {
+        remaining.append(edit)
+        continue
+      }
       switch edit.action {
       case .members: remaining.append(edit)
       case .splice(let splices):

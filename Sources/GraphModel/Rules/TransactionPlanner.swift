@@ -97,7 +97,9 @@ public struct TransactionPlanner {
       throw Refusal(.conflict, sentence(for: conflicts), conflicts: conflicts)
     }
     try refuseIfViolated()
+    try deriveCounts()
     stampAssignedValues()
+    deriveExpressions()
     try validate()
     validateRules()
     try refuseIfViolated()

@@ -30,6 +30,8 @@ public enum StoreCheck {
     case unique
     /// A relationship has too many objects, or too few.
     case count
+    /// A derived attribute is not what its object and its relationships come to.
+    case derived
     /// A to-many names an object that is not there.
     case dangling
     /// A to-many and its index differ.

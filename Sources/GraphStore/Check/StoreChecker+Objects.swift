@@ -29,6 +29,7 @@ extension StoreChecker {
       checkForms(image, rows, table, place)
       checkRules(image, place)
       try checkCounts(image, place)
+      try checkDerived(image, place)
       try checkEdges(image, number, table, place, &members)
       if let known = indexed.known(image) {
         for wordTable in table.wordTables {

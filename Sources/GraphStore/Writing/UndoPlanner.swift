@@ -71,7 +71,7 @@ struct UndoPlanner {
   ) throws {
     guard let image = try objects.readImage(of: change.id) else { return }
     let later = try history.past(of: image.id, newest: image.revision, after: commit.revision)
-    let edited = later.last { $0.author != commit.author }
+    let edited = later.last { $0.author != commit.author && $0.isSomebodysEdit(in: objects.model) }
     if let other = try edited ?? othersBelow(image, commit) {
       skipped.append(Conflict(kind: .changed, id: image.id, author: other.author, revision: other.revision))
     } else {
@@ -91,7 +91,9 @@ struct UndoPlanner {
       for id in related where !own.contains(id) {
         guard let other = try objects.readImage(of: id) else { continue }
         let past = try history.past(of: id, newest: other.revision, after: commit.revision)
-        if let foreign = past.last(where: { $0.author != commit.author }) { return foreign }
+        if let foreign = past.last(where: { $0.author != commit.author && $0.isSomebodysEdit(in: objects.model) }) {
+          return foreign
+        }
       }
     }
     return nil
@@ -108,9 +110,9 @@ struct UndoPlanner {
     let later = try history.past(of: image.id, newest: image.revision, after: commit.revision)
     var edits = [Edit]()
     for edit in change.edits {
-      guard let property = objects.model.property(edit.property), property.attribute?.assignment == nil else {
-        continue
-      }
+      guard let property = objects.model.property(edit.property), property.attribute?.assignment == nil,
+        property.attribute?.isDerived != true
+      else { continue }
       let since = later.flatMap { past in past.edits.filter { $0.property == edit.property }.map { (past, $0) } }
       switch edit.action {
       case .members(let added, let removed):
@@ -154,7 +156,7 @@ struct UndoPlanner {
       return
     }
     var edits = [Edit]()
-    for property in entity.storedProperties {
+    for property in entity.storedProperties where property.attribute?.isDerived != true {
       guard let slot = property.slot, slot < change.values.count, !change.values[slot].isNull else { continue }
       var value = change.values[slot]
       if case .objects(let ids) = value {
