@@ -66,6 +66,7 @@ struct ModelLinker {
       for (index, names) in entity.unique.enumerated() { checkUnique(names, of: entity, index: index) }
       checkRules(of: entity)
     }
+    checkFetchRequests()
   }
 
   private mutating func checkParent(of entity: ModelDraft.Entity) {

@@ -91,6 +91,7 @@ struct ModelDraft {
   var enumerations = [Enumeration]()
   var composites = [Composite]()
   var entities = [Entity]()
+  var fetchRequests = [FetchRequest]()
 }
 
 /// The first pass: the shape of the file.
@@ -112,6 +113,7 @@ struct ModelReader {
     for (item, path) in top.array("enumerations") { draft.enumerations.append(enumeration(item, path)) }
     for (item, path) in top.array("composites") { draft.composites.append(composite(item, path)) }
     for (item, path) in top.array("entities", required: true) { draft.entities.append(entity(item, path)) }
+    for (item, path) in top.array("fetchRequests") { draft.fetchRequests.append(fetchRequest(item, path)) }
     top.finish(&mistakes)
     return draft
   }

@@ -7,6 +7,8 @@ struct ModelParts: Sendable {
   var counts = [EntityNumber: [DerivedCount]]()
   var expressions = [EntityNumber: [DerivedExpression]]()
   var countedEnds = [EntityNumber: [CountedEnd]]()
+  /// In the order of the file.
+  var fetchRequests = [FetchTemplate]()
 }
 
 /// The last pass over a model file: what is written in the predicate language, against the linked model.
@@ -24,6 +26,7 @@ struct ModelPartsParser {
   mutating func run() {
     parseRules()
     parseDerivations()
+    parseFetchRequests()
   }
 
   mutating func report(_ path: String, _ reason: String) {
@@ -32,7 +35,9 @@ struct ModelPartsParser {
 
   /// The draft's entities from the root down: what is inherited is there before its heirs ask for it.
   var entitiesFromTheRoots: [(draft: ModelDraft.Entity, entity: Entity)] {
-    zip(draft.entities, model.entities).map { ($0, $1) }.sorted { depth(of: $0.entity) < depth(of: $1.entity) }
+    let entities = zip(draft.entities, model.entities).map { (draft: $0, entity: $1, depth: depth(of: $1)) }
+    let deepest = entities.map(\.depth).max() ?? 0
+    return (0...deepest).flatMap { depth in entities.filter { $0.depth == depth }.map { ($0.draft, $0.entity) } }
   }
 
   private func depth(of entity: Entity) -> Int {
