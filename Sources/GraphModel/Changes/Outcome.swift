@@ -89,7 +89,7 @@ public struct Violation: Hashable, Sendable {
   /// 0 when it is about the object as a whole.
   public var property: PropertyNumber
   /// `required`, `type`, `minimum`, `maximum`, `minimumLength`, `maximumLength`, `count`, `unique`, `destination`,
-  /// `assigned`, `deny`, `dangling`, …
+  /// `assigned`, `deny`, `dangling`, `pattern`, or the name of one of the model's own rules.
   public var rule: String
   /// The value that breaks the rule; for a denied delete, the objects in the way.
   public var value: Value

@@ -221,7 +221,7 @@ struct ModelLinker {
       let isAttribute = line.contains { $0.attributes.contains { $0.name == name && !$0.isTransient } }
       let isToOne = line.contains { $0.relationships.contains { $0.name == name && !$0.isToMany } }
       if !isAttribute && !isToOne {
-        report(path, "\(entity.name) has no attribute and no to-one relationship \"\(name)\"")
+        report(path, "\(entity.name) has no stored attribute and no to-one relationship \"\(name)\"")
       }
     }
     if Set(names).count != names.count { report(path, "names a property twice") }
