@@ -108,7 +108,7 @@ import Testing
     ] {
       #expect(try GraphPredicate(parsing: text, entity: person, model: model).text(in: model) == text)
     }
-    #expect(try [SortKey](parsing: "-work.zip,name", entity: person).text(in: model) == "-work.zip,name")
+    #expect(try [SortKey](parsing: "-work.zip,name", entity: person, model: model).text(in: model) == "-work.zip,name")
     for text in [#"home == "x""#, #"home.street.x == "x""#, #"boss.home == "x""#] {
       #expect(throws: PredicateSyntaxError.self) { try GraphPredicate(parsing: text, entity: person, model: model) }
     }
@@ -123,7 +123,9 @@ import Testing
       try GraphPredicate(parsing: "b == TRUE AND t == TRUE", entity: entity, model: model)
     }
     #expect(predicate?.description == "column 15: A.t is transient: no store has it")
-    let sort = #expect(throws: PredicateSyntaxError.self) { try [SortKey](parsing: "b,t", entity: entity) }
+    let sort = #expect(throws: PredicateSyntaxError.self) {
+      try [SortKey](parsing: "b,t", entity: entity, model: model)
+    }
     #expect(sort?.description == "column 3: A.t is transient: no store has it")
   }
 
@@ -144,11 +146,32 @@ import Testing
 
   @Test(arguments: [
     ("", []), ("a == 1", []), ("a == $x", ["x"]), ("a == $x AND b == $y_2 OR c==$x", ["x", "y_2"]),
-    (#"a == "$x" AND b == '$y' AND c == $z"#, ["z"]), (#"a == "\"$x" AND b == $y"#, ["y"]), ("a == $", []),
-    ("a IN {$x,$y}", ["x", "y"]), ("$x$y", ["x", "y"]),
+    (#"s == "$x" AND s != '$y' AND c == $z"#, ["z"]), ("a IN {$x,$y}", ["x", "y"]), ("a IN $list", ["list"]),
+    ("SUBQUERY(many, $m, $m.a == $x).@count > 1", ["x"]),
   ])
-  func aQuestionKnowsItsVariables(predicate: String, variables: [String]) {
-    #expect(FetchTemplate.variables(in: predicate) == variables)
+  func aQuestionKnowsItsVariables(predicate: String, variables: [String]) throws {
+    let numbers = ["a", "b", "c"].map { #"{"name": "\#($0)", "type": "integer"}"# }.joined(separator: ", ")
+    let text = predicate.replacing("\"", with: "\\\"")
+    let model = try model(
+      #"{"name": "A", "attributes": [\#(numbers), {"name": "s", "type": "string"}], "relationships": ["#
+        + #"{"name": "one", "destination": "A", "inverse": "many"}, "#
+        + #"{"name": "many", "destination": "A", "inverse": "one", "toMany": true}]}"#,
+      #", "fetchRequests": [{"name": "q", "entity": "A", "predicate": "\#(text)"}]"#)
+    #expect(try #require(model.fetchRequest(named: "q")).variables == variables)
+  }
+
+  @Test func aQuestionIsAskedWithItsValues() throws {
+    let model = try model(
+      #"{"name": "A", "attributes": [{"name": "n", "type": "integer"}]}"#,
+      #", "fetchRequests": [{"name": "q", "entity": "A", "predicate": "n < $most", "sort": "-n", "limit": 5}]"#)
+    let question = try #require(model.fetchRequest(named: "q"))
+    let request = try question.request(with: ["most": .integer(3)], model: model)
+    #expect(request.predicate.text(in: model) == "n < 3" && request.limit == 5 && request.sort.count == 1)
+    #expect(throws: PredicateSyntaxError.self) { try question.request(with: [:], model: model) }
+    #expect(throws: PredicateSyntaxError.self) { try question.request(with: ["most": .string("a")], model: model) }
+    #expect(throws: PredicateSyntaxError.self) {
+      try question.request(with: ["most": .integer(3), "least": .integer(1)], model: model)
+    }
   }
 
   @Test func aQuestionIsAsTheFileHasIt() throws {

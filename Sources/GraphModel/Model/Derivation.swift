@@ -133,7 +133,7 @@ extension ModelPartsParser {
         else {
           report(
             path,
-            "reads \(read.text(in: model)); it may read the object's own attributes, none of them derived, or be "
+            "reads \(GraphExpression.path(read).text(in: model)); it may read the object's own attributes, none of them derived, or be "
               + "RELATIONSHIP.@count")
           return nil
         }

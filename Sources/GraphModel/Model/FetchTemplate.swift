@@ -15,40 +15,21 @@ public struct FetchTemplate: Hashable, Sendable {
   /// The names after `$` in the predicate, each once, in the order in which they come.
   public let variables: [String]
 
-  /// The variables of a predicate's text; a `$` within a string is a character like any other.
-  static func variables(in text: String) -> [String] {
-    var names = [String]()
-    var quote: UInt8?
-    var name: [UInt8]?
-    var isEscaped = false
-    func isPart(_ byte: UInt8) -> Bool {
-      (0x61...0x7A).contains(byte | 0x20) || (0x30...0x39).contains(byte) || byte == UInt8(ascii: "_")
+  /// The request with its variables' values, as JSON has them.
+  /// - Throws: `PredicateSyntaxError` when one is missing or is no value of its place, or the template has no such variable.
+  public func request(with arguments: [String: JSON], model: Model) throws(PredicateSyntaxError) -> FetchRequest {
+    guard let entity = model.entity(entity) else {
+      throw PredicateSyntaxError(scalar: 1, reason: "the model has no such entity", text: predicate)
     }
-    for byte in Array(text.utf8) + [0x20] {
-      if let open = name {
-        if isPart(byte) {
-          name = open + [byte]
-          continue
-        }
-        let found = String(decoding: open, as: UTF8.self)
-        if !found.isEmpty, !names.contains(found) { names.append(found) }
-        name = nil
-      }
-      if let open = quote {
-        if isEscaped {
-          isEscaped = false
-        } else if byte == UInt8(ascii: "\\") {
-          isEscaped = true
-        } else if byte == open {
-          quote = nil
-        }
-      } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
-        quote = byte
-      } else if byte == UInt8(ascii: "$") {
-        name = []
-      }
+    if let unknown = arguments.keys.sorted().first(where: { !variables.contains($0) }) {
+      let names = variables.isEmpty ? "none" : variables.map { "$" + $0 }.joined(separator: ", ")
+      throw PredicateSyntaxError(scalar: 1, reason: "\(name) has no variable $\(unknown); it has \(names)", text: predicate)
     }
-    return names
+    let condition: GraphPredicate =
+      predicate.isEmpty
+      ? .always : try GraphPredicate(parsing: predicate, entity: entity, model: model, arguments: arguments)
+    let order = sort.isEmpty ? [] : try [SortKey](parsing: sort, entity: entity, model: model)
+    return FetchRequest(entity: entity.number, predicate: condition, sort: order, limit: limit)
   }
 }
 
@@ -102,27 +83,26 @@ extension ModelPartsParser {
   mutating func parseFetchRequests() {
     for request in draft.fetchRequests {
       guard let entity = model.entity(named: request.entity) else { continue }
-      let template = FetchTemplate(
-        name: request.name, documentation: request.documentation, entity: entity.number,
-        predicate: request.predicate, sort: request.sort, limit: request.limit,
-        variables: FetchTemplate.variables(in: request.predicate))
-      parts.fetchRequests.append(template)
+      var variables = [String]()
       do {
-        if !template.predicate.isEmpty { try check(template, of: entity) }
+        if !request.predicate.isEmpty {
+          for variable in try GraphPredicate.variables(ofTemplate: request.predicate, entity: entity, model: model)
+          where !variables.contains(variable.name) {
+            variables.append(variable.name)
+          }
+        }
       } catch {
         report(request.path + ".predicate", error.description)
       }
       do {
-        if !template.sort.isEmpty { _ = try [SortKey](parsing: template.sort, entity: entity) }
+        if !request.sort.isEmpty { _ = try [SortKey](parsing: request.sort, entity: entity, model: model) }
       } catch {
         report(request.path + ".sort", error.description)
       }
+      parts.fetchRequests.append(
+        FetchTemplate(
+          name: request.name, documentation: request.documentation, entity: entity.number,
+          predicate: request.predicate, sort: request.sort, limit: request.limit, variables: variables))
     }
-  }
-
-  /// A predicate with variables is read when it is asked, with their values.
-  private func check(_ template: FetchTemplate, of entity: Entity) throws(PredicateSyntaxError) {
-    guard template.variables.isEmpty else { return }
-    _ = try GraphPredicate(parsing: template.predicate, entity: entity, model: model)
   }
 }
