@@ -56,7 +56,8 @@ public struct Conflict: Hashable, Sendable {
   public var id: ObjectID
   /// 0 when it is about the object as a whole.
   public var property: PropertyNumber
-  /// What the transaction wanted; null for a splice and a delete.
+  /// What the transaction wanted: for a splice the whole text as it would have been, for an overwrite also what goes
+  /// back. Null for a delete and for members of a to-many.
   public var mine: Value
   /// What is in the store.
   public var theirs: Value

@@ -13,6 +13,7 @@ public struct TransactionID: Hashable, Sendable {
 }
 
 /// What happens when two clients changed the same property of one object. Edits of different properties always merge.
+/// docs/guides/conflicts.md has all of it as a table.
 public enum MergePolicy: UInt8, Sendable, CaseIterable {
   /// The transaction is refused, and says what stood in the way.
   case error
@@ -20,7 +21,7 @@ public enum MergePolicy: UInt8, Sendable, CaseIterable {
   case storeTrump
   /// What the transaction says wins, property by property.
   case objectTrump
-  /// The transaction's edits win.
+  /// An object with a conflict becomes what the transaction's author saw, with the transaction's edits; to-manys merge.
   case overwrite
   /// An object with a conflict keeps what is stored, whole.
   case rollback
@@ -84,7 +85,7 @@ public struct Change: Hashable, Sendable {
   public var kind: Kind
   /// Temporary for an insert; else permanent, or the temporary id of an insert in the same transaction.
   public var id: ObjectID
-  /// The revision that the object was read at; 0 for an insert.
+  /// The revision that the object was read at; 0 for an insert. An update without edits says only this.
   public var base: Revision
   /// None for a delete; for an insert what differs from the defaults.
   public var edits: [Edit]

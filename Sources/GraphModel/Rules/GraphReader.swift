@@ -38,13 +38,19 @@ public struct PastChange: Sendable {
   public var kind: ObjectChange.Kind
   /// For an update, what changed.
   public var edits: [Edit]
+  /// For each edit the one that takes it back, from the property as the change left it.
+  public var reversals: [Edit]
 
-  public init(revision: Revision, author: String, replica: UniqueID, kind: ObjectChange.Kind, edits: [Edit]) {
+  public init(
+    revision: Revision, author: String, replica: UniqueID, kind: ObjectChange.Kind, edits: [Edit],
+    reversals: [Edit] = []
+  ) {
     self.revision = revision
     self.author = author
     self.replica = replica
     self.kind = kind
     self.edits = edits
+    self.reversals = reversals
   }
 }
 

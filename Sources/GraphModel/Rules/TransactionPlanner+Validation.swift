@@ -107,7 +107,11 @@ extension TransactionPlanner {
       }
       guard let other = others.first else { continue }
       let names = constraint.compactMap { model.property($0)?.name }.joined(separator: " and ")
-      conflicts.append(Conflict(kind: .unique, id: other))
+      let last = drafts[other] == nil ? try reader.history(of: other, after: 0).last : nil
+      conflicts.append(
+        Conflict(
+          kind: .unique, id: other, property: constraint[0], mine: values[0], theirs: values[0],
+          author: last?.author ?? "", revision: last?.revision ?? 0))
       violate(
         draft.after.id, model.property(constraint[0]), "unique", values[0],
         "there is already a \(owner.name) with this \(names)")

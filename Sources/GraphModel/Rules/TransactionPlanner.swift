@@ -61,6 +61,8 @@ public struct TransactionPlanner {
   var gainedReferrers = [Reference: [ObjectID]]()
   /// The unique keys of the objects that this transaction inserts.
   var insertedKeys = [UniqueKey: ObjectID]()
+  /// Objects that `overwrite` or `rollback` decides whole.
+  var contested = [ObjectID: Contest]()
   /// To-many relationships whose count changed without their owner being touched.
   var countsToCheck = [ObjectID: Set<PropertyNumber>]()
 
@@ -84,6 +86,7 @@ public struct TransactionPlanner {
     drafts.reserveCapacity(transaction.changes.count)
     let inserted = try identifyInserts(allocate: allocate)
     try refuseIfViolated()
+    try findContested()
     for (change, draft) in zip(transaction.changes, inserted) {
       switch change.kind {
       case .insert, .revive:

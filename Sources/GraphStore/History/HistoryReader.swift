@@ -163,7 +163,7 @@ struct HistoryReader {
       past.append(
         PastChange(
           revision: revision, author: entry.author, replica: entry.replica, kind: change.kind,
-          edits: change.edits.map(\.edit)))
+          edits: change.edits.map(\.edit), reversals: change.edits.map(\.reversed)))
       revision = change.previous
     }
     return past.reversed()
