@@ -53,7 +53,9 @@ extension ObjectContext {
     begin(state)
     var local = ObjectState.LocalValue(value: value)
     if property.attribute?.kind == .text, !state.isInserted || !state.sent.isEmpty {
-      local.textBase = state.edits[property.number].map(\.textBase) ?? state.value(property).stringValue
+      // Null counts as empty, so that the first words of two people merge as well.
+      let present = state.value(property)
+      local.textBase = state.edits[property.number].map(\.textBase) ?? (present.isNull ? "" : present.stringValue)
     }
     state.edits[property.number] = local
   }

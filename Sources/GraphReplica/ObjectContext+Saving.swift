@@ -45,11 +45,13 @@ extension ObjectContext {
     guard let save = queuedSaves.first else { return }
     var changes = [Change]()
     for (state, kind, base) in save.states {
+      // It may have waited for another save: what was heard meanwhile goes in under it.
+      state.settleTexts()
       guard let sent = state.sent.first(where: { $0.transaction == save.id }) else { continue }
       // An insert that was refused: what changes it is the insert now.
       switch kind == .update && state.isInserted ? .insert : kind {
       case .insert, .revive: changes.append(Change(.insert, state.id, edits: edits(sent.edits)))
-      case .update: changes += updates(of: state, sent.edits, base: base)
+      case .update: changes += updates(of: state, sent.edits, base: base, save.policy)
       case .delete: changes.append(Change(.delete, state.id, base: base))
       }
     }
@@ -67,14 +69,15 @@ extension ObjectContext {
   }
 
   /// Texts travel as splices of what is stored now; everything else against the revision that the edit began at, so that
-  /// a conflict shows.
+  /// a conflict shows. An overwrite also says up to where the rest of the object was seen.
   private func updates(
-    of state: ObjectState, _ locals: [PropertyNumber: ObjectState.LocalValue], base: Revision
+    of state: ObjectState, _ locals: [PropertyNumber: ObjectState.LocalValue], base: Revision, _ policy: MergePolicy
   ) -> [Change] {
     var plain = locals
     var texts = [Edit]()
-    for (number, local) in locals.sorted(by: { $0.key < $1.key }) where local.textBase != nil {
-      guard let property = model.property(number), let stored = state.storedValue(property).stringValue,
+    for (number, local) in locals.sorted(by: { $0.key < $1.key }) where !state.uncertainTexts.contains(number) {
+      guard let base = local.textBase, let property = model.property(number),
+        let stored = state.storedValue(property).stringValue ?? (base.isEmpty ? "" : nil),
         let mine = local.rebased(onto: stored).value.stringValue
       else { continue }
       plain[number] = nil
@@ -82,7 +85,10 @@ extension ObjectContext {
     }
     var changes = [Change]()
     if !plain.isEmpty { changes.append(Change(.update, state.id, base: base, edits: edits(plain))) }
-    if !texts.isEmpty { changes.append(Change(.update, state.id, base: state.stored?.revision ?? 0, edits: texts)) }
+    let seen = state.stored?.revision ?? 0
+    if !texts.isEmpty || (policy == .overwrite && seen > base) {
+      changes.append(Change(.update, state.id, base: seen, edits: texts))
+    }
     return changes
   }
 
@@ -115,7 +121,7 @@ extension ObjectContext {
         // context knows.
         fold(sent.edits, into: state)
       }
-      state.rebaseTexts()
+      state.settleTexts(after: sent.edits, committedAt: saved.committed.revision)
       settle(state)
     }
     sendNextSave()
@@ -153,6 +159,7 @@ extension ObjectContext {
         values: state.entity.storedProperties.map { $0.attribute?.defaultValue ?? .null })
     for (number, local) in edits {
       guard let property = state.entity.property(number) else { continue }
+      if local.textBase != nil { state.uncertainTexts.insert(number) }
       if property.relationship?.isToMany == true {
         let ids = Set(image[property].objectIDs).subtracting(local.removed).union(local.added)
         image[property] = .objects(ids.sorted())
@@ -175,7 +182,7 @@ extension ObjectContext {
       } else {
         state.edits = sent.edits.merging(state.edits) { $0.merged(with: $1) }
       }
-      state.rebaseTexts()
+      state.settleTexts()
       settle(state)
     }
     sendNextSave()

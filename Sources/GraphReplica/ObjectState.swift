@@ -43,6 +43,13 @@ final class ObjectState {
   let entity: Entity
   /// As the server has it; nil for an object that was never saved.
   var stored: ObjectImage?
+  /// Texts whose stored value is only what was sent: the server's may hold words of others, so that places in it mean
+  /// nothing. They are saved whole until an image comes, and a conflict shows.
+  var uncertainTexts = Set<PropertyNumber>()
+  /// What others did to texts since the edits of them stood on what is stored, in the order of revisions.
+  var textMoves = [PropertyNumber: [TextMove]]()
+  /// Texts of which not every move was heard.
+  var untrackedTexts = Set<PropertyNumber>()
   /// Edits that have not been saved.
   var edits = [PropertyNumber: LocalValue]()
   /// The revision that the edits were begun at.
@@ -85,15 +92,6 @@ final class ObjectState {
       ids = ids.subtracting(local.removed).union(local.added)
     }
     return ids.sorted()
-  }
-
-  /// With nothing under way, unsaved texts follow what others write.
-  func rebaseTexts() {
-    guard sent.isEmpty, let stored else { return }
-    for (number, local) in edits where local.textBase != nil {
-      guard let property = entity.property(number), let text = stored[property].stringValue else { continue }
-      edits[number] = local.rebased(onto: text)
-    }
   }
 
   /// A temporary id became permanent: whatever is unsaved here and names it, names the object now.
