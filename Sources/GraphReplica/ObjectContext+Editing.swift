@@ -56,6 +56,7 @@ extension ObjectContext {
       // Null counts as empty, so that the first words of two people merge as well.
       let present = state.value(property)
       local.textBase = state.edits[property.number].map(\.textBase) ?? (present.isNull ? "" : present.stringValue)
+      local.follow(state.edits[property.number])
     }
     state.edits[property.number] = local
   }

@@ -78,10 +78,12 @@ extension ObjectContext {
     for (number, local) in locals.sorted(by: { $0.key < $1.key }) where !state.uncertainTexts.contains(number) {
       guard let base = local.textBase, let property = model.property(number),
         let stored = state.storedValue(property).stringValue ?? (base.isEmpty ? "" : nil),
-        let mine = local.rebased(onto: stored).value.stringValue
+        let splices = local.rebased(onto: stored).splices
       else { continue }
       plain[number] = nil
-      texts.append(Edit(number, .splice([TextSplice.smallest(from: stored, to: mine)])))
+      // What was typed and taken back is still an edit, if of nothing.
+      let none = TextSplice(offset: 0, length: 0, insertion: "")
+      texts.append(Edit(number, .splice(splices.isEmpty ? [none] : splices)))
     }
     var changes = [Change]()
     if !plain.isEmpty { changes.append(Change(.update, state.id, base: base, edits: edits(plain))) }

@@ -75,7 +75,7 @@ extension ObjectState {
       guard let own = pile[index].splices else { return false }
       let moved = Self.under(own, moves)
       guard let text = TextSplice.apply(moved.own, to: ground) else { return false }
-      (pile[index].textBase, pile[index].value) = (ground, .string(text))
+      (pile[index].textBase, pile[index].value, pile[index].splices) = (ground, .string(text), moved.own)
       (moves, ground) = (moved.moves, text)
     }
     for index in sent.indices where sent[index].edits[number] != nil { sent[index].edits[number] = pile.removeFirst() }
@@ -105,9 +105,30 @@ extension ObjectState {
 }
 
 extension ObjectState.LocalValue {
-  /// A text's edit as splices of its base; nil for anything else.
-  var splices: [TextSplice]? {
-    guard let base = textBase, let mine = value.stringValue else { return nil }
-    return [TextSplice.smallest(from: base, to: mine)]
+  /// More places than these are said as one that spans them: moving them takes time for each pair of two edits.
+  private static let maximumPlaces = 100
+
+  /// Finds what was done to a text when its value was set once more.
+  /// - Parameter older: the edit as it was before; nil for the first.
+  mutating func follow(_ older: Self?) {
+    splices = nil
+    guard let base = textBase, let mine = value.stringValue else { return }
+    if let made = older?.splices, let before = older?.value.stringValue {
+      splices = TextSplice.compose(made, then: [TextSplice.smallest(from: before, to: mine)])
+    }
+    guard let made = splices, made.count <= Self.maximumPlaces else {
+      splices = [TextSplice.smallest(from: base, to: mine)]
+      return
+    }
+  }
+
+  /// A text whose ground has moved, nobody knows how: the same edit on what is stored now.
+  func rebased(onto stored: String) -> Self {
+    guard let base = textBase, let splices, !Bytes.equal(base, stored) else { return self }
+    let moved = TextSplice.rebase(splices, over: [TextSplice.smallest(from: base, to: stored)])
+    guard let text = TextSplice.apply(moved, to: stored) else { return self }
+    var local = self
+    (local.textBase, local.value, local.splices) = (stored, .string(text), moved)
+    return local
   }
 }

@@ -9,25 +9,17 @@ final class ObjectState {
     /// For a to-many: what was added and taken away, so that edits of others merge.
     var added = Set<ObjectID>()
     var removed = Set<ObjectID>()
-    /// For a text: what it said when the edit began. The edit means the difference between the two.
+    /// For a text: what it said when the edit began, and what was done to it since.
     var textBase: String?
+    var splices: [TextSplice]?
 
     /// This edit and a newer one of the same property, as one.
     func merged(with newer: LocalValue) -> LocalValue {
-      LocalValue(
+      var both = LocalValue(
         value: newer.value, added: added.subtracting(newer.removed).union(newer.added),
         removed: removed.subtracting(newer.added).union(newer.removed), textBase: textBase)
-    }
-
-    /// A text whose ground has moved: the same difference on what is stored now.
-    func rebased(onto stored: String) -> LocalValue {
-      guard let base = textBase, let mine = value.stringValue, !Bytes.equal(base, stored) else { return self }
-      let splices = TextSplice.rebase(
-        [TextSplice.smallest(from: base, to: mine)], over: [TextSplice.smallest(from: base, to: stored)])
-      var moved = self
-      moved.value = TextSplice.apply(splices, to: stored).map(Value.string) ?? value
-      moved.textBase = stored
-      return moved
+      both.follow(self)
+      return both
     }
   }
 

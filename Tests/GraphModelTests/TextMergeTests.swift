@@ -176,4 +176,33 @@ import Testing
       #expect(first.map { Array($0.utf8) } == second.map { Array($0.utf8) }, "seed \(seed): \(earlier) \(later)")
     }
   }
+
+  @Test func editsMadeOneAfterTheOtherAreOneEdit() {
+    for seed in UInt64(0)..<5_000 {
+      var random = SeededGenerator(seed: seed)
+      let base = Self.words(10, &random)
+      var (text, composed, bytes) = (base, [TextSplice](), 0)
+      for _ in 0..<Int.random(in: 1...4, using: &random) {
+        let edit = Self.edit(of: text, &random)
+        composed = TextSplice.compose(composed, then: edit)
+        text = TextSplice.apply(edit, to: text) ?? "does not fit"
+        bytes += edit.reduce(0) { $0 + $1.length }
+      }
+      let atOnce = TextSplice.apply(composed, to: base)
+      #expect(atOnce.map { Array($0.utf8) } == Array(text.utf8), "seed \(seed)")
+      // No more gives way than the edits took.
+      #expect(composed.reduce(0) { $0 + $1.length } <= bytes, "seed \(seed)")
+    }
+  }
+
+  @Test func whatLiesBetweenTwoEditsIsNotTouched() {
+    let front = [TextSplice(offset: 0, length: 0, insertion: "1")]
+    let end = [TextSplice(offset: 5, length: 1, insertion: "2")]
+    #expect(
+      TextSplice.compose(front, then: end) == [
+        TextSplice(offset: 0, length: 0, insertion: "1"), TextSplice(offset: 4, length: 1, insertion: "2"),
+      ])
+    // Typed and taken back: nothing happened.
+    #expect(TextSplice.compose(front, then: [TextSplice(offset: 0, length: 1, insertion: "")]) == [])
+  }
 }

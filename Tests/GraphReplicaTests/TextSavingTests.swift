@@ -30,6 +30,34 @@ import Testing
     #expect(Self.sent(script) == [Change(.update, script.id(5), base: 1, edits: [edit])])
   }
 
+  @Test func editsAtBothEndsLeaveTheMiddleToOthers() throws {
+    let script = try ReplicaTranscript()
+    let note = try Self.fetched(script, ["text": .string("the cat sat")])
+    note["text"] = .string("THE cat sat")
+    note["text"] = .string("THE cat sat down")
+    #expect(script.context.save() != nil)
+    let splices = [
+      TextSplice(offset: 0, length: 3, insertion: "THE"), TextSplice(offset: 11, length: 0, insertion: " down"),
+    ]
+    #expect(Self.sent(script).map(\.edits) == [[Edit(try script.number("text"), .splice(splices))]])
+    // Refused, and edited further: still what was done to the text, and no more.
+    #expect(script.hear(.refused(Refusal(.unavailable, "later")), 2) == ["1 was refused: unavailable"])
+    note["text"] = .string("THE cat sat down.")
+    #expect(script.context.save() != nil)
+    let more = [splices[0], TextSplice(offset: 11, length: 0, insertion: " down.")]
+    #expect(Self.sent(script).map(\.edits) == [[Edit(try script.number("text"), .splice(more))]])
+  }
+
+  @Test func whatIsTypedAndTakenBackChangesNothing() throws {
+    let script = try ReplicaTranscript()
+    let note = try Self.fetched(script, ["text": .string("the cat")])
+    note["text"] = .string("the cats")
+    note["text"] = .string("the cat")
+    #expect(script.context.save() != nil)
+    let none = TextSplice(offset: 0, length: 0, insertion: "")
+    #expect(Self.sent(script).map(\.edits) == [[Edit(try script.number("text"), .splice([none]))]])
+  }
+
   @Test func aTextWhoseAnswerBroughtNoObjectIsSavedWholeNextTime() throws {
     let script = try ReplicaTranscript()
     let note = try Self.fetched(script, ["text": .string("the cat")])

@@ -29,10 +29,11 @@ extension TransactionPlanner {
         throw Refusal(.malformed, "a splice of \(draft.entity.name).\(property.name) does not fit the text")
       }
       // Recorded as they are only when they speak of the text before the transaction; else the difference is computed.
+      // Moved over many others they may have come to more pieces than a message takes.
       let isFirst =
         !isInsert && draft.before?[property].stringValue != nil && draft.before?[property] == draft.after[property]
       draft.after[property] = .string(new)
-      draft.splices[property.number] = isFirst ? splices : nil
+      draft.splices[property.number] = isFirst && splices.count <= Edit.maximumSplices ? splices : nil
     case (.relationship(let relationship), .set(let value)) where !relationship.isToMany:
       try setReference(value, property, relationship, of: id)
     case (.relationship(let relationship), .set(.objects(let ids))):
