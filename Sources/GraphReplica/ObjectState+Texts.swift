@@ -109,17 +109,18 @@ extension ObjectState.LocalValue {
   private static let maximumPlaces = 100
 
   /// Finds what was done to a text when its value was set once more.
-  /// - Parameter older: the edit as it was before; nil for the first.
-  mutating func follow(_ older: Self?) {
+  /// - Parameters:
+  ///   - older: the edit as it was before; nil for the first.
+  ///   - newer: an edit on top of the older one, where it is known.
+  mutating func follow(_ older: Self?, _ newer: Self? = nil) {
     splices = nil
     guard let base = textBase, let mine = value.stringValue else { return }
     if let made = older?.splices, let before = older?.value.stringValue {
-      splices = TextSplice.compose(made, then: [TextSplice.smallest(from: before, to: mine)])
+      let isKnown = newer?.textBase.map { Bytes.equal($0, before) } ?? false
+      let step = isKnown ? newer?.splices : nil
+      splices = TextSplice.compose(made, then: step ?? [TextSplice.smallest(from: before, to: mine)])
     }
-    guard let made = splices, made.count <= Self.maximumPlaces else {
-      splices = [TextSplice.smallest(from: base, to: mine)]
-      return
-    }
+    if splices?.count ?? .max > Self.maximumPlaces { splices = [TextSplice.smallest(from: base, to: mine)] }
   }
 
   /// A text whose ground has moved, nobody knows how: the same edit on what is stored now.

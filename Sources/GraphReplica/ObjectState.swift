@@ -18,7 +18,7 @@ final class ObjectState {
       var both = LocalValue(
         value: newer.value, added: added.subtracting(newer.removed).union(newer.added),
         removed: removed.subtracting(newer.added).union(newer.removed), textBase: textBase)
-      both.follow(self)
+      both.follow(self, newer)
       return both
     }
   }

@@ -36,15 +36,20 @@ import Testing
     note["text"] = .string("THE cat sat")
     note["text"] = .string("THE cat sat down")
     #expect(script.context.save() != nil)
+    // On top of a save that will be refused.
+    note["text"] = .string("(THE cat sat down")
+    note["text"] = .string("(THE cat sat down.")
     let splices = [
       TextSplice(offset: 0, length: 3, insertion: "THE"), TextSplice(offset: 11, length: 0, insertion: " down"),
     ]
     #expect(Self.sent(script).map(\.edits) == [[Edit(try script.number("text"), .splice(splices))]])
     // Refused, and edited further: still what was done to the text, and no more.
     #expect(script.hear(.refused(Refusal(.unavailable, "later")), 2) == ["1 was refused: unavailable"])
-    note["text"] = .string("THE cat sat down.")
+    note["text"] = .string("(THE cat sat down.)")
     #expect(script.context.save() != nil)
-    let more = [splices[0], TextSplice(offset: 11, length: 0, insertion: " down.")]
+    let more = [
+      TextSplice(offset: 0, length: 3, insertion: "(THE"), TextSplice(offset: 11, length: 0, insertion: " down.)"),
+    ]
     #expect(Self.sent(script).map(\.edits) == [[Edit(try script.number("text"), .splice(more))]])
   }
 
