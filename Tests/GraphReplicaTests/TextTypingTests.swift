@@ -73,6 +73,19 @@ import Testing
     }
   }
 
+  /// Each edit between two saves keeps its own place: said as one splice, both would put the middle in anew.
+  @Test func twoWhoEditBothEndsDoNotDoubleTheMiddle() throws {
+    let table = try TypingTable(writers: 2, text: "the cat sat")
+    table.write(0) { $0 = "Look, " + $0 }
+    table.write(0) { $0 += " down" }
+    table.write(1) { $0 = "(" + $0 }
+    table.write(1) { $0 += ")" }
+    table.write(1) { $0.replace("cat", with: "dog") }
+    try table.settle()
+    #expect(try table.stored() == "Look, (the dog sat down)")
+    #expect(table.views() == ["Look, (the dog sat down)", "Look, (the dog sat down)"])
+  }
+
   /// Where the same character stands several times, a setter can't tell which of them is new. Everybody must still see
   /// one text in the end, as long as it was typed.
   @Test func repeatedCharactersConverge() throws {
