@@ -68,8 +68,8 @@ extension ObjectContext {
     }
   }
 
-  /// Texts travel as splices of what is stored now; everything else against the revision that the edit began at, so that
-  /// a conflict shows. An overwrite also says up to where the rest of the object was seen.
+  /// Texts travel as splices of what is stored now; everything else against the revision that the edit began at, so
+  /// that a conflict shows. An overwrite also says up to where the rest of the object was seen.
   private func updates(
     of state: ObjectState, _ locals: [PropertyNumber: ObjectState.LocalValue], base: Revision, _ policy: MergePolicy
   ) -> [Change] {
@@ -129,8 +129,8 @@ extension ObjectContext {
     sendNextSave()
   }
 
-  /// A temporary id has become an object. Its echo may have come first, or it met an object that was there: then the two
-  /// are one, and both faces stand for it.
+  /// A temporary id has become an object. Its echo may have come first, or it met an object that was there: then the
+  /// two are one, and both faces stand for it.
   private func identify(_ state: ObjectState, _ identity: Committed.Identity) {
     forget(identity.temporary)
     dirty[identity.temporary] = nil

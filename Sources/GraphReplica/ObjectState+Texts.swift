@@ -83,8 +83,8 @@ extension ObjectState {
     return true
   }
 
-  /// Puts others' moves, one after the other, under an edit: the edit as it is on top of them, and they as they are on top
-  /// of the edit.
+  /// Puts others' moves, one after the other, under an edit: the edit as it is on top of them, and they as they are on
+  /// top of the edit.
   private static func under(
     _ own: [TextSplice], _ moves: [[TextSplice]]
   ) -> (own: [TextSplice], moves: [[TextSplice]]) {

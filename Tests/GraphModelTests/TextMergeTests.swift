@@ -23,9 +23,9 @@ import Testing
     }
   }
 
-  /// The naive twin. A character is a cell: it is made once, dies at most once, and keeps its place among the others for
-  /// good. An edit that is under way holds on to cells and to places between cells; whenever somebody else's commit puts
-  /// characters at its place (no cell lives between the two), those go in front.
+  /// The naive twin. A character is a cell: it is made once, dies at most once, and keeps its place among the others
+  /// for good. An edit that is under way holds on to cells and to places between cells; whenever somebody else's commit
+  /// puts characters at its place (no cell lives between the two), those go in front.
   private struct Oracle {
     struct Cell {
       let scalar: Unicode.Scalar

@@ -101,7 +101,8 @@ import Testing
       ])
   }
 
-  /// Ann has a word under way and is typing the next; Bob writes in front of it, and her first word's own echo comes back.
+  /// Ann has a word under way and is typing the next; Bob writes in front of it, and her first word's own echo comes
+  /// back.
   @Test func whatIsTypedOnASaveUnderWayFollowsBoth() throws {
     let script = try ReplicaTranscript()
     #expect(script.connect() == ["welcomed"])

@@ -192,7 +192,8 @@ final class MergeScene {
     var hasTheirs: () throws -> Bool
   }
 
-  /// What the page calls an ordered edit. The model has no ordered relationship yet: an edit of a to-many stands for it.
+  /// What the page calls an ordered edit. The model has no ordered relationship yet: an edit of a to-many stands for
+  /// it.
   private func orderedEdit() throws -> Case { try toManyEdit() }
 
   private func toManyEdit() throws -> Case {

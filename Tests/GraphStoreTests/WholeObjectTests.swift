@@ -2,8 +2,8 @@ import GraphModel
 import GraphTesting
 import Testing
 
-/// What the table of docs/guides/conflicts.md has no column for: `overwrite` and `rollback` beyond one property, inserts
-/// that meet a key, texts that were replaced.
+/// What the table of docs/guides/conflicts.md has no column for: `overwrite` and `rollback` beyond one property,
+/// inserts that meet a key, texts that were replaced.
 @Suite struct WholeObjectTests {
   private struct Scene {
     let store: TestStore

@@ -1,5 +1,5 @@
-/// Several edits of one text, made one after the other, as one edit: what none of them touched stays untouched, so that it
-/// merges with what others do there.
+/// Several edits of one text, made one after the other, as one edit: what none of them touched stays untouched, so that
+/// it merges with what others do there.
 extension TextSplice {
   /// A stretch of the text in between: bytes that were there before, or new ones.
   private enum Piece {

@@ -64,8 +64,8 @@ public struct TextSplice: Hashable, Sendable {
     move(splices, over: earlier, goesFirst: false)
   }
 
-  /// The other way round: what the earlier of two edits does to a text that has the later one already. Both ways lead to
-  /// one text, so a client can show its own edit before it knows what was committed in front of it.
+  /// The other way round: what the earlier of two edits does to a text that has the later one already. Both ways lead
+  /// to one text, so a client can show its own edit before it knows what was committed in front of it.
   public static func rebase(_ splices: [TextSplice], under later: [TextSplice]) -> [TextSplice] {
     move(splices, over: later, goesFirst: true)
   }
