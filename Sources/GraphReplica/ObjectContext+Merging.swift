@@ -93,7 +93,7 @@ extension ObjectContext {
       image[property] = value
     }
     image.revision = revision
-    state.noteTextMoves(item.edits, at: revision)
+    state.recordTextMoves(item.edits, at: revision)
     take(image, into: state)
   }
 

@@ -14,7 +14,7 @@ extension ObjectState {
   }
 
   /// A commit's edits of texts, heard of one by one.
-  func noteTextMoves(_ moved: [Edit], at revision: Revision) {
+  func recordTextMoves(_ moved: [Edit], at revision: Revision) {
     guard !edits.isEmpty || !sent.isEmpty else { return }
     for edit in moved where entity.property(edit.property)?.attribute?.kind == .text {
       if case .splice(let splices) = edit.action {

@@ -18,10 +18,11 @@ extension Fixtures {
           {"name": "key", "type": "string", "derived": "lowercase(name)"},
           {"name": "home", "type": "composite", "composite": "Address", "optional": true},
           {"name": "updated", "type": "date", "assigned": "updated"}],
-        "unique": [["key"]],
+        "unique": [["key"], ["home.zip", "home.street"]],
         "rules": [{"name": "livesElsewhere", "predicate": "home.street == NULL OR home.street != name"}]},
        {"name": "Person", "parent": "Party",
         "attributes": [
+          {"name": "work", "type": "composite", "composite": "Address", "optional": true},
           {"name": "rate", "type": "integer", "default": 2, "maximum": 1000000},
           {"name": "hours", "type": "integer", "optional": true, "default": 3, "maximum": 1000000},
           {"name": "pay", "type": "integer", "optional": true, "derived": "rate * hours", "indexed": true},

@@ -327,7 +327,7 @@ import Testing
     Case(derived("n * b.n"), "entities[0].attributes[0].derived", "reads b.n; it may read"),
     Case(question(#""entity": "Z""#), "fetchRequests[0].entity", "there is no entity \"Z\""),
     Case(question(#""entity": "A", "predicate": "n >""#), "fetchRequests[0].predicate", "column 4"),
-    Case(question(#""entity": "A", "sort": "-m""#), "fetchRequests[0].sort", "A has no attribute"),
+    Case(question(#""entity": "A", "sort": "-m""#), "fetchRequests[0].sort", "A has no property"),
     Case(question(#""entity": "A", "sort": "n,t""#), "fetchRequests[0].sort", "A.t is transient"),
     Case(question(#""entity": "A", "limit": "3""#), "fetchRequests[0].limit", "must be a whole number"),
     Case(

@@ -135,6 +135,43 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
+  @Test func membersMakeAKeyTogether() throws {
+    let store = try TestStore(try Fixtures.workplace())
+    func person(_ name: String, _ zip: Value, _ street: Value) throws -> Change {
+      try store.insertion("Person", ["name": .string(name), "home.zip": zip, "home.street": street])
+    }
+    try store.must([person("A", .string("11111"), .string("Elm 1"))])
+    try store.must([person("B", .string("11111"), .string("Elm 2")), person("C", .string("11111"), .null)])
+    let refusal = try store.refusal([person("D", .string("11111"), .string("Elm 1"))])
+    #expect(refusal?.code == .unique)
+    #expect(refusal?.message == "there is already a Party with this home.zip and home.street")
+    let merged = try store.must([person("A", .string("11111"), .string("Elm 1"))], policy: .objectTrump)
+    #expect(try store.value(merged[0], "Person.name") == .string("A"))
+    #expect(try store.all("Person").count == 3)
+  }
+
+  @Test func aSubentitysCompositeHasColumnsAndWordsOfItsOwn() throws {
+    let store = try TestStore(try Fixtures.workplace())
+    let ann = try store.insert(
+      "Person",
+      [
+        "name": .string("Ann"), "home.street": .string("Elm"), "work.street": .string("Oak"),
+        "work.hint": .string("left"),
+      ])
+    let base = try store.store.head.revision
+    let hint = try store.property("Person.work.hint").number
+    func typing(_ splice: TextSplice) -> Change {
+      Change(.update, ann, base: base, edits: [Edit(hint, .splice([splice]))])
+    }
+    try store.must([typing(TextSplice(offset: 4, length: 0, insertion: " door"))])
+    store.replica = UniqueID(high: 2, low: 2)
+    try store.must([typing(TextSplice(offset: 0, length: 0, insertion: "the "))])
+    #expect(try store.all("Person", "work.hint SEARCH \"the left door\"").map(\.id) == [ann])
+    #expect(try store.all("Person", "work.street == \"Oak\" AND home.street != work.street").map(\.id) == [ann])
+    #expect(try store.all("Person", "home.hint SEARCH \"left\"").isEmpty)
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
   // MARK: - Transients
 
   @Test func aTransientIsRefusedByEveryStore() throws {

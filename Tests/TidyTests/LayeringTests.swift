@@ -111,7 +111,7 @@ import Testing
     code.contains("stickiesd") || code.contains("stickies graph")
   }
 
-  private static func isVerb(_ code: String) -> Bool { code.contains("note(") || code.contains("noteCount(") }
+  private static func isVerb(_ code: String) -> Bool { code.contains("note(") }
 
   @Test func everyFileOfTheTourIsThere() throws {
     let tour = try String(contentsOf: Self.root.appendingPathComponent("docs/tour.md"), encoding: .utf8)

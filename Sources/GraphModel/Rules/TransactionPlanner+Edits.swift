@@ -152,7 +152,7 @@ extension TransactionPlanner {
   private mutating func write(
     _ other: ObjectID, into property: Property, _ relationship: Relationship, of id: ObjectID
   ) throws {
-    noteCount(of: property, relationship, id)
+    recordCount(of: property, relationship, id)
     switch relationship.storage {
     case .inverse: break
     case .reference:
@@ -172,7 +172,7 @@ extension TransactionPlanner {
   private mutating func erase(
     _ other: ObjectID, from property: Property, _ relationship: Relationship, of id: ObjectID
   ) throws {
-    noteCount(of: property, relationship, id)
+    recordCount(of: property, relationship, id)
     switch relationship.storage {
     case .inverse: break
     case .reference:
@@ -186,7 +186,7 @@ extension TransactionPlanner {
     }
   }
 
-  private mutating func noteCount(of property: Property, _ relationship: Relationship, _ id: ObjectID) {
+  private mutating func recordCount(of property: Property, _ relationship: Relationship, _ id: ObjectID) {
     guard relationship.minimumCount != nil || relationship.maximumCount != nil else { return }
     countsToCheck[id, default: []].insert(property.number)
   }

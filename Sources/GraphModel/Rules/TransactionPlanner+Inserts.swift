@@ -97,7 +97,7 @@ extension TransactionPlanner {
         try apply(adds, to: draft, isInsert: false)
         continue
       }
-      let differs = try noteDifference(edit, property, of: draft, mineWon: mineWins)
+      let differs = try recordDifference(edit, property, of: draft, mineWon: mineWins)
       if differs, mineWins { try apply(edit, to: draft, isInsert: false) }
     }
   }
@@ -114,7 +114,7 @@ extension TransactionPlanner {
   }
 
   /// Whether an insert's edit would change the object that it met; noted as a conflict then.
-  private mutating func noteDifference(
+  private mutating func recordDifference(
     _ edit: Edit, _ property: Property, of draft: Draft, mineWon: Bool
   ) throws -> Bool {
     guard case .set(let value) = edit.action else { return true }
@@ -127,7 +127,7 @@ extension TransactionPlanner {
     let last = past.last { change in
       change.kind == .inserted || change.edits.contains { $0.property == property.number }
     }
-    note(property.number, of: stored, mine: wanted ?? value, last, mineWon: mineWon, kind: .unique)
+    record(property.number, of: stored, mine: wanted ?? value, last, mineWon: mineWon, kind: .unique)
     return true
   }
 }

@@ -14,12 +14,12 @@ extension TransactionPlanner {
       return
     }
     let past = try reader.history(of: id, after: change.base)
-    if noteRevival(of: id, in: past, after: change.base) { return }
+    if recordRevival(of: id, in: past, after: change.base) { return }
     for edit in merge(change.edits, of: before, past: past) { try apply(edit, to: draft, isInsert: false) }
   }
 
   /// What was deleted meanwhile and came back is not what the edit was made on.
-  mutating func noteRevival(of id: ObjectID, in past: [PastChange], after base: Revision) -> Bool {
+  mutating func recordRevival(of id: ObjectID, in past: [PastChange], after base: Revision) -> Bool {
     guard base > 0, let revival = past.first(where: { $0.kind == .inserted }) else { return false }
     conflicts.append(
       Conflict(kind: .deleted, id: id, author: revival.author, revision: revival.revision, mineWon: false))
@@ -35,7 +35,7 @@ extension TransactionPlanner {
       case .settled: break
       case .conflicting(let wanted, let last):
         let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
-        note(edit.property, of: stored, mine: wanted, last, mineWon: mineWins)
+        record(edit.property, of: stored, mine: wanted, last, mineWon: mineWins)
         if mineWins { remaining.append(Edit(edit.property, .set(wanted))) }
       }
     }
@@ -91,7 +91,7 @@ extension TransactionPlanner {
     return value
   }
 
-  mutating func note(
+  mutating func record(
     _ property: PropertyNumber, of stored: ObjectImage, mine: Value, _ last: PastChange?, mineWon: Bool,
     kind: Conflict.Kind = .changed
   ) {

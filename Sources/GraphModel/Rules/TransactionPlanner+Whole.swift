@@ -45,7 +45,7 @@ extension TransactionPlanner {
     guard let stored = draft.before, let contest = contested[stored.id], !contest.isResolved else { return }
     contested[stored.id]?.isResolved = true
     let past = try reader.history(of: stored.id, after: contest.since)
-    if noteRevival(of: stored.id, in: past, after: contest.since) { return }
+    if recordRevival(of: stored.id, in: past, after: contest.since) { return }
     if transaction.policy == .overwrite {
       try setBack(draft, stored, contest, past)
       for (edit, base) in contest.edits { try overwrite(edit, of: draft, stored, past.filter { $0.revision > base }) }
@@ -55,7 +55,7 @@ extension TransactionPlanner {
         let wanted = wanted(edit, stored, past.filter { $0.revision > base })
         if let property = model.property(edit.property), property.slot != nil, stored[property] == wanted { continue }
         let last = others.last { $0.edits.contains { $0.property == edit.property } } ?? others.last
-        note(edit.property, of: stored, mine: wanted, last, mineWon: false)
+        record(edit.property, of: stored, mine: wanted, last, mineWon: false)
       }
     }
   }
@@ -76,7 +76,7 @@ extension TransactionPlanner {
       guard seen != stored[property] else { continue }
       // What it led to is gone: there is no way back.
       if let other = seen.objectID, try entity(of: other) == nil { continue }
-      note(property.number, of: stored, mine: seen, last, mineWon: true)
+      record(property.number, of: stored, mine: seen, last, mineWon: true)
       try apply(Edit(property.number, .set(seen)), to: draft, isInsert: false)
     }
   }
@@ -93,7 +93,7 @@ extension TransactionPlanner {
     }
     let wanted = wanted(edit, stored, past)
     if let property = model.property(edit.property), stored[property] == wanted { return }
-    note(edit.property, of: stored, mine: wanted, last, mineWon: true)
+    record(edit.property, of: stored, mine: wanted, last, mineWon: true)
     try apply(Edit(edit.property, .set(wanted)), to: draft, isInsert: false)
   }
 
