@@ -214,6 +214,11 @@ public final class Attribute: Sendable {
   /// Who sets the value: the client, or the server at insert or at each change.
   public enum Assignment: String, Sendable, CaseIterable {
     case sequence, created, updated
+    /// The place among the members of an ordered relationship, beside the to-one that leads there.
+    case position
+
+    /// Those that a model file may name.
+    public static let allCases: [Assignment] = [.sequence, .created, .updated]
   }
 
   /// The type of its values.
@@ -303,10 +308,15 @@ public final class Relationship: Sendable {
   public let maximumCount: Int?
   /// Which side holds the reference.
   public let storage: Storage
+  /// Whether the members of this to-many have an order that people give them.
+  public let isOrdered: Bool
+  /// Of an ordered to-many and the to-one that is its inverse: the attribute beside that to-one which holds the place
+  /// among the members.
+  public let position: PropertyNumber?
 
   init(
     destination: EntityNumber, inverse: PropertyNumber, isToMany: Bool, deleteRule: DeleteRule, minimumCount: Int?,
-    maximumCount: Int?, storage: Storage
+    maximumCount: Int?, storage: Storage, isOrdered: Bool = false, position: PropertyNumber? = nil
   ) {
     self.destination = destination
     self.inverse = inverse
@@ -315,6 +325,8 @@ public final class Relationship: Sendable {
     self.minimumCount = minimumCount
     self.maximumCount = maximumCount
     self.storage = storage
+    self.isOrdered = isOrdered
+    self.position = position
   }
 }
 

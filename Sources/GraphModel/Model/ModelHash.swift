@@ -34,6 +34,8 @@ public struct ModelHash: Hashable, Sendable, CustomStringConvertible {
             "relationship", property.name, "\(relationship.destination)", "\(relationship.inverse)",
             relationship.isToMany ? "many" : "one", property.isOptional ? "optional" : "required",
             relationship.storage == .members ? "members" : "")
+          // Only where it says something: the hashes of models without it stay.
+          if relationship.isOrdered { add("ordered") }
         }
       }
       for constraint in entity.uniquenessConstraints {

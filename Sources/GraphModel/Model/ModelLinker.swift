@@ -96,7 +96,7 @@ struct ModelLinker {
     var columns = [String: Int]()
     for entity in draft.entities {
       let root = lineage(of: entity)[0].name
-      columns[root, default: 0] += propertyCount(of: entity)
+      columns[root, default: 0] += propertyCount(of: entity) + positions(of: entity).count
       if columns[root, default: 0] > Self.maximumCount {
         return report(entity.path, "\(root) and its heirs have more than \(Self.maximumCount) properties together")
       }
@@ -212,6 +212,7 @@ struct ModelLinker {
     if let low = relationship.minimumCount, let high = relationship.maximumCount, low > high {
       report(path + ".maximumCount", "is less than the minimumCount")
     }
+    checkOrder(of: relationship, inverse, in: destination)
   }
 
   private mutating func checkUnique(_ names: [String], of entity: ModelDraft.Entity, index: Int) {
@@ -243,7 +244,9 @@ struct ModelLinker {
     var propertyNumbers = [String: PropertyNumber]()
     for entity in sorted {
       entityNumbers[entity.name] = EntityNumber(entityNumbers.count + 1)
-      let names = entity.attributes.filter { !$0.isTransient }.map(\.name) + entity.relationships.map(\.name)
+      let names =
+        entity.attributes.filter { !$0.isTransient }.map(\.name) + entity.relationships.map(\.name)
+        + positions(of: entity).map(\.name)
       for name in names.sorted(by: { Bytes.order($0, $1) == .ascending }) {
         propertyNumbers["\(entity.name).\(name)"] = PropertyNumber(propertyNumbers.count + 1)
       }
@@ -277,7 +280,7 @@ struct ModelLinker {
   ) -> [Property] {
     // Slots follow the names, not the file: models with equal hashes have equal images.
     let stored =
-      entity.attributes.filter { !$0.isTransient }.map(\.name)
+      entity.attributes.filter { !$0.isTransient }.map(\.name) + positions(of: entity).map(\.name)
       + entity.relationships.filter { storage(of: $0, in: entity) != .inverse }.map(\.name)
     var slots = [String: Int]()
     for name in stored.sorted(by: { Bytes.order($0, $1) == .ascending }) {
@@ -303,10 +306,15 @@ struct ModelLinker {
         destination: entityNumbers[draft.destination] ?? 0,
         inverse: propertyNumbers["\(draft.destination).\(draft.inverse)"] ?? 0, isToMany: draft.isToMany,
         deleteRule: draft.deleteRule, minimumCount: draft.minimumCount, maximumCount: draft.maximumCount,
-        storage: storage)
+        storage: storage, isOrdered: draft.isOrdered,
+        position: positionName(of: draft, in: entity).flatMap { propertyNumbers[$0] })
       add(
         draft.name, draft.documentation, isOptional: draft.isOptional, isStored: storage != .inverse,
         .relationship(relationship))
+    }
+    for position in positions(of: entity) {
+      add(
+        position.name, position.documentation, isOptional: true, isStored: true, .attribute(Self.positionAttribute))
     }
     return properties
   }
@@ -329,6 +337,7 @@ struct ModelLinker {
     guard let destination = byName[relationship.destination],
       let inverse = destination.relationships.first(where: { $0.name == relationship.inverse }), inverse.isToMany
     else { return .inverse }
+    if relationship.isOrdered != inverse.isOrdered { return relationship.isOrdered ? .members : .inverse }
     // Of a many-to-many, the side that the file declares first lists the members.
     let order = draft.entities.flatMap { entity in entity.relationships.map { "\(entity.name).\($0.name)" } }
     let here = order.firstIndex(of: "\(entity.name).\(relationship.name)") ?? 0

@@ -83,6 +83,7 @@ struct ModelDraft {
     var deleteRule: GraphModel.Relationship.DeleteRule
     var minimumCount: Int?
     var maximumCount: Int?
+    var isOrdered = false
   }
 
   var name = ""
@@ -177,12 +178,13 @@ struct ModelReader {
 
   private mutating func relationship(_ json: JSON, _ path: String) -> ModelDraft.Relationship {
     var fields = Fields(json, path: path, in: &mistakes)
-    let relationship = ModelDraft.Relationship(
+    var relationship = ModelDraft.Relationship(
       name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
       isOptional: fields.bool("optional") ?? true, destination: fields.string("destination", required: true) ?? "",
       inverse: fields.string("inverse", required: true) ?? "", isToMany: fields.bool("toMany") ?? false,
       deleteRule: fields.choice("deleteRule") ?? .nullify, minimumCount: fields.integer("minimumCount"),
       maximumCount: fields.integer("maximumCount"))
+    relationship.isOrdered = fields.bool("ordered") ?? false
     fields.finish(&mistakes)
     return relationship
   }
@@ -249,7 +251,9 @@ struct Fields {
   mutating func choice<Choice: RawRepresentable & CaseIterable>(_ name: String, required: Bool = false) -> Choice?
   where Choice.RawValue == String {
     let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-    return value(name, required: required, "one of \(choices)") { $0.stringValue.flatMap(Choice.init(rawValue:)) }
+    return value(name, required: required, "one of \(choices)") { json in
+      Choice.allCases.first { $0.rawValue == json.stringValue }
+    }
   }
 
   /// Nil for a composite, and for what is no type at all, which is reported.
