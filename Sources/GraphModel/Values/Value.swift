@@ -15,7 +15,7 @@ public enum Value: Sendable {
   case data([UInt8])
   /// A to-one relationship.
   case object(ObjectID)
-  /// A stored many-to-many relationship: ids without duplicates, in ascending order.
+  /// A stored many-to-many relationship: ids without duplicates, in ascending order unless the relationship is ordered.
   case objects([ObjectID])
 
   /// Whether there is no value.

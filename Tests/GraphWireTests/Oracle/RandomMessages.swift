@@ -73,7 +73,7 @@ struct RandomMessages {
     case 7: .uuid(key())
     case 8: .data(bytes())
     case 9: .object(id())
-    default: .objects(Set(list { $0.id() }).sorted())
+    default: .objects(OrderMoves.unique(list { $0.id() }))
     }
   }
 
@@ -82,9 +82,10 @@ struct RandomMessages {
   }
 
   mutating func edit() -> Edit {
-    switch Int.random(in: 0..<3, using: &random) {
+    switch Int.random(in: 0..<4, using: &random) {
     case 0: Edit(number(), .set(value()))
     case 1: Edit(number(), .splice(list { $0.splice() }))
+    case 2: Edit(number(), .place(list { $0.id() }, after: maybe { $0.id() }))
     default: Edit(number(), .members(added: list { $0.id() }, removed: list { $0.id() }))
     }
   }
