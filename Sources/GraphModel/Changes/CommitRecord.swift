@@ -60,13 +60,20 @@ public struct ObjectChange: Hashable, Sendable {
   public var after: ObjectImage?
   /// For an update: what happened to each changed property, by slot.
   public var edits: [Edit]
+  /// Of these, places in an ordered relationship that changed only to make room for others: the order among those that
+  /// were there is as it was, so an undo leaves them alone.
+  public var spacing: [PropertyNumber]
 
-  public init(kind: Kind, id: ObjectID, before: ObjectImage?, after: ObjectImage?, edits: [Edit] = []) {
+  public init(
+    kind: Kind, id: ObjectID, before: ObjectImage?, after: ObjectImage?, edits: [Edit] = [],
+    spacing: [PropertyNumber] = []
+  ) {
     self.kind = kind
     self.id = id
     self.before = before
     self.after = after
     self.edits = edits
+    self.spacing = spacing
   }
 }
 

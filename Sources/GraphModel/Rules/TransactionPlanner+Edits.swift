@@ -18,6 +18,9 @@ extension TransactionPlanner {
       return
     }
     switch (property.kind, edit.action) {
+    case (.attribute(let attribute), .set(let value))
+    where attribute.assignment == .position && (isRevival || isUndo):
+      restore(value, property, of: draft)
     case (.attribute(let attribute), .set(let value)):
       set(value, property, attribute, of: draft, isInsert: isInsert, isRevival: isRevival)
     case (.attribute(let attribute), .splice(let splices)):
@@ -43,6 +46,7 @@ extension TransactionPlanner {
       for other in present where !wantedSet.contains(other) { try disconnect(id, other, property, relationship) }
       let presentSet = Set(present)
       for other in wanted where !presentSet.contains(other) { try connect(id, other, property, relationship) }
+      if relationship.isOrdered, violations.isEmpty { try arrange(wanted, property, relationship, of: id) }
     case (.relationship(let relationship), .members(let added, let removed)) where relationship.isToMany:
       for other in removed {
         guard let other = permanent(other) else { continue }
@@ -51,6 +55,8 @@ extension TransactionPlanner {
       for other in added {
         try connect(id, destination(other, of: property, relationship, owner: id), property, relationship)
       }
+    case (.relationship(let relationship), .place(let others, let anchor)) where relationship.isOrdered:
+      try place(others, after: anchor, property, relationship, of: id)
     default:
       throw Refusal(.malformed, "\(draft.entity.name).\(property.name) can't be edited in this way")
     }
@@ -60,7 +66,7 @@ extension TransactionPlanner {
     _ value: Value, _ property: Property, _ attribute: Attribute, of draft: Draft, isInsert: Bool, isRevival: Bool
   ) {
     let id = draft.after.id
-    if let assignment = attribute.assignment, !isRevival, !(isInsert && assignment != .sequence) {
+    if let assignment = attribute.assignment, !isRevival, !(isInsert && [.created, .updated].contains(assignment)) {
       violate(
         id, property, "assigned", value, "\(draft.entity.name).\(property.name) is set by the server, not by a client")
       return
@@ -79,7 +85,7 @@ extension TransactionPlanner {
 
   /// The permanent id of an object that a relationship is to name; violations are noted, and nil's place is taken by
   /// the id as given, which is never written because a violation refuses the transaction.
-  private mutating func destination(
+  mutating func destination(
     _ other: ObjectID, of property: Property, _ relationship: Relationship, owner: ObjectID
   ) throws -> ObjectID {
     guard let other = permanent(other) else {
@@ -157,13 +163,16 @@ extension TransactionPlanner {
     case .inverse: break
     case .reference:
       guard let draft = try touch(id) else { return }
+      let isNew = draft.after[property].objectID != other
       draft.after[property] = .object(other)
+      if isNew { try append(draft, to: other, through: property) }
       gainedReferrers[Reference(target: other, property: property.number), default: []].append(id)
     case .members:
       guard let draft = try touch(id) else { return }
       var ids = draft.after[property].objectIDs
       guard !ids.contains(other) else { return }
-      ids.insert(other, at: ids.firstIndex { other < $0 } ?? ids.endIndex)
+      let place = relationship.isOrdered ? nil : ids.firstIndex { other < $0 }
+      ids.insert(other, at: place ?? ids.endIndex)
       draft.after[property] = .objects(ids)
       gainedReferrers[Reference(target: other, property: property.number), default: []].append(id)
     }
@@ -179,6 +188,7 @@ extension TransactionPlanner {
       guard let draft = try touch(id), draft.entity.property(property.number) != nil,
         draft.after[property].objectID == other
       else { return }
+      withdraw(draft, through: property)
       draft.after[property] = .null
     case .members:
       guard let draft = try touch(id), draft.entity.property(property.number) != nil else { return }
@@ -191,7 +201,8 @@ extension TransactionPlanner {
     countsToCheck[id, default: []].insert(property.number)
   }
 
-  /// The objects at the other end of a relationship as the transaction will leave it, in ascending order.
+  /// The objects at the other end of a relationship as the transaction will leave it; in ascending order unless the
+  /// relationship lists them in one of its own.
   func related(to id: ObjectID, through property: Property) throws -> [ObjectID] {
     guard let relationship = property.relationship else { return [] }
     if relationship.storage != .inverse {

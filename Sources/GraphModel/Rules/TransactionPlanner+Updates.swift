@@ -65,14 +65,17 @@ extension TransactionPlanner {
       return .merged(Edit(edit.property, .splice(rebase(splices, over: all, property: edit.property) ?? splices)))
     }
     switch edit.action {
-    case .members: return .merged(edit)
+    // Neither conflicts with anything: what is added and moved stays, and the server's order decides.
+    case .members, .place: return .merged(edit)
     case .splice(let splices):
       if let rebased = rebase(splices, over: all, property: edit.property) {
         return .merged(Edit(edit.property, .splice(rebased)))
       }
       let base = value(of: property, in: stored, before: past, keepsOwn: false)
       return .conflicting(wanted: edit.applied(to: base) ?? .null, last: last)
-    case .set(let value): return stored[property] == value ? .settled : .conflicting(wanted: value, last: last)
+    case .set(var value):
+      if case .objects(let ids) = value, property.relationship?.isOrdered == false { value = .objects(ids.sorted()) }
+      return stored[property] == value ? .settled : .conflicting(wanted: value, last: last)
     }
   }
 

@@ -12,11 +12,19 @@ extension TransactionPlanner {
           draft.after[property] = .integer(next)
           sequences[property.number] = next + 1
         case .created where isMissing: draft.after[property] = .date(now)
-        case .updated where isInsert ? isMissing : draft.before?.values != draft.after.values:
+        case .updated where isInsert ? isMissing : hasChanged(draft):
           draft.after[property] = .date(now)
         default: break
         }
       }
+    }
+  }
+
+  /// Making room for others is no change of the object.
+  private func hasChanged(_ draft: Draft) -> Bool {
+    guard let before = draft.before, !draft.spacing.isEmpty else { return draft.before?.values != draft.after.values }
+    return draft.entity.storedProperties.contains { property in
+      !draft.spacing.contains(property.number) && before[property] != draft.after[property]
     }
   }
 

@@ -16,6 +16,8 @@ public struct TransactionPlanner {
     var isDeleted = false
     /// What a text's edits were after merging, so that history and deltas can say them as splices.
     var splices = [PropertyNumber: [TextSplice]]()
+    /// Places that changed only to make room for others.
+    var spacing = Set<PropertyNumber>()
 
     init(entity: Entity, before: ObjectImage? = nil, after: ObjectImage) {
       self.entity = entity
@@ -46,6 +48,8 @@ public struct TransactionPlanner {
   let transaction: Transaction
   let revision: Revision
   let now: Timestamp
+  /// The transaction was made from history: it may set places.
+  let isUndo: Bool
 
   /// The objects touched so far, and their order.
   var drafts = [ObjectID: Draft]()
@@ -59,6 +63,8 @@ public struct TransactionPlanner {
   /// Which objects came to refer to an object in this transaction, for the side of a relationship that stores nothing.
   /// Entries may be out of date: a reader checks them against the drafts.
   var gainedReferrers = [Reference: [ObjectID]]()
+  /// The ordered relationships whose members' places changed.
+  var lists = [Reference: ListChanges]()
   /// The unique keys of the objects that this transaction inserts.
   var insertedKeys = [UniqueKey: ObjectID]()
   /// Objects that `overwrite` or `rollback` decides whole.
@@ -70,14 +76,15 @@ public struct TransactionPlanner {
   /// - Parameters:
   ///   - revision: the revision that the commit will have.
   ///   - now: the time of the commit.
+  ///   - isUndo: the store made the transaction from history; no client did.
   ///   - allocate: makes a new permanent id.
   /// - Throws: `Refusal`, or whatever the reader throws.
   public static func plan(
     _ transaction: Transaction, reader: any GraphReader, revision: Revision, now: Timestamp,
-    allocate: (EntityNumber) -> ObjectID
+    isUndo: Bool = false, allocate: (EntityNumber) -> ObjectID
   ) throws -> TransactionPlan {
     var planner = TransactionPlanner(
-      reader: reader, model: reader.model, transaction: transaction, revision: revision, now: now)
+      reader: reader, model: reader.model, transaction: transaction, revision: revision, now: now, isUndo: isUndo)
     return try planner.run(allocate: allocate)
   }
 
@@ -121,7 +128,10 @@ public struct TransactionPlanner {
       } else if let before = draft.before {
         let edits = edits(of: draft, since: before)
         if !edits.isEmpty {
-          changes.append(ObjectChange(kind: .updated, id: id, before: before, after: draft.after, edits: edits))
+          let spacing = edits.map(\.property).filter { draft.spacing.contains($0) }
+          changes.append(
+            ObjectChange(
+              kind: .updated, id: id, before: before, after: draft.after, edits: edits, spacing: spacing))
         }
       } else {
         changes.append(ObjectChange(kind: .inserted, id: id, before: nil, after: draft.after))
