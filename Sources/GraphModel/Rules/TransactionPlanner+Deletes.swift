@@ -44,7 +44,7 @@ extension TransactionPlanner {
   private mutating func keeps(_ draft: Draft, against change: Change) throws -> Bool {
     guard let before = draft.before, before.revision > change.base, change.base > 0 else { return false }
     let past = try reader.history(of: before.id, after: change.base)
-    let others = past.filter { $0.replica != transaction.id.replica && $0.isSomebodysEdit(in: model) && !$0.isSpacing }
+    let others = past.filter { $0.replica != transaction.id.replica && $0.isSomebodysEdit(in: model) }
     guard let last = others.last else { return false }
     let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
     conflicts.append(

@@ -62,7 +62,8 @@ extension PastChange {
     guard kind == .updated, !edits.isEmpty else { return true }
     return edits.contains { edit in
       guard let attribute = model.property(edit.property)?.attribute else { return true }
-      return attribute.assignment == nil && !attribute.isDerived
+      if spacing.contains(edit.property) { return false }
+      return [nil, .position].contains(attribute.assignment) && !attribute.isDerived
     }
   }
 }

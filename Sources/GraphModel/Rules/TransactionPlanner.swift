@@ -144,8 +144,13 @@ public struct TransactionPlanner {
 
   private func edits(of draft: Draft, since before: ObjectImage) -> [Edit] {
     var edits = [Edit]()
+    // A place among other members is another place, even under the same number.
+    var places = Set<PropertyNumber>()
     for property in draft.entity.properties {
-      guard let slot = property.slot, before.values[slot] != draft.after.values[slot] else { continue }
+      guard let slot = property.slot,
+        before.values[slot] != draft.after.values[slot] || places.contains(property.number)
+      else { continue }
+      if let position = property.relationship?.position { places.insert(position) }
       if let splices = draft.splices[property.number] {
         edits.append(Edit(property.number, .splice(splices)))
       } else {

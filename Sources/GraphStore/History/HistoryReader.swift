@@ -150,7 +150,7 @@ struct HistoryReader {
       changes.append(
         ObjectChange(
           kind: change.kind, id: change.id, before: before, after: change.kind == .deleted ? nil : after,
-          edits: change.edits.map(\.edit)))
+          edits: change.edits.map(\.edit), spacing: change.spacing))
     }
     return changes
   }
@@ -163,7 +163,7 @@ struct HistoryReader {
       past.append(
         PastChange(
           revision: revision, author: entry.author, replica: entry.replica, kind: change.kind,
-          edits: change.edits.map(\.edit), reversals: change.edits.map(\.reversed)))
+          edits: change.edits.map(\.edit), reversals: change.edits.map(\.reversed), spacing: change.spacing))
       revision = change.previous
     }
     return past.reversed()

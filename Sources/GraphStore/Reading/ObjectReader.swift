@@ -142,6 +142,35 @@ final class ObjectReader: ImageSource {
     return found
   }
 
+  /// The members of an ordered relationship from a place on, for the engine of rules.
+  func readMembers(
+    of parent: ObjectID, through reference: Property, beyond place: MemberPlace?, ascending: Bool, limit: Int
+  ) throws -> [MemberPlace] {
+    guard let table = layout.table(of: reference.owner), let column = table.column(of: reference.number),
+      let position = reference.relationship?.position.flatMap({ table.column(of: $0) }), let target = try find(parent)
+    else { return [] }
+    let (name, direction) = (quoted(position.name), ascending ? "ASC" : "DESC")
+    let beyond = place == nil ? "" : "AND (\(name), _id) \(ascending ? ">" : "<") (?, ?)"
+    let row = try connection.statement(
+      """
+      SELECT \(name), _id, _entity FROM \(quoted(table.name)) WHERE \(quoted(column.name)) = ? \(beyond)
+      ORDER BY \(name) \(direction), _id \(direction) LIMIT ?
+      """)
+    row.bind(1, target.row)
+    if let place {
+      row.bind(2, place.position)
+      row.bind(3, place.id.key)
+    }
+    row.bind(place == nil ? 2 : 4, Int64(limit))
+    var found = [MemberPlace]()
+    defer { sqlite3_reset(row.statement) }
+    while try connection.step(row) {
+      let id = ObjectID(key: row.id(1), entity: EntityNumber(truncatingIfNeeded: row.integer(2)))
+      found.append(MemberPlace(position: row.integer(0), id: id))
+    }
+    return found
+  }
+
   // MARK: - ImageSource
 
   func image(of id: ObjectID) -> ObjectImage? { noting { try readImage(of: id) } ?? nil }

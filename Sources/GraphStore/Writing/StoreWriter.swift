@@ -67,7 +67,8 @@ final class StoreWriter {
       let (transaction, author, undoes, skipped) = try resolve(request)
       var high = max(lastIDHigh + 1, UInt64(max(0, time)) << 8)
       let plan = try TransactionPlanner.plan(
-        transaction, reader: PlanReader(writer: self), revision: revision + 1, now: time
+        transaction, reader: PlanReader(writer: self), revision: revision + 1, now: time,
+        isUndo: undoes != nil
       ) { entity in
         defer { high += 1 }
         return ObjectID(key: UniqueID(high: high, low: random()), entity: entity)
@@ -299,6 +300,13 @@ private struct PlanReader: GraphReader {
 
   func referrers(to id: ObjectID, through property: Property) throws -> [ObjectID] {
     try writer.objects.readReferrers(to: id, through: property)
+  }
+
+  func members(
+    of parent: ObjectID, through reference: Property, beyond place: MemberPlace?, ascending: Bool, limit: Int
+  ) throws -> [MemberPlace] {
+    try writer.objects.readMembers(
+      of: parent, through: reference, beyond: place, ascending: ascending, limit: limit)
   }
 
   func deletion(of id: ObjectID) throws -> (revision: Revision, author: String)? {
