@@ -59,12 +59,13 @@ extension ObjectContext {
   }
 
   private func edits(_ locals: [PropertyNumber: ObjectState.LocalValue]) -> [Edit] {
-    locals.sorted { $0.key < $1.key }.compactMap { number, local in
-      guard let property = model.property(number) else { return nil }
+    locals.sorted { $0.key < $1.key }.flatMap { number, local -> [Edit] in
+      guard let property = model.property(number) else { return [] }
+      if property.relationship?.isOrdered == true { return local.orderedEdits(number) }
       if property.relationship?.isToMany == true {
-        return Edit(number, .members(added: local.added.sorted(), removed: local.removed.sorted()))
+        return [Edit(number, .members(added: local.added.sorted(), removed: local.removed.sorted()))]
       }
-      return Edit(number, .set(local.value))
+      return [Edit(number, .set(local.value))]
     }
   }
 
@@ -162,7 +163,9 @@ extension ObjectContext {
     for (number, local) in edits {
       guard let property = state.entity.property(number) else { continue }
       if local.textBase != nil { state.uncertainTexts.insert(number) }
-      if property.relationship?.isToMany == true {
+      if property.relationship?.isOrdered == true {
+        image[property] = .objects(local.editing(image[property].objectIDs))
+      } else if property.relationship?.isToMany == true {
         let ids = Set(image[property].objectIDs).subtracting(local.removed).union(local.added)
         image[property] = .objects(ids.sorted())
       } else {

@@ -9,6 +9,8 @@ final class ObjectState {
     /// For a to-many: what was added and taken away, so that edits of others merge.
     var added = Set<ObjectID>()
     var removed = Set<ObjectID>()
+    /// For an ordered to-many: what was put where, in turn.
+    var moves = [Move]()
     /// For a text: what it said when the edit began, and what was done to it since.
     var textBase: String?
     var splices: [TextSplice]?
@@ -17,7 +19,9 @@ final class ObjectState {
     func merged(with newer: LocalValue) -> LocalValue {
       var both = LocalValue(
         value: newer.value, added: added.subtracting(newer.removed).union(newer.added),
-        removed: removed.subtracting(newer.added).union(newer.removed), textBase: textBase)
+        removed: removed.subtracting(newer.added).union(newer.removed), moves: moves, textBase: textBase)
+      for id in newer.removed { both.forgetMoves(of: id) }
+      both.moves += newer.moves
       both.follow(self, newer)
       return both
     }
@@ -79,8 +83,11 @@ final class ObjectState {
   }
 
   private func members(_ property: Property) -> [ObjectID] {
+    if property.relationship?.isOrdered == true {
+      return locals(of: property).reduce(storedValue(property).objectIDs) { list, local in local.editing(list) }
+    }
     var ids = Set(storedValue(property).objectIDs)
-    for local in sent.compactMap({ $0.edits[property.number] }) + [edits[property.number]].compactMap({ $0 }) {
+    for local in locals(of: property) {
       ids = ids.subtracting(local.removed).union(local.added)
     }
     return ids.sorted()
@@ -92,6 +99,7 @@ final class ObjectState {
       var local = local
       if local.value.objectID == temporary { local.value = .object(permanent) }
       if local.added.remove(temporary) != nil { local.added.insert(permanent) }
+      local.replaceInMoves(temporary, by: permanent)
       if local.removed.remove(temporary) != nil { local.removed.insert(permanent) }
       return local
     }

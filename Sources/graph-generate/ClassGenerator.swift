@@ -45,7 +45,10 @@ struct ClassGenerator {
     let parent = entity.parent.flatMap { model.entity($0)?.name } ?? "ManagedObject"
     let composites = entity.composites.filter { $0.owner == entity.number }
     let members = Set(composites.flatMap(\.members))
-    let own = entity.properties.filter { $0.owner == entity.number && !members.contains($0.number) }
+    // The places of an ordered relationship are the server's; they show as the order of its objects.
+    let own = entity.properties.filter {
+      $0.owner == entity.number && !members.contains($0.number) && $0.attribute?.assignment != .position
+    }
     var lines = [
       comment(entity.documentation, entity.name),
       "open class \(entity.name): \(parent) {",
@@ -128,13 +131,24 @@ struct ClassGenerator {
     let number = property.number
     if relationship.isToMany {
       let capitalized = property.name.prefix(1).uppercased() + property.name.dropFirst()
-      return """
+      var source = """
           public var `\(property.name)`: [\(destination)] { objects(\(number), \(destination).self) }
 
           public func addTo\(capitalized)(_ object: \(destination)) { add(object, to: \(number)) }
 
           public func removeFrom\(capitalized)(_ object: \(destination)) { remove(object, from: \(number)) }
         """
+      if relationship.isOrdered {
+        source += """
+
+
+            /// Behind `other`, or at the beginning for nil; a member moves.
+            public func insertInto\(capitalized)(_ object: \(destination), after other: \(destination)?) {
+              insert(object, into: \(number), after: other)
+            }
+          """
+      }
+      return source
     }
     return """
         public var `\(property.name)`: \(destination)? {
