@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test func ofAManyToManyTheOrderedSideStoresWhereverItStands() throws {
-    let model = try Model(parsing: OrderedTwin<SeededGenerator>.source.utf8)
+    let model = try Fixtures.ordered()
     #expect(model.entity(named: "Project")?.property(named: "chapters")?.relationship?.storage == .inverse)
     let projects = try #require(model.entity(named: "Chapter")?.property(named: "projects")?.relationship)
     #expect(projects.storage == .members && projects.isOrdered && projects.position == nil)
@@ -96,7 +96,7 @@ import Testing
     var steps = [ObjectID]()
 
     init(steps count: Int) throws {
-      let graph = MemoryGraph(try Model(parsing: OrderedTwin<SeededGenerator>.source.utf8))
+      let graph = MemoryGraph(try Fixtures.ordered())
       self.graph = graph
       let made = graph.temporary("Project")
       let changes = (0..<count).map { _ in Change(.insert, graph.temporary("Step")) }

@@ -104,11 +104,11 @@ extension TransactionPlanner {
     }
   }
 
-  /// The value that an edit would have given, had nobody else changed anything; null for members.
+  /// The value that an edit would have given, had nobody else changed anything; null for members and their places.
   private func wanted(_ edit: Edit, _ stored: ObjectImage, _ past: [PastChange]) -> Value {
     switch edit.action {
     case .set(let value): return value
-    case .members: return .null
+    case .members, .place: return .null
     case .splice:
       guard let property = model.property(edit.property) else { return .null }
       return edit.applied(to: value(of: property, in: stored, before: past, keepsOwn: false)) ?? .null

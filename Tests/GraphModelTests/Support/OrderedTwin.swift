@@ -1,22 +1,9 @@
 import GraphModel
+import GraphTesting
 
 /// Ordered relationships twice: through the rules, and as arrays that a person would move things about in. Random
 /// transactions go to both.
 struct OrderedTwin<Random: RandomNumberGenerator> {
-  static var source: String {
-    """
-    {"format": 1, "name": "Ordered", "version": 1, "entities": [
-      {"name": "Project", "relationships": [
-        {"name": "steps", "destination": "Step", "inverse": "project", "toMany": true, "ordered": true},
-        {"name": "chapters", "destination": "Chapter", "inverse": "projects", "toMany": true}]},
-      {"name": "Item", "abstract": true, "attributes": [{"name": "changedAt", "type": "date", "assigned": "updated"}]},
-      {"name": "Step", "parent": "Item", "attributes": [{"name": "label", "type": "string", "default": ""}],
-       "relationships": [{"name": "project", "destination": "Project", "inverse": "steps"}]},
-      {"name": "Chapter", "relationships": [
-        {"name": "projects", "destination": "Project", "inverse": "chapters", "toMany": true, "ordered": true}]}]}
-    """
-  }
-
   let graph: MemoryGraph
   var random: Random
   /// For each project its steps, for each chapter its projects.
@@ -30,7 +17,7 @@ struct OrderedTwin<Random: RandomNumberGenerator> {
   private(set) var spaced = 0
 
   init(random: Random) throws {
-    graph = MemoryGraph(try Model(parsing: Self.source.utf8))
+    graph = MemoryGraph(try Fixtures.ordered())
     self.random = random
     let made = (0..<3).map { _ in graph.temporary("Project") } + (0..<2).map { _ in graph.temporary("Chapter") }
     let ids = try graph.commit(made.map { Change(.insert, $0) }).identities.map(\.permanent)
