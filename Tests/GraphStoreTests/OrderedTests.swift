@@ -220,7 +220,7 @@ import Testing
     let scene = try Scene("az")
     var madeRoom = false
     for _ in 0..<60 where !madeRoom {
-      let step = try scene.store.insertion("Step", ["label": "-"])
+      let step = try scene.store.insertion("Step", ["label": .string("-")])
       let record = try #require(try scene.store.commit([step, scene.place([step.id], after: "a")]).record)
       madeRoom = record.changes.contains { !$0.spacing.isEmpty }
     }
