@@ -67,8 +67,9 @@ public enum OrderPositions {
     return split(left, count, right, all)
   }
 
-  /// How much emptier a range must be than one of half its size: between 1 and 2. 1.5 moves the fewest members when
-  /// ten thousand newcomers come at one place, about eight for each; 1.3 moves 13, and so does 1.8.
+  /// How much emptier a range must be than one of half its size: between 1 and 2. When ten thousand newcomers
+  /// come at one place, 1.5 moves about eight members for each, 1.3 twelve and 1.8 seventeen; 1.6 moves seven, and has no
+  /// room for a list of a million (docs/decisions/0009-positions.md).
   private static let thinning = 1.5
 
   /// How many members a range of 2ⁿ numbers may have once it is spread out.

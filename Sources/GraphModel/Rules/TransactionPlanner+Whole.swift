@@ -67,7 +67,8 @@ extension TransactionPlanner {
     let edited = Set(contest.edits.map(\.edit.property))
     let unseen = past.filter { $0.revision > contest.seen }
     for property in draft.entity.storedProperties where !edited.contains(property.number) {
-      guard property.attribute?.assignment == nil, property.relationship?.isToMany != true,
+      guard property.attribute?.assignment == nil, property.attribute?.isDerived != true,
+        property.relationship?.isToMany != true,
         let last = unseen.last(where: { change in
           change.replica != transaction.id.replica && change.edits.contains { $0.property == property.number }
         })
@@ -84,7 +85,10 @@ extension TransactionPlanner {
   private mutating func overwrite(
     _ edit: Edit, of draft: Draft, _ stored: ObjectImage, _ past: [PastChange]
   ) throws {
-    if case .members = edit.action { return try apply(edit, to: draft, isInsert: false) }
+    switch edit.action {
+    case .members, .place: return try apply(edit, to: draft, isInsert: false)
+    case .set, .splice: break
+    }
     let last = past.last { change in
       change.replica != transaction.id.replica && change.edits.contains { $0.property == edit.property }
     }
