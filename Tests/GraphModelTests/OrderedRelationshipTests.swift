@@ -30,7 +30,8 @@ import Testing
     #expect(step.property(named: "project")?.relationship?.position == place.number)
     let steps = try #require(model.entity(named: "Project")?.property(named: "steps")?.relationship)
     #expect(steps.isOrdered && steps.position == place.number)
-    #expect(try [SortKey](parsing: "-project.order", entity: step, model: model) == [SortKey(place.number, ascending: false)])
+    #expect(
+      try [SortKey](parsing: "-project.order", entity: step, model: model) == [SortKey(place.number, ascending: false)])
   }
 
   @Test func orderIsPartOfTheHashOnlyWhereItIs() throws {

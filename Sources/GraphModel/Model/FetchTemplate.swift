@@ -23,7 +23,8 @@ public struct FetchTemplate: Hashable, Sendable {
     }
     if let unknown = arguments.keys.sorted().first(where: { !variables.contains($0) }) {
       let names = variables.isEmpty ? "none" : variables.map { "$" + $0 }.joined(separator: ", ")
-      throw PredicateSyntaxError(scalar: 1, reason: "\(name) has no variable $\(unknown); it has \(names)", text: predicate)
+      throw PredicateSyntaxError(
+        scalar: 1, reason: "\(name) has no variable $\(unknown); it has \(names)", text: predicate)
     }
     let condition: GraphPredicate =
       predicate.isEmpty
