@@ -66,7 +66,11 @@ public struct Hub {
     case .tick(let milliseconds): tick(milliseconds, &actions)
     case .shutdown: shutDown(&actions)
     }
+    tellWriter(&actions)
   }
+
+  /// Which queries the writer is to look after.
+  mutating func tellWriter(_ actions: inout [HubAction]) { actions += queries.takeWatches() }
 
   public mutating func handle(_ event: HubEvent) -> [HubAction] {
     var actions = [HubAction]()

@@ -50,6 +50,9 @@ public enum HubAction: Sendable {
   case cancelRead(Ticket)
   /// Commits for a session that lags behind the ring.
   case history(Ticket, after: Revision, through: Revision)
+  /// From the next batch on, records say what becomes of this query, which follows paths.
+  case watch(LiveQuery, number: UInt64)
+  case unwatch(UInt64)
   /// Was the store ever in this state?
   case recognize(Ticket, Token)
   case statistics(Ticket)

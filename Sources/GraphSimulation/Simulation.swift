@@ -267,6 +267,8 @@ public final class Simulation {
       node.release(ticket)
     case .cancelRead(let ticket): node.streams[ticket] = nil
     case .history(let ticket, let after, let through): node.jobs.append(.history(ticket, after, through))
+    case .watch(let query, let number): node.store.watch(query, number: number)
+    case .unwatch(let number): node.store.unwatch(number)
     case .recognize(let ticket, let token): node.jobs.append(.recognize(ticket, token))
     case .statistics(let ticket): node.jobs.append(.statistics(ticket))
     case .pauseReading(let id): node.paused.insert(id)

@@ -7,6 +7,7 @@ extension SQLiteStore {
   /// Called by one caller at a time.
   public func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult] {
     if isInDoubt { try reopen() }
+    takeWatches()
     do {
       return try pool.writeWithoutTransaction { database in
         let writer = try self.writer ?? makeWriter(database)
@@ -51,7 +52,8 @@ extension SQLiteStore {
         // A savepoint gives a request's half-done writes back; a lone one has the transaction itself for that.
         if batch.count > 1 { try connection.run(Self.save) }
         results.append(
-          try writer.perform(request, now: now, forgetful: plantedBug == .forgottenTransactionID))
+          try writer.perform(
+            request, now: now, related: related, forgetful: plantedBug == .forgottenTransactionID))
         if batch.count > 1 { try connection.run(Self.release) }
       }
       try writer.words.feedIfDue(head: writer.revision)

@@ -18,10 +18,11 @@ extension ToClient: BinaryForm {
         for object in objects { $0.field(2, object) }
         $0.field(3, isComplete)
       }
-    case .subscribed(let query, let resumed):
+    case .subscribed(let query, let resumed, let known):
       writer.message(7) {
         $0.field(1, query)
         $0.field(2, resumed)
+        $0.field(3, known)
       }
     case .unsubscribed(let query): writer.message(8) { $0.field(1, query) }
     case .delta(let delta): writer.field(9, delta)
@@ -86,13 +87,14 @@ extension ToClient: BinaryForm {
         guard let committed else { throw MalformedMessage("a commit's reply is empty") }
         body = .committed(committed, objects: objects, isComplete: isComplete)
       case 7:
-        var (query, resumed): (UInt64, Bool) = (0, false)
+        var (query, resumed, known): (UInt64, Bool, Bool) = (0, false, false)
         var inner = try field.reader()
         while let (number, field) = try inner.next() {
           if number == 1 { query = try field.unsigned() }
           if number == 2 { resumed = try field.bool() }
+          if number == 3 { known = try field.bool() }
         }
-        body = .subscribed(query: query, resumed: resumed)
+        body = .subscribed(query: query, resumed: resumed, known: known)
       case 8: body = .unsubscribed(query: try field.first())
       case 9: body = .delta(try field.form())
       case 10:

@@ -15,7 +15,9 @@ public struct ToClient: Hashable, Sendable {
     /// `isComplete`: the objects are all that the commit changed and that are still there.
     case committed(Committed, objects: [ObjectImage], isComplete: Bool)
     /// `query` is the server's number on this connection. `resumed`: deltas follow, no chunks.
-    case subscribed(query: UInt64, resumed: Bool)
+    /// `known`: the store remembers the state that the client named; where it did not resume all the same, the query
+    /// follows paths.
+    case subscribed(query: UInt64, resumed: Bool, known: Bool = false)
     /// No delta of this query follows.
     case unsubscribed(query: UInt64)
     /// What a commit did to one query.

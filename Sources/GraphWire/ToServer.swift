@@ -97,7 +97,7 @@ public struct Fetch: Hashable, Sendable {
 public struct Subscribe: Hashable, Sendable {
   /// Objects of this entity and of all that inherit from it.
   public var entity: EntityNumber
-  /// Empty for all of them; it may read an object's own properties only.
+  /// Empty for all of them.
   public var predicate: String
   /// Deltas carry whole objects, for clients that hold no copy.
   public var wholeObjects: Bool

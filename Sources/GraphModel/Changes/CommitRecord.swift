@@ -16,10 +16,12 @@ public struct CommitRecord: Hashable, Sendable {
   public var undoes: Revision?
   /// What happened to each object, deletes by cascade and inverses included; each object once.
   public var changes: [ObjectChange]
+  /// What it did to the live queries that follow paths; nil where none is followed, and for a record of the past.
+  public var related: RelatedEffects?
 
   public init(
     revision: Revision, time: Timestamp, author: String, transaction: TransactionID, fingerprint: UInt64,
-    undo: UndoGroup? = nil, undoes: Revision? = nil, changes: [ObjectChange]
+    undo: UndoGroup? = nil, undoes: Revision? = nil, changes: [ObjectChange], related: RelatedEffects? = nil
   ) {
     self.revision = revision
     self.time = time
@@ -29,11 +31,12 @@ public struct CommitRecord: Hashable, Sendable {
     self.undo = undo
     self.undoes = undoes
     self.changes = changes
+    self.related = related
   }
 
   /// About how many bytes the record takes in memory; what a ring of records is bounded by.
   public var approximateSize: Int {
-    var size = 200 + author.utf8.count
+    var size = 200 + author.utf8.count + (related?.approximateSize ?? 0)
     for change in changes {
       size += 100
       if let before = change.before { for value in before.values { size += value.approximateSize } }

@@ -30,6 +30,13 @@ public protocol GraphStoring: Sendable {
   /// Whether the store was ever in this state.
   func recognizes(_ token: Token) throws -> Bool
 
+  /// From the next batch on, records say what their commits do to this query, which follows paths through relationships.
+  /// From any thread; numbers rise.
+  func watch(_ query: LiveQuery, number: UInt64)
+
+  /// Records need no longer speak of the query.
+  func unwatch(_ number: UInt64)
+
   /// What `stickies status` tells of the store.
   func statistics() throws -> StoreStatistics
 }

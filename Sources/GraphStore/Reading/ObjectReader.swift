@@ -171,12 +171,40 @@ final class ObjectReader: ImageSource {
     return found
   }
 
+  private func countReferrers(to id: ObjectID, through property: Property) throws -> Int {
+    guard let relationship = property.relationship, let table = layout.table(of: property.owner),
+      let target = try find(id)?.row
+    else { return 0 }
+    let sql: String
+    switch relationship.storage {
+    case .inverse: return 0
+    case .reference:
+      guard let column = table.column(of: property.number) else { return 0 }
+      sql = "SELECT count(*) FROM \(quoted(table.name)) WHERE \(quoted(column.name)) = ?"
+    case .members: sql = "SELECT count(*) FROM \(quoted(EntityTable.edgeName(property, model))) WHERE member = ?"
+    }
+    let row = try connection.statement(sql)
+    row.bind(1, target)
+    defer { sqlite3_reset(row.statement) }
+    return try connection.step(row) ? Int(row.integer(0)) : 0
+  }
+
   // MARK: - ImageSource
 
   func image(of id: ObjectID) -> ObjectImage? { noting { try readImage(of: id) } ?? nil }
 
   func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
     noting { try readReferrers(to: id, through: property) } ?? []
+  }
+
+  func referrerCount(to id: ObjectID, through property: Property) -> Int {
+    noting { try countReferrers(to: id, through: property) } ?? 0
+  }
+
+  /// What went wrong since the last call.
+  func takeFailure() -> (any Error)? {
+    defer { failure = nil }
+    return failure
   }
 
   private func noting<Result>(_ body: () throws -> Result) -> Result? {

@@ -58,7 +58,10 @@ final class StoreWriter {
 
   /// Commits one request inside the transaction that is open. Nothing has been written when it is refused.
   /// - Parameter forgetful: test only; a transaction that was committed before is not recognized.
-  func perform(_ request: WriteRequest, now: Timestamp, forgetful: Bool = false) throws -> WriteResult {
+  /// - Parameter related: live queries of which the record is to say what becomes of them.
+  func perform(
+    _ request: WriteRequest, now: Timestamp, related: RelatedQueries, forgetful: Bool = false
+  ) throws -> WriteResult {
     if !forgetful, let outcome = try earlierOutcome(of: request.id) {
       return WriteResult(outcome: outcome, record: nil)
     }
@@ -73,12 +76,20 @@ final class StoreWriter {
         defer { high += 1 }
         return ObjectID(key: UniqueID(high: high, low: random()), entity: entity)
       }
-      let record = try write(plan, transaction, author: author, undoes: undoes, time: time, conflicts: skipped)
+      var result = try write(plan, transaction, author: author, undoes: undoes, time: time, conflicts: skipped)
       lastIDHigh = high
-      return record
+      if !related.isEmpty { result.record?.related = try effects(of: plan.changes, on: related) }
+      return result
     } catch let refusal as Refusal {
       return WriteResult(outcome: .refused(refusal), record: nil)
     }
+  }
+
+  /// Read on the writer's own connection, behind the writes: what the commit left is what is there.
+  private func effects(of changes: [ObjectChange], on related: RelatedQueries) throws -> RelatedEffects {
+    let effects = related.effects(of: changes, in: objects)
+    if let failure = objects.takeFailure() { throw failure }
+    return effects
   }
 
   private func resolve(

@@ -104,11 +104,12 @@ extension OracleMapping {
               $0.objects = objects.map(object)
               $0.complete = isComplete
             })
-        case .subscribed(let query, let resumed):
+        case .subscribed(let query, let resumed, let known):
           .subscribed(
             make {
               $0.query = query
               $0.resumed = resumed
+              $0.known = known
             })
         case .unsubscribed(let query): .unsubscribed(make { $0.query = query })
         case .delta(let delta): .delta(self.delta(delta))

@@ -164,7 +164,7 @@ struct RandomMessages {
           revision: integer(), fingerprint: unsigned(),
           identities: list { .init(temporary: $0.id(), permanent: $0.id()) },
           conflicts: list { $0.conflict() }), objects: list { $0.object() }, isComplete: bool()),
-      .subscribed(query: unsigned(), resumed: bool()), .unsubscribed(query: unsigned()), .delta(delta()),
+      .subscribed(query: unsigned(), resumed: bool(), known: bool()), .unsubscribed(query: unsigned()), .delta(delta()),
       .advance(revision: integer(), fingerprint: unsigned()), .reset(query: unsigned(), reason: string()),
       .log(list { $0.entry() }, last: bool()), .status(status()), .pong(token()),
       .close(code: string(), message: string()),

@@ -1392,6 +1392,9 @@ nonisolated struct Graph_Subscribed: Sendable {
   /// deltas since the client's revision follow; otherwise chunks of a first result
   var resumed: Bool = false
 
+  /// the store remembers the client's state, whether or not the query resumed
+  var known: Bool = false
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -3957,7 +3960,7 @@ nonisolated extension Graph_CommitReply: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Graph_Subscribed: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Subscribed"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}query\0\u{1}resumed\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}query\0\u{1}resumed\0\u{1}known\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3967,6 +3970,7 @@ nonisolated extension Graph_Subscribed: SwiftProtobuf.Message, SwiftProtobuf._Me
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.query) }()
       case 2: try { try decoder.decodeSingularBoolField(value: &self.resumed) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.known) }()
       default: break
       }
     }
@@ -3979,12 +3983,16 @@ nonisolated extension Graph_Subscribed: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.resumed != false {
       try visitor.visitSingularBoolField(value: self.resumed, fieldNumber: 2)
     }
+    if self.known != false {
+      try visitor.visitSingularBoolField(value: self.known, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Graph_Subscribed, rhs: Graph_Subscribed) -> Bool {
     if lhs.query != rhs.query {return false}
     if lhs.resumed != rhs.resumed {return false}
+    if lhs.known != rhs.known {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
