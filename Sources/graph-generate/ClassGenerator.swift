@@ -29,6 +29,8 @@ struct ClassGenerator {
     for enumeration in model.enumerations { lines += ["", self.source(of: enumeration)] }
     for composite in model.composites { lines += ["", self.source(of: composite)] }
     for entity in model.entities { lines += ["", self.source(of: entity)] }
+    for enumeration in model.enumerations { lines += ["", conformance(of: enumeration)] }
+    for entity in model.entities { lines += ["", paths(of: entity)] }
     return lines.joined(separator: "\n") + "\n"
   }
 
