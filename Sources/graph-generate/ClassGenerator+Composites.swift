@@ -65,7 +65,7 @@ extension ClassGenerator {
     if composite.isOptional {
       lines += [
         "  ///", "  /// Nil when all of it is null.",
-        "  public var `\(composite.name)`: \(composite.composite)? {",
+        "  public var `\(name(composite.name))`: \(composite.composite)? {",
         "    get { \(numbers).allSatisfy { value($0).isNull } ? nil : \(composite.composite)(self, \(numbers)) }",
         "    set {",
         "      guard let newValue else { return \(numbers).forEach { setValue(.null, for: $0) } }",
@@ -75,7 +75,7 @@ extension ClassGenerator {
       ]
     } else {
       lines += [
-        "  public var `\(composite.name)`: \(composite.composite) {",
+        "  public var `\(name(composite.name))`: \(composite.composite) {",
         "    get { \(composite.composite)(self, \(numbers)) }",
         "    set { newValue.write(to: self, \(numbers)) }",
         "  }",

@@ -12,11 +12,11 @@ struct ClassGenerator {
       comment(model.documentation, model.name),
       "public enum \(model.name)Model {",
       "  /// The model file, as the program was built with it.",
-      "  public static let source = #\"\"\"",
     ]
-    lines += model.source.split(separator: "\n", omittingEmptySubsequences: false).map { "    " + $0 }
+    let literal = rawLiteral(model.source, indent: "    ")
+    lines += ["  public static let source = " + literal[0]] + literal.dropFirst()
     lines += [
-      "    \"\"\"#", "",
+      "",
       "  /// The model. The file was checked when this code was generated from it.",
       "  public static let model: Model = {",
       "    do { return try Model(parsing: source.utf8) } catch { preconditionFailure(\"\\(error)\") }",
@@ -64,7 +64,9 @@ struct ClassGenerator {
   private func declaration(of property: Property) -> String {
     let documentation = comment(property.documentation, property.name, "  ") + "\n"
     switch property.kind {
-    case .attribute(let attribute): return documentation + declaration(property, attribute)
+    case .attribute(let attribute):
+      let note = defaultNote(attribute).map { "  ///\n  /// \($0)\n" } ?? ""
+      return documentation + note + declaration(property, attribute)
     case .relationship(let relationship): return documentation + declaration(property, relationship)
     }
   }
@@ -77,20 +79,18 @@ struct ClassGenerator {
 
   /// The Swift type of an attribute, how it is read from a value, how it is made into one, and what stands for none.
   func swift(_ attribute: Attribute) -> (type: String, pattern: String, wrap: String, none: String) {
-    switch attribute.kind {
-    case .bool: ("Bool", ".bool(let value)", ".bool(newValue)", "false")
-    case .integer: ("Int64", ".integer(let value)", ".integer(newValue)", "0")
-    case .double: ("Double", ".double(let value)", ".double(newValue)", "0")
-    case .decimal: ("DecimalValue?", ".decimal(let value)", ".decimal(newValue)", "nil")
-    case .date: ("Timestamp", ".date(let value)", ".date(newValue)", "0")
-    case .uuid: ("UniqueID", ".uuid(let value)", ".uuid(newValue)", ".zero")
-    case .data: ("[UInt8]", ".data(let value)", ".data(newValue)", "[]")
-    case .string, .text, .uri, .json: ("String", ".string(let value)", ".string(newValue)", "\"\"")
+    let none = fallback(attribute)
+    return switch attribute.kind {
+    case .bool: ("Bool", ".bool(let value)", ".bool(newValue)", none)
+    case .integer: ("Int64", ".integer(let value)", ".integer(newValue)", none)
+    case .double: ("Double", ".double(let value)", ".double(newValue)", none)
+    case .decimal: ("DecimalValue", ".decimal(let value)", ".decimal(newValue)", none)
+    case .date: ("Timestamp", ".date(let value)", ".date(newValue)", none)
+    case .uuid: ("UniqueID", ".uuid(let value)", ".uuid(newValue)", none)
+    case .data: ("[UInt8]", ".data(let value)", ".data(newValue)", none)
+    case .string, .text, .uri, .json: ("String", ".string(let value)", ".string(newValue)", none)
     case .enumeration:
-      (
-        attribute.enumeration ?? "String", ".string(let value)", ".string(newValue.rawValue)",
-        ".\(attribute.defaultValue.stringValue ?? attribute.cases.first ?? "")"
-      )
+      (attribute.enumeration ?? "String", ".string(let value)", ".string(newValue.rawValue)", none)
     }
   }
 
@@ -125,7 +125,7 @@ struct ClassGenerator {
     if attribute.assignment != .sequence, !attribute.isDerived {
       body += "\n    set { setValue(\(writing(attribute, isOptional: isOptional)), for: \(number)) }"
     }
-    return "  public var `\(property.name)`: \(type) {\n\(body)\n  }"
+    return "  public var `\(name(of: property))`: \(type) {\n\(body)\n  }"
   }
 
   private func declaration(_ property: Property, _ relationship: Relationship) -> String {
@@ -134,10 +134,12 @@ struct ClassGenerator {
     if relationship.isToMany {
       let capitalized = property.name.prefix(1).uppercased() + property.name.dropFirst()
       var source = """
-          public var `\(property.name)`: [\(destination)] { objects(\(number), \(destination).self) }
+          public var `\(name(of: property))`: [\(destination)] { objects(\(number), \(destination).self) }
 
+          /// Adds to `\(property.name)`, and sets the other end.
           public func addTo\(capitalized)(_ object: \(destination)) { add(object, to: \(number)) }
 
+          /// Takes out of `\(property.name)`, at both ends.
           public func removeFrom\(capitalized)(_ object: \(destination)) { remove(object, from: \(number)) }
         """
       if relationship.isOrdered {
@@ -153,7 +155,7 @@ struct ClassGenerator {
       return source
     }
     return """
-        public var `\(property.name)`: \(destination)? {
+        public var `\(name(of: property))`: \(destination)? {
           get { object(\(number), \(destination).self) }
           set { setValue(newValue.map { .object($0.id) } ?? .null, for: \(number)) }
         }
