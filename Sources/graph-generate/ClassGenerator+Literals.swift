@@ -37,7 +37,7 @@ extension ClassGenerator {
   }
 
   /// For the documentation of an attribute; nil when there is no default that says anything.
-  func defaultNote(_ attribute: Attribute) -> String? {
+  func defaultComment(_ attribute: Attribute) -> String? {
     guard !attribute.defaultValue.isNull, attribute.defaultValue != .string("") else { return nil }
     let text = attribute.defaultValue.json(kind: attribute.kind).text
     guard text.utf8.count <= 60, !text.contains("`") else { return nil }

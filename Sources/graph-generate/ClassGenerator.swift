@@ -65,8 +65,8 @@ struct ClassGenerator {
     let documentation = comment(property.documentation, property.name, "  ") + "\n"
     switch property.kind {
     case .attribute(let attribute):
-      let note = defaultNote(attribute).map { "  ///\n  /// \($0)\n" } ?? ""
-      return documentation + note + declaration(property, attribute)
+      let addition = defaultComment(attribute).map { "  ///\n  /// \($0)\n" } ?? ""
+      return documentation + addition + declaration(property, attribute)
     case .relationship(let relationship): return documentation + declaration(property, relationship)
     }
   }
