@@ -40,6 +40,7 @@ public struct Hub {
     case statistics(SessionID, request: UInt64)
   }
 
+  /// A hub without sessions, as far as a store is that has not been asked yet.
   public init(model: Model, head: Token, server: String = "", limits: HubLimits = HubLimits()) {
     self.model = model
     self.head = head
@@ -72,6 +73,7 @@ public struct Hub {
   /// Which queries the writer is to look after.
   mutating func tellWriter(_ actions: inout [HubAction]) { actions += queries.takeWatches() }
 
+  /// Takes one event and returns what is to be done, in order.
   public mutating func handle(_ event: HubEvent) -> [HubAction] {
     var actions = [HubAction]()
     handle(event, into: &actions)

@@ -25,9 +25,13 @@ public final class Simulation {
     var up: [[UInt8]]
   }
 
+  /// A promise that did not hold, with what it takes to see it again.
   public struct Failure: Error, CustomStringConvertible {
+    /// The run that it happened in.
     public let seed: UInt64
+    /// How far the run was.
     public let step: Int
+    /// What did not hold.
     public let reason: String
 
     public var description: String { "seed \(seed), step \(step): \(reason)" }

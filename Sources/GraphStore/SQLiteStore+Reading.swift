@@ -22,8 +22,10 @@ extension SQLiteStore {
     }
   }
 
+  /// The newest committed state.
   public var head: Token { get throws { try read { _, _, head in head } } }
 
+  /// Hands out objects one by one, inside one read transaction; what `body` throws ends it.
   public func fetch(_ request: FetchRequest, _ body: (ObjectImage) throws -> Void) throws -> Token {
     try read { objects, history, head in
       try Self.fetch(request, objects, history, layout, body)
@@ -82,6 +84,7 @@ extension SQLiteStore {
     if let failure = objects.failure { throw failure }
   }
 
+  /// How many objects there are, limit and offset applied.
   public func count(_ request: FetchRequest) throws -> (count: Int, at: Token) {
     try read { objects, history, head in
       var count = 0
@@ -90,6 +93,7 @@ extension SQLiteStore {
     }
   }
 
+  /// The commits after `after` up to and including `through`, oldest first, from history.
   public func commits(
     after: Revision, through: Revision?, maximumChanges: Int, maximumBytes: Int
   ) throws -> [CommitRecord] {
@@ -99,11 +103,13 @@ extension SQLiteStore {
     }
   }
 
+  /// Whether history has the token's revision with the token's fingerprint.
   public func recognizes(_ token: Token) throws -> Bool {
     try token.store == storeID
       && read { _, history, _ in try history.fingerprint(of: token.revision) == token.fingerprint }
   }
 
+  /// Where the store is, how large, and what it will number next.
   public func statistics() throws -> StoreStatistics {
     let counters = try pool.read { database in
       try Data.fetchOne(database, sql: "SELECT counters FROM _commit ORDER BY revision DESC LIMIT 1")

@@ -37,6 +37,7 @@ public struct ToServer: Hashable, Sendable {
   /// What is asked.
   public var body: Body
 
+  /// A message under that number.
   public init(_ request: UInt64, _ body: Body) {
     self.request = request
     self.body = body
@@ -58,6 +59,7 @@ public struct Hello: Hashable, Sendable {
   /// Where an earlier connection stopped.
   public var token: Token?
 
+  /// The first message of a connection.
   public init(
     protocolVersion: UInt32 = ProtocolLimits.version, model: ModelHash?, replica: UniqueID, author: String,
     program: String = "", token: Token? = nil
@@ -84,6 +86,7 @@ public struct Fetch: Hashable, Sendable {
   /// So many objects are passed over.
   public var offset: UInt64
 
+  /// All objects of the entity, where nothing else is said.
   public init(entity: EntityNumber, predicate: String = "", sort: String = "", limit: UInt64 = 0, offset: UInt64 = 0) {
     self.entity = entity
     self.predicate = predicate
@@ -106,6 +109,7 @@ public struct Subscribe: Hashable, Sendable {
   /// The state at which the client holds the result; nil when it holds none.
   public var since: Token?
 
+  /// All objects of the entity, where nothing else is said.
   public init(
     entity: EntityNumber, predicate: String = "", wholeObjects: Bool = false, replaces: UInt64 = 0, since: Token? = nil
   ) {

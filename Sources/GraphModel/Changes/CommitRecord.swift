@@ -19,6 +19,7 @@ public struct CommitRecord: Hashable, Sendable {
   /// What it did to the live queries that follow paths; nil where none is followed, and for a record of the past.
   public var related: RelatedEffects?
 
+  /// A commit, all of it.
   public init(
     revision: Revision, time: Timestamp, author: String, transaction: TransactionID, fingerprint: UInt64,
     undo: UndoGroup? = nil, undoes: Revision? = nil, changes: [ObjectChange], related: RelatedEffects? = nil
@@ -67,6 +68,7 @@ public struct ObjectChange: Hashable, Sendable {
   /// were there is as it was, so an undo leaves them alone.
   public var spacing: [PropertyNumber]
 
+  /// What happened to one object.
   public init(
     kind: Kind, id: ObjectID, before: ObjectImage?, after: ObjectImage?, edits: [Edit] = [],
     spacing: [PropertyNumber] = []
@@ -89,6 +91,7 @@ public struct Token: Hashable, Sendable {
   /// That commit's, which covers all commits before it; 0 for the empty graph.
   public var fingerprint: UInt64
 
+  /// The state of a store after the commit with that revision and fingerprint.
   public init(store: UniqueID, revision: Revision, fingerprint: UInt64) {
     self.store = store
     self.revision = revision

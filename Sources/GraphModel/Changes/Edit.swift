@@ -18,6 +18,7 @@ public struct Edit: Hashable, Sendable {
   /// What it becomes, or how it changes.
   public var action: Action
 
+  /// An edit of one property.
   public init(_ property: PropertyNumber, _ action: Action) {
     self.property = property
     self.action = action

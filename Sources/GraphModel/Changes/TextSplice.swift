@@ -8,6 +8,7 @@ public struct TextSplice: Hashable, Sendable {
   /// What comes instead; empty for a deletion.
   public var insertion: String
 
+  /// A splice that nobody has checked against a text yet.
   public init(offset: Int, length: Int, insertion: String) {
     self.offset = offset
     self.length = length

@@ -6,6 +6,7 @@ public struct TransactionID: Hashable, Sendable {
   /// Its place in that client's sequence; never used twice.
   public var sequence: UInt64
 
+  /// The key of one replica's transaction.
   public init(replica: UniqueID, sequence: UInt64) {
     self.replica = replica
     self.sequence = sequence
@@ -36,6 +37,7 @@ public struct UndoGroup: Hashable, Sendable {
   /// For a menu: "Undo NAME".
   public var name: String
 
+  /// A group of commits that are taken back together.
   public init(scope: UniqueID, group: UInt64, name: String) {
     self.scope = scope
     self.group = group
@@ -54,6 +56,7 @@ public struct Transaction: Hashable, Sendable {
   /// References do not depend on their order; deletes are carried out last.
   public var changes: [Change]
 
+  /// A transaction that is ready to be sent.
   public init(id: TransactionID, policy: MergePolicy = .error, undo: UndoGroup? = nil, changes: [Change]) {
     self.id = id
     self.policy = policy
@@ -90,6 +93,7 @@ public struct Change: Hashable, Sendable {
   /// None for a delete; for an insert what differs from the defaults.
   public var edits: [Edit]
 
+  /// A change of one object, as its author read it at revision `base`.
   public init(_ kind: Kind, _ id: ObjectID, base: Revision = 0, edits: [Edit] = []) {
     self.kind = kind
     self.id = id

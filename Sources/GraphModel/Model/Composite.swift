@@ -7,14 +7,17 @@ public struct Composite: Sendable {
   public struct Member: Sendable {
     /// Its own name; an entity's property puts the composite attribute's name and a dot before it.
     public let name: String
+    /// For people; empty when the file says nothing.
     public let documentation: String
     /// As the composite says. Where the composite attribute is optional, every member is.
     public let isOptional: Bool
+    /// What its values are like.
     public let attribute: Attribute
   }
 
   /// What composite attributes call it by, and what the generated type is called.
   public let name: String
+  /// For people; empty when the file says nothing.
   public let documentation: String
   /// In the order of the file.
   public let members: [Member]
@@ -26,6 +29,7 @@ public struct CompositeAttribute: Sendable {
   public let name: String
   /// The name of the `Composite`.
   public let composite: String
+  /// For people; empty when the file says nothing.
   public let documentation: String
   /// The entity that declares it.
   public let owner: EntityNumber

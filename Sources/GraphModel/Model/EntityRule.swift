@@ -3,6 +3,7 @@
 public struct EntityRule: Sendable {
   /// What a violation calls it; unique within an entity and its ancestors, case aside.
   public let name: String
+  /// For people; empty when the file says nothing.
   public let documentation: String
   /// What must hold, as the file has it.
   public let predicate: String

@@ -3,6 +3,7 @@
 public struct FetchTemplate: Hashable, Sendable {
   /// Unique in the model, case aside.
   public let name: String
+  /// For people; empty when the file says nothing.
   public let documentation: String
   /// Objects of this entity and of all that inherit from it.
   public let entity: EntityNumber

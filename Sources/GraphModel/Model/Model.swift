@@ -80,6 +80,7 @@ public final class Entity: Sendable {
   public let number: EntityNumber
   /// Unique in the model, case aside.
   public let name: String
+  /// For people; empty when the file says nothing.
   public let documentation: String
   /// Only its subentities have objects.
   public let isAbstract: Bool
@@ -170,6 +171,7 @@ public final class Property: Sendable {
   public let number: PropertyNumber
   /// Unique within an entity and its ancestors, case aside. A member of a composite has a dot in it: `home.street`.
   public let name: String
+  /// For people; empty when the file says nothing.
   public let documentation: String
   /// The entity that declares it.
   public let owner: EntityNumber
@@ -334,6 +336,7 @@ public final class Relationship: Sendable {
 public struct Enumeration: Sendable, Hashable {
   /// What attributes call it by.
   public let name: String
+  /// For people; empty when the file says nothing.
   public let documentation: String
   /// In the order of the file, which means nothing to queries: they compare names by bytes.
   public let cases: [String]

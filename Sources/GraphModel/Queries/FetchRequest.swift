@@ -11,6 +11,7 @@ public struct FetchRequest: Hashable, Sendable {
   /// So many objects of the result are passed over, in its order.
   public var offset: Int
 
+  /// Without a predicate, all objects of the entity.
   public init(
     entity: EntityNumber, predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil,
     offset: Int = 0

@@ -8,6 +8,7 @@ public struct LiveQuery: Hashable, Sendable {
   /// Deltas carry whole objects rather than changed properties, for clients that hold no copy.
   public var wholeObjects: Bool
 
+  /// Without a predicate, all objects of the entity.
   public init(entity: EntityNumber, predicate: GraphPredicate = .always, wholeObjects: Bool = false) {
     self.entity = entity
     self.predicate = predicate

@@ -53,6 +53,7 @@ public struct PastChange: Sendable {
   /// Whether nothing happened that anybody meant: the object stands where it stood, with more room around it.
   public var isSpacing: Bool { kind == .updated && edits.allSatisfy { spacing.contains($0.property) } }
 
+  /// A change as history tells it.
   public init(
     revision: Revision, author: String, replica: UniqueID, kind: ObjectChange.Kind, edits: [Edit],
     reversals: [Edit] = [], spacing: [PropertyNumber] = []

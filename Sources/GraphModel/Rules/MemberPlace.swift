@@ -1,9 +1,12 @@
 /// Where one object stands among the members of an ordered relationship: by position, and by id where two positions are
 /// equal, as an undo may leave them.
 public struct MemberPlace: Hashable, Comparable, Sendable {
+  /// Lower stands before; of equal ones the id decides.
   public var position: Int64
+  /// The member.
   public var id: ObjectID
 
+  /// A member at a position.
   public init(position: Int64, id: ObjectID) {
     self.position = position
     self.id = id

@@ -3,9 +3,12 @@
 public enum OrderMoves {
   /// Objects that go behind one that is in its place already; nil stands for the beginning.
   public struct Run: Equatable, Sendable {
+    /// In the order in which they are to stand.
     public var objects: [ObjectID]
+    /// What they go behind; nil for the beginning.
     public var after: ObjectID?
 
+    /// Objects that move together.
     public init(_ objects: [ObjectID], after: ObjectID?) {
       self.objects = objects
       self.after = after

@@ -64,6 +64,7 @@ public struct WriteResult: Sendable {
   /// What was committed; nil for a refusal, and for a transaction that had been committed before.
   public var record: CommitRecord?
 
+  /// What was committed, or a refusal without a record.
   public init(outcome: Outcome, record: CommitRecord?) {
     self.outcome = outcome
     self.record = record
@@ -81,6 +82,7 @@ public struct StoreStatistics: Sendable, Hashable {
   /// For each sequence attribute, the number that it gives next.
   public var sequences: [(property: PropertyNumber, next: Int64)]
 
+  /// The numbers of one moment.
   public init(head: Token, location: String, size: Int, sequences: [(property: PropertyNumber, next: Int64)]) {
     self.head = head
     self.location = location
@@ -113,6 +115,7 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// What a person can do about it, in whole sentences.
   public var advice: String
 
+  /// A failure for whoever looks after the machine.
   public init(_ code: Code, _ sentence: String, cause: String = "", advice: String) {
     self.code = code
     self.sentence = sentence

@@ -127,6 +127,7 @@ extension Value {
 public enum Order: Sendable {
   case ascending, same, descending
 
+  /// How the first stands to the second.
   @inlinable
   public init<Element: Comparable>(_ left: Element, _ right: Element) {
     self = left < right ? .ascending : right < left ? .descending : .same

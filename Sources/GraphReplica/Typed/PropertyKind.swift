@@ -49,6 +49,7 @@ public enum JSONText: TextKind {
 public protocol EnumeratedValue: OrderedKind, RawRepresentable where RawValue == String, Plain == Self, Like == Self {}
 
 extension EnumeratedValue {
+  /// By its name.
   public static func value(_ plain: Self) -> Value { .string(plain.rawValue) }
 }
 
