@@ -101,4 +101,19 @@ import Testing
     }
     #expect(count > 800, "only \(count) public declarations were found")
   }
+
+  @Test(arguments: [
+    "GraphModel", "GraphWire", "GraphStore", "GraphHub", "GraphReplica", "GraphServer", "GraphClient", "StickiesKit",
+  ])
+  func theLibrarysPageNamesWhatIsThere(target: String) throws {
+    let page = try LayeringTests.file("Sources/\(target)/\(target).docc/\(target).md")
+    let names = page.matches(of: #/``([A-Za-z]+)``/#).map { String($0.output.1) }
+    #expect(names.first == target)
+    #expect(names.count > 1)
+    let text = try LayeringTests.sources("Sources/\(target)").map(\.text).joined()
+    for name in names.dropFirst() {
+      let type = try Regex(#"(?m)^(?:public|open) .*\b\#(name)\b"#)
+      #expect(text.contains(type), "Sources/\(target) has no \(name)")
+    }
+  }
 }
