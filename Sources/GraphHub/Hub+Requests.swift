@@ -186,36 +186,20 @@ extension Hub {
     }
   }
 
-  private func entity(_ number: EntityNumber) throws -> Entity {
+  func entity(_ number: EntityNumber) throws -> Entity {
     guard let entity = model.entity(number) else {
       throw Refusal(.malformed, "there is no entity number \(number) in the model \(model.name)")
     }
     return entity
   }
 
-  private func predicate(_ text: String, _ entity: Entity) throws -> GraphPredicate {
+  func predicate(_ text: String, _ entity: Entity) throws -> GraphPredicate {
     if text.isEmpty { return .always }
     do {
       return try GraphPredicate(parsing: text, entity: entity, model: model).bound(now: time)
     } catch {
       throw Refusal(.malformed, "the predicate can't be read at \(error)")
     }
-  }
-
-  private func request(for fetch: Fetch) throws -> FetchRequest {
-    let entity = try entity(fetch.entity)
-    let predicate = try predicate(fetch.predicate, entity)
-    var sort = [SortKey]()
-    if !fetch.sort.isEmpty {
-      do {
-        sort = try [SortKey](parsing: fetch.sort, entity: entity, model: model)
-      } catch {
-        throw Refusal(.malformed, "the order can't be read at \(error)")
-      }
-    }
-    return FetchRequest(
-      entity: fetch.entity, predicate: predicate, sort: sort,
-      limit: fetch.limit == 0 ? nil : Int(clamping: fetch.limit), offset: Int(clamping: fetch.offset))
   }
 
   private mutating func read(

@@ -28,6 +28,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   let layout: StoreLayout
   let log: Logger
   let options: Options
+  let scans = ReportedScans()
   var writer: StoreWriter?
   /// A commit failed and the store could not be opened anew yet; guarded as `writer` is.
   var isInDoubt = false
@@ -56,6 +57,12 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     /// So many changes may wait for the full-text indexes. More make commits cheaper and searches dearer: a search looks
     /// into each of them, some microseconds a piece.
     public var wordLimit = 512
+    /// A clock that only goes forward, for what a fetch that explains itself took.
+    public var monotonicNanoseconds: @Sendable () -> Int64 = {
+      var time = timespec()
+      clock_gettime(CLOCK_MONOTONIC, &time)
+      return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
     /// Test only: called as each statement begins to run, with whether it runs on a reader's connection.
     public var willRunStatement: (@Sendable (_ isReader: Bool) -> Void)?
     /// A bug to plant; the simulation must catch each.

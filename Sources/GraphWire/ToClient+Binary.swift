@@ -230,34 +230,6 @@ extension Welcome: BinaryForm {
   }
 }
 
-extension Chunk: BinaryForm {
-  public func encode(to writer: inout BinaryWriter) {
-    for object in objects { writer.field(1, object) }
-    guard let end else { return }
-    writer.field(2, true)
-    writer.field(3, end.at)
-    writer.field(4, end.count)
-  }
-
-  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
-    self.init(objects: [])
-    var (last, at, count): (Bool, Token?, UInt64) = (false, nil, 0)
-    while let (number, field) = try reader.next() {
-      switch number {
-      case 1: objects.append(try field.form())
-      case 2: last = try field.bool()
-      case 3: at = try field.form()
-      case 4: count = try field.unsigned()
-      default: break
-      }
-    }
-    if last {
-      guard let at else { throw MalformedMessage("a last chunk has no token") }
-      end = (at, count)
-    }
-  }
-}
-
 extension Delta: BinaryForm {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, query)

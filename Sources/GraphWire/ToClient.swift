@@ -121,26 +121,6 @@ public struct Welcome: Hashable, Sendable {
   }
 }
 
-/// A part of a result, in the result's order.
-public struct Chunk: Hashable, Sendable {
-  /// Whole objects.
-  public var objects: [ObjectImage]
-  /// On the last chunk: the state that all of it was read at, and how many objects there were.
-  public var end: (at: Token, count: UInt64)?
-
-  /// Objects, and for the last chunk where they were read.
-  public init(objects: [ObjectImage], end: (at: Token, count: UInt64)? = nil) {
-    self.objects = objects
-    self.end = end
-  }
-
-  public static func == (left: Chunk, right: Chunk) -> Bool {
-    left.objects == right.objects && left.end?.at == right.end?.at && left.end?.count == right.end?.count
-  }
-
-  public func hash(into hasher: inout Hasher) { hasher.combine(objects) }
-}
-
 /// What one commit does to one live query: the same bytes for everyone who reads it.
 public struct Delta: Hashable, Sendable {
   /// What happened to one object of the query.

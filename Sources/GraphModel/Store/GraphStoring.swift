@@ -15,12 +15,10 @@ public protocol GraphStoring: Sendable {
   /// - Throws: `StoreFailure` when the disk or the file fails; then nothing of the batch counts as committed.
   func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult]
 
-  /// Reads objects inside one read transaction.
-  /// - Returns: the state that the objects were read at.
-  func fetch(_ request: FetchRequest, _ body: (ObjectImage) throws -> Void) throws -> Token
-
-  /// How many objects there are, limit and offset applied, without handing them out.
-  func count(_ request: FetchRequest) throws -> (count: Int, at: Token)
+  /// Answers a fetch inside one read transaction, part by part.
+  /// - Returns: the state that all of it was read at, and what comes behind it.
+  /// - Throws: `Refusal` for a request that can't be answered, and whatever `body` throws.
+  func answer(_ request: FetchRequest, _ body: (FetchedPart) throws -> Void) throws -> FetchEnd
 
   /// The commits after `after` up to and including `through`, oldest first, with whole images.
   /// - Throws: `Refusal(.limit)` when that is more than `maximumChanges` object changes or takes about more than
@@ -132,5 +130,21 @@ extension GraphStoring {
   /// The commits after `after`, however large they are.
   public func commits(after: Revision, through: Revision?, maximumChanges: Int) throws -> [CommitRecord] {
     try commits(after: after, through: through, maximumChanges: maximumChanges, maximumBytes: .max)
+  }
+
+  /// Reads objects inside one read transaction.
+  /// - Returns: the state that the objects were read at.
+  public func fetch(_ request: FetchRequest, _ body: (ObjectImage) throws -> Void) throws -> Token {
+    try answer(request) { part in
+      if case .object(let image) = part { try body(image) }
+    }.at
+  }
+
+  /// How many objects there are, limit and offset applied, without handing them out.
+  public func count(_ request: FetchRequest) throws -> (count: Int, at: Token) {
+    var request = request
+    request.result = .count
+    let end = try answer(request) { _ in }
+    return (end.count, end.at)
   }
 }
