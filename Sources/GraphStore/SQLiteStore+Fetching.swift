@@ -71,7 +71,7 @@ final class ReportedScans: Sendable {
 
 extension FetchRun {
   func plans() throws -> [QueryPlan] {
-    try ran.flatMap(\.statements).map { try QueryPlan($0, objects.connection.database) }
+    try ran.flatMap(\.statements).map { try QueryPlan($0, objects.connection) }
   }
 
   /// Parts of an explanation that can be as long as a predicate are cut.

@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 import GraphModel
 
 /// What SQLite means to do for a statement, in words.
@@ -10,17 +11,25 @@ struct QueryPlan {
   /// Tables whose every row is looked at.
   private(set) var scans = [String]()
 
+  private let statement: String
   private let names: [String: String]
   private var sizes = [String: Int]()
 
-  init(_ statement: String, _ database: Database) throws {
+  init(_ statement: String, _ connection: Connection) throws {
+    self.statement = statement
     names = Self.names(in: statement)
-    var depths = [Int: Int]()
-    for row in try GRDB.Row.fetchAll(database, sql: "EXPLAIN QUERY PLAN " + statement, arguments: []) {
-      let (id, parent, detail): (Int, Int, String) = (row["id"], row["parent"], row["detail"])
+    // Stepped by hand: nothing has to be bound for a plan.
+    let query = try connection.database.makeStatement(sql: "EXPLAIN QUERY PLAN " + statement)
+    defer { withExtendedLifetime(query) {} }
+    let row = Row(statement: query.sqliteStatement)
+    defer { sqlite3_reset(row.statement) }
+    var details = [(id: Int64, parent: Int64, text: String)]()
+    while try connection.step(row) { details.append((row.integer(0), row.integer(1), row.text(3))) }
+    var depths = [Int64: Int]()
+    for (id, parent, text) in details {
       let depth = depths[parent].map { $0 + 1 } ?? 0
       depths[id] = depth
-      steps.append(String(repeating: "  ", count: depth) + (try words(detail, database)))
+      steps.append(String(repeating: "  ", count: depth) + (try words(text, connection.database)))
     }
   }
 
@@ -38,22 +47,23 @@ struct QueryPlan {
 
   private mutating func words(_ detail: String, _ database: Database) throws -> String {
     if let rest = detail.removing("SCAN ") {
+      if let virtual = rest.firstRange(of: " VIRTUAL TABLE") { return asked(String(rest[..<virtual.lowerBound])) }
       let (name, how) = Self.parts(rest)
-      if names[name] == nil, name != "CONSTANT" { return "looks through \(name)" }
-      guard let table = names[name] else { return "begins with nothing" }
+      guard let table = table(name) else { return "begins with one row of nothing" }
       if !scans.contains(table) { scans.append(table) }
       let index = how.index.map { ", in the order of the index \($0)" } ?? ""
-      return "reads all \(try size(of: table, database)) rows of \(table)\(index)"
+      return "reads all \(try size(of: table, database)) \(Self.kind(table)) of \(table)\(index)"
     }
     if let rest = detail.removing("SEARCH ") {
       let (name, how) = Self.parts(rest)
-      let table = names[name] ?? name
-      guard let index = how.index else { return "finds rows of \(table) by their number" }
+      let table = table(name) ?? name
+      guard let index = how.index else { return "finds \(Self.kind(table)) of \(table) by their number" }
       if index.hasPrefix("sqlite_autoindex_") {
-        return "finds rows of \(table) by \(how.terms.contains("_id") ? "their ids" : "their key") \(how.terms)"
+        return
+          "finds \(Self.kind(table)) of \(table) by \(how.terms.contains("_id") ? "their ids" : "their key") \(how.terms)"
       }
       if !indexes.contains(index) { indexes.append(index) }
-      return "finds rows of \(table) by the index \(index) \(how.terms)"
+      return "finds \(Self.kind(table)) of \(table) by the index \(index) \(how.terms)"
     }
     if let purpose = detail.removing("USE TEMP B-TREE FOR ") {
       switch purpose {
@@ -67,6 +77,17 @@ struct QueryPlan {
     if detail.hasPrefix("SCALAR SUBQUERY") || detail.hasPrefix("LIST SUBQUERY") { return "once" }
     if detail == "MULTI-INDEX OR" { return "puts together" }
     return detail.hasPrefix("INDEX ") ? "one of them" : detail
+  }
+
+  /// A table of a many-to-many has a dot in its name, and no objects.
+  private static func kind(_ table: String) -> String { table.contains(".") ? "rows" : "objects" }
+
+  private func table(_ name: String) -> String? { names[name] ?? (statement.contains(quoted(name)) ? name : nil) }
+
+  private mutating func asked(_ name: String) -> String {
+    guard statement.contains(quoted(name)) else { return "takes the rows that were judged in memory" }
+    if !indexes.contains(name) { indexes.append(name) }
+    return "asks the full-text index \(name)"
   }
 
   /// `t USING COVERING INDEX Person.name (name=?)`

@@ -134,7 +134,11 @@ struct RandomMessages {
           protocolVersion: number(), model: bool() ? hash : nil, replica: key(), author: string(), program: string(),
           token: maybe { $0.token() })),
       .model,
-      .fetch(Fetch(entity: number(), predicate: string(), sort: string(), limit: unsigned(), offset: unsigned())),
+      .fetch(
+        Fetch(
+          entity: number(), predicate: string(), sort: string(), limit: unsigned(), offset: unsigned(),
+          result: random.pick(Fetch.Result.allCases) ?? .objects, properties: string(), distinct: bool(),
+          groupBy: string(), after: bytes(), explain: bool())),
       .commit(transaction(), acknowledged: unsigned()), .undo(transactionID(), revision: integer()),
       .subscribe(
         Subscribe(
@@ -158,7 +162,11 @@ struct RandomMessages {
           random.pick(Refusal.Code.allCases) ?? .limit, string(), conflicts: list { $0.conflict() },
           violations: list { $0.violation() })),
       .model(source: string(), hash: ModelHash(bytes: key().bytes) ?? model.hash),
-      .chunk(Chunk(objects: list { $0.object() }, end: maybe { ($0.token(), $0.unsigned()) })),
+      .chunk(
+        Chunk(
+          objects: list { $0.object() }, rows: list { generator in generator.list { $0.value() } },
+          columns: list { RowColumn(name: $0.string(), type: $0.string()) },
+          end: maybe { ($0.token(), $0.unsigned()) }, next: bytes(), explanation: maybe { $0.explanation() })),
       .committed(
         Committed(
           revision: integer(), fingerprint: unsigned(),
@@ -171,6 +179,13 @@ struct RandomMessages {
       .presence(session: unsigned(), author: string(), state: bytes(), left: bool()),
     ]
     return bodies.map { ToClient(unsigned(), $0) }
+  }
+
+  private mutating func explanation() -> FetchExplanation {
+    FetchExplanation(
+      statements: list { $0.string() }, arguments: list { $0.string() }, plan: list { $0.string() },
+      indexes: list { $0.string() }, checksInMemory: bool(), microseconds: integer(),
+      count: Int(clamping: unsigned()), advice: list { $0.string() })
   }
 
   private mutating func welcome() -> Welcome {
