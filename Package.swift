@@ -76,7 +76,7 @@ let package = Package(
     .testTarget(name: "TidyTests"),
     .testTarget(name: "GraphModelTests", dependencies: ["GraphModel", "GraphTesting"]),
     .testTarget(name: "GraphWireTests", dependencies: ["GraphModel", "GraphWire", "GraphTesting", protobuf]),
-    .testTarget(name: "GraphStoreTests", dependencies: ["GraphModel", "GraphStore", "GraphTesting", grdb]),
+    .testTarget(name: "GraphStoreTests", dependencies: ["GraphModel", "GraphStore", "GraphTesting", grdb, log]),
     .testTarget(name: "GraphHubTests", dependencies: ["GraphHub", "GraphStore", "GraphTesting"]),
     .testTarget(name: "GraphReplicaTests", dependencies: ["GraphReplica", "GraphTesting"]),
     .testTarget(name: "GraphSimulationTests", dependencies: ["GraphSimulation", "GraphTesting", "graph-sim"]),

@@ -14,14 +14,12 @@ extension SQLiteStore {
       let start = options.monotonicNanoseconds()
       try request.explains ? run.run { _ in } : run.run(body)
       let duration = options.monotonicNanoseconds() - start
-      if run.scannedSteps > Self.longScan { try reportScan(run) }
+      // Told or not, the answer has been given.
+      if run.scannedSteps > options.longScan { try? reportScan(run) }
       guard request.explains else { return FetchEnd(at: head, count: run.count, next: try run.next()) }
       return FetchEnd(at: head, count: 0, explanation: try run.explanation(nanoseconds: duration))
     }
   }
-
-  /// A fetch that steps through more rows than this without an index to lead it is worth a line in the log.
-  static let longScan = 10_000
 
   /// Once for each shape of fetch: condition without its constants, and order.
   private func reportScan(_ run: FetchRun) throws {
@@ -42,7 +40,6 @@ extension SQLiteStore {
       "a fetch of \(run.entity.name) reads all of \(table); \(remedy)",
       metadata: [
         "where": "\(condition.prefix(Self.loggedCondition))", "sort": "\(order.prefix(Self.loggedCondition))",
-        "rows": "\(run.scannedSteps)",
       ])
   }
 

@@ -57,6 +57,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     /// So many changes may wait for the full-text indexes. More make commits cheaper and searches dearer: a search looks
     /// into each of them, some microseconds a piece.
     public var wordLimit = 512
+    /// A fetch that steps through more rows than this without an index to lead it is worth a line in the log.
+    public var longScan = 10_000
     /// A clock that only goes forward, for what a fetch that explains itself took.
     public var monotonicNanoseconds: @Sendable () -> Int64 = {
       var time = timespec()

@@ -194,7 +194,7 @@ import Testing
     #expect(told > 100)
   }
 
-  private struct ListSource: ImageSource {
+  struct ListSource: ImageSource {
     let images: [ObjectID: ObjectImage]
 
     init(_ images: [ObjectImage]) { self.images = Dictionary(uniqueKeysWithValues: images.map { ($0.id, $0) }) }
