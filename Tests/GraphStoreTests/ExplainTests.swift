@@ -46,7 +46,7 @@ import Testing
   @Test func whatIsReadWholeIsSaidWithWhatWouldHelp() throws {
     let store = try store()
     let explanation = try explain(store, "bio == \"a secret\" AND score > 1")
-    #expect(explanation.plan.first == "reads all 20 objects of Party")
+    #expect(explanation.plan.first == "reads all 20 objects of Party, in the order of their ids")
     #expect(explanation.advice == ["Person.bio", "Person.score"])
     #expect(!"\(explanation)".contains("secret"))
     #expect(try explain(store, "bio CONTAINS \"x\"").advice == [])

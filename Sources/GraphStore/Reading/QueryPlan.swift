@@ -51,7 +51,8 @@ struct QueryPlan {
       let (name, how) = Self.parts(rest)
       guard let table = table(name) else { return "begins with one row of nothing" }
       if !scans.contains(table) { scans.append(table) }
-      let index = how.index.map { ", in the order of the index \($0)" } ?? ""
+      let index =
+        how.index.map { Self.isKey($0) ? ", in the order of their ids" : ", in the order of the index \($0)" } ?? ""
       return "reads all \(try size(of: table, database)) \(Self.kind(table)) of \(table)\(index)"
     }
     if let rest = detail.removing("SEARCH ") {
@@ -79,6 +80,11 @@ struct QueryPlan {
     return detail.hasPrefix("INDEX ") ? "one of them" : detail
   }
 
+  private static let primaryKey = "PRIMARY KEY"
+
+  /// An index that SQLite has made for itself, of ids or of a many-to-many's two ends.
+  private static func isKey(_ index: String) -> Bool { index.hasPrefix("sqlite_autoindex_") || index == primaryKey }
+
   /// A table of a many-to-many has a dot in its name, and no objects.
   private static func kind(_ table: String) -> String { table.contains(".") ? "rows" : "objects" }
 
@@ -95,6 +101,7 @@ struct QueryPlan {
     guard let using = text.firstRange(of: " USING ") else { return (text, (nil, "")) }
     let name = String(text[..<using.lowerBound])
     let how = text[using.upperBound...]
+    if how.hasPrefix(primaryKey) { return (name, (primaryKey, String(how.dropFirst(primaryKey.count + 1)))) }
     guard let mark = how.firstRange(of: "INDEX "), !how.hasPrefix("INTEGER PRIMARY KEY") else {
       return (name, (nil, ""))
     }

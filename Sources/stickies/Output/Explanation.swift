@@ -12,7 +12,7 @@ extension Output {
     lines += explanation.plan.map { "  " + TextTable.visible($0) }
     lines.append(
       explanation.indexes.isEmpty
-        ? "no index is used but those of ids and rows" : "indexes: " + explanation.indexes.joined(separator: ", "))
+        ? "no index is used but that of ids" : "indexes: " + explanation.indexes.joined(separator: ", "))
     lines.append(explanation.checksInMemory ? "SQL selects, memory judges each object" : "SQL decides alone")
     lines += explanation.advice.map { "\"indexed\": true on \($0) in the model would help" }
     let (whole, rest) = explanation.microseconds.quotientAndRemainder(dividingBy: 1_000)
