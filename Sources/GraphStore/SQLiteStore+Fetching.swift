@@ -31,16 +31,23 @@ extension SQLiteStore {
     guard scans.isNew("\(request.entity) \(condition) ORDER \(order)") else { return }
     let tables = try run.plans().flatMap(\.scans)
     guard let table = tables.first else { return }
-    let advice = IndexAdvice.attributes(for: request, in: model)
-    let remedy =
-      advice.isEmpty
-      ? "no index helps such a condition"
-      : "with \"indexed\": true on \(advice.joined(separator: " and ")) in the model it would not"
     log.notice(
-      "a fetch of \(run.entity.name) reads all of \(table); \(remedy)",
+      "a fetch of \(run.entity.name) reads all of \(table); \(remedy(for: request))",
       metadata: [
         "where": "\(condition.prefix(Self.loggedCondition))", "sort": "\(order.prefix(Self.loggedCondition))",
       ])
+  }
+
+  private func remedy(for request: FetchRequest) -> String {
+    let wanting = IndexAdvice.attributes(for: request, in: model)
+    if !wanting.isEmpty {
+      return "with \"indexed\": true on \(wanting.joined(separator: " and ")) in the model it would not"
+    }
+    let indexed = IndexAdvice.indexedAttributes(for: request, in: model)
+    if !indexed.isEmpty {
+      return "the index on \(indexed.joined(separator: " or ")) leads a fetch that is sorted by it"
+    }
+    return "no index helps such a condition"
   }
 
   /// Characters of a condition that are logged.

@@ -43,6 +43,13 @@ import Testing
     #expect(explanation.statements[0].hasPrefix("SELECT "))
   }
 
+  @Test func aRangeIsFoundByItsIndexWhenItIsSortedByIt() throws {
+    let explanation = try explain(try store(), "age > 2", sort: "-age", limit: 5)
+    #expect(explanation.plan.first == "finds objects of Party by the index Party.Person.age (Person.age>?)")
+    #expect(explanation.plan.last == "sorts among equals")
+    #expect(explanation.count == 5)
+  }
+
   @Test func whatIsReadWholeIsSaidWithWhatWouldHelp() throws {
     let store = try store()
     let explanation = try explain(store, "bio == \"a secret\" AND score > 1")

@@ -4,27 +4,36 @@ import GraphModel
 enum IndexAdvice {
   /// `Entity.attribute` of the entity that declares it, in the order in which they are met.
   static func attributes(for request: FetchRequest, in model: Model) -> [String] {
-    var found = [String]()
-    func advise(_ path: GraphPredicate.Path) {
+    candidates(request, model).filter { !$0.isIndexed }.map(\.name)
+  }
+
+  /// Those that have an index already. SQLite may think the order of ids the cheaper way.
+  static func indexedAttributes(for request: FetchRequest, in model: Model) -> [String] {
+    candidates(request, model).filter(\.isIndexed).map(\.name)
+  }
+
+  private static func candidates(_ request: FetchRequest, _ model: Model) -> [(name: String, isIndexed: Bool)] {
+    var found = [(name: String, isIndexed: Bool)]()
+    func add(_ path: GraphPredicate.Path) {
       guard path.level == 0, case .property(let number) = path.end, let property = model.property(number),
-        let attribute = property.attribute, !attribute.isIndexed, let owner = model.entity(property.owner)
+        let attribute = property.attribute, let owner = model.entity(property.owner)
       else { return }
-      let isKey = path.hops.isEmpty && owner.uniquenessConstraints.contains { $0.first == number }
+      let isKey = owner.uniquenessConstraints.contains { $0.first == number }
       let name = "\(owner.name).\(property.name)"
-      if !isKey, !found.contains(name) { found.append(name) }
+      if !found.contains(where: { $0.name == name }) { found.append((name, attribute.isIndexed || isKey)) }
     }
     func visit(_ predicate: GraphPredicate) {
       switch predicate {
       case .and(let parts), .or(let parts): for part in parts { visit(part) }
       case .comparison(let comparison):
-        if let path = comparison.path, canUseIndex(comparison) { advise(path) }
+        if let path = comparison.path, canUseIndex(comparison) { add(path) }
       case .always, .never, .not: break
       }
     }
     visit(request.predicate)
     // An order helps where only its beginning is read.
     if found.isEmpty, request.limit != nil, let key = request.sort.first, key.collation == nil, key.path.hops.isEmpty {
-      advise(key.path)
+      add(key.path)
     }
     return found
   }
