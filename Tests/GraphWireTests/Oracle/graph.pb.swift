@@ -156,6 +156,48 @@ nonisolated enum Graph_ConflictKind: SwiftProtobuf.Enum, Swift.CaseIterable {
 
 }
 
+nonisolated enum Graph_FetchResult: SwiftProtobuf.Enum, Swift.CaseIterable {
+  typealias RawValue = Int
+  case objects // = 0
+  case identifiers // = 1
+  case count // = 2
+  case rows // = 3
+  case UNRECOGNIZED(Int)
+
+  init() {
+    self = .objects
+  }
+
+  init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .objects
+    case 1: self = .identifiers
+    case 2: self = .count
+    case 3: self = .rows
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  var rawValue: Int {
+    switch self {
+    case .objects: return 0
+    case .identifiers: return 1
+    case .count: return 2
+    case .rows: return 3
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  static let allCases: [Graph_FetchResult] = [
+    .objects,
+    .identifiers,
+    .count,
+    .rows,
+  ]
+
+}
+
 nonisolated struct Graph_ObjectID: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -913,6 +955,21 @@ nonisolated struct Graph_Fetch: Sendable {
 
   var offset: UInt64 = 0
 
+  var result: Graph_FetchResult = .objects
+
+  /// of rows: "name, salary * 12 AS yearly", "@count, @sum.salary"
+  var properties: String = String()
+
+  var distinct: Bool = false
+
+  /// of rows: "department.name, level"
+  var groupBy: String = String()
+
+  /// the `next` of an earlier chunk
+  var after: Data = Data()
+
+  var explain: Bool = false
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -1326,33 +1383,123 @@ nonisolated struct Graph_ModelReply: Sendable {
   init() {}
 }
 
-nonisolated struct Graph_Chunk: Sendable {
+nonisolated struct Graph_Chunk: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  var objects: [Graph_Object] = []
+  var objects: [Graph_Object] {
+    get {_storage._objects}
+    set {_uniqueStorage()._objects = newValue}
+  }
 
-  var last: Bool = false
+  var last: Bool {
+    get {_storage._last}
+    set {_uniqueStorage()._last = newValue}
+  }
 
   /// on the last chunk: the state that all of it was read at
   var at: Graph_Token {
-    get {_at ?? Graph_Token()}
-    set {_at = newValue}
+    get {_storage._at ?? Graph_Token()}
+    set {_uniqueStorage()._at = newValue}
   }
   /// Returns true if `at` has been explicitly set.
-  var hasAt: Bool {self._at != nil}
+  var hasAt: Bool {_storage._at != nil}
   /// Clears the value of `at`. Subsequent reads from it will return its default value.
-  mutating func clearAt() {self._at = nil}
+  mutating func clearAt() {_uniqueStorage()._at = nil}
 
-  /// on the last chunk: how many objects there were
-  var count: UInt64 = 0
+  /// on the last chunk: how many objects or rows there were
+  var count: UInt64 {
+    get {_storage._count}
+    set {_uniqueStorage()._count = newValue}
+  }
+
+  var rows: [Graph_Row] {
+    get {_storage._rows}
+    set {_uniqueStorage()._rows = newValue}
+  }
+
+  /// of rows, on the first chunk
+  var columns: [Graph_Column] {
+    get {_storage._columns}
+    set {_uniqueStorage()._columns = newValue}
+  }
+
+  /// on the last chunk: the cursor of the next page; empty when nothing comes behind the limit
+  var next: Data {
+    get {_storage._next}
+    set {_uniqueStorage()._next = newValue}
+  }
+
+  var explanation: Graph_Explanation {
+    get {_storage._explanation ?? Graph_Explanation()}
+    set {_uniqueStorage()._explanation = newValue}
+  }
+  /// Returns true if `explanation` has been explicitly set.
+  var hasExplanation: Bool {_storage._explanation != nil}
+  /// Clears the value of `explanation`. Subsequent reads from it will return its default value.
+  mutating func clearExplanation() {_uniqueStorage()._explanation = nil}
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
-  fileprivate var _at: Graph_Token? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+nonisolated struct Graph_Row: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var values: [Graph_Value] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct Graph_Column: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var name: String = String()
+
+  var type: String = String()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct Graph_Explanation: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var statements: [String] = []
+
+  /// types only
+  var arguments: [String] = []
+
+  var plan: [String] = []
+
+  var indexes: [String] = []
+
+  /// SQL could not say all of the condition
+  var checksInMemory: Bool = false
+
+  var microseconds: Int64 = 0
+
+  var count: UInt64 = 0
+
+  /// Entity.attribute that an index would help
+  var advice: [String] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
 }
 
 nonisolated struct Graph_CommitReply: Sendable {
@@ -1657,6 +1804,10 @@ nonisolated extension Graph_MergePolicy: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension Graph_ConflictKind: SwiftProtobuf._ProtoNameProviding {
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0CHANGED\0\u{1}DELETED\0\u{1}UNIQUE\0")
+}
+
+nonisolated extension Graph_FetchResult: SwiftProtobuf._ProtoNameProviding {
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OBJECTS\0\u{1}IDENTIFIERS\0\u{1}COUNT\0\u{1}ROWS\0")
 }
 
 nonisolated extension Graph_ObjectID: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -2990,7 +3141,7 @@ nonisolated extension Graph_ModelRequest: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension Graph_Fetch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Fetch"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}entity\0\u{1}predicate\0\u{1}sort\0\u{1}limit\0\u{1}offset\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}entity\0\u{1}predicate\0\u{1}sort\0\u{1}limit\0\u{1}offset\0\u{1}result\0\u{1}properties\0\u{1}distinct\0\u{3}group_by\0\u{1}after\0\u{1}explain\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3003,6 +3154,12 @@ nonisolated extension Graph_Fetch: SwiftProtobuf.Message, SwiftProtobuf._Message
       case 3: try { try decoder.decodeSingularStringField(value: &self.sort) }()
       case 4: try { try decoder.decodeSingularUInt64Field(value: &self.limit) }()
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.offset) }()
+      case 6: try { try decoder.decodeSingularEnumField(value: &self.result) }()
+      case 7: try { try decoder.decodeSingularStringField(value: &self.properties) }()
+      case 8: try { try decoder.decodeSingularBoolField(value: &self.distinct) }()
+      case 9: try { try decoder.decodeSingularStringField(value: &self.groupBy) }()
+      case 10: try { try decoder.decodeSingularBytesField(value: &self.after) }()
+      case 11: try { try decoder.decodeSingularBoolField(value: &self.explain) }()
       default: break
       }
     }
@@ -3024,6 +3181,24 @@ nonisolated extension Graph_Fetch: SwiftProtobuf.Message, SwiftProtobuf._Message
     if self.offset != 0 {
       try visitor.visitSingularUInt64Field(value: self.offset, fieldNumber: 5)
     }
+    if self.result != .objects {
+      try visitor.visitSingularEnumField(value: self.result, fieldNumber: 6)
+    }
+    if !self.properties.isEmpty {
+      try visitor.visitSingularStringField(value: self.properties, fieldNumber: 7)
+    }
+    if self.distinct != false {
+      try visitor.visitSingularBoolField(value: self.distinct, fieldNumber: 8)
+    }
+    if !self.groupBy.isEmpty {
+      try visitor.visitSingularStringField(value: self.groupBy, fieldNumber: 9)
+    }
+    if !self.after.isEmpty {
+      try visitor.visitSingularBytesField(value: self.after, fieldNumber: 10)
+    }
+    if self.explain != false {
+      try visitor.visitSingularBoolField(value: self.explain, fieldNumber: 11)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3033,6 +3208,12 @@ nonisolated extension Graph_Fetch: SwiftProtobuf.Message, SwiftProtobuf._Message
     if lhs.sort != rhs.sort {return false}
     if lhs.limit != rhs.limit {return false}
     if lhs.offset != rhs.offset {return false}
+    if lhs.result != rhs.result {return false}
+    if lhs.properties != rhs.properties {return false}
+    if lhs.distinct != rhs.distinct {return false}
+    if lhs.groupBy != rhs.groupBy {return false}
+    if lhs.after != rhs.after {return false}
+    if lhs.explain != rhs.explain {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3867,7 +4048,126 @@ nonisolated extension Graph_ModelReply: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Graph_Chunk: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Chunk"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}objects\0\u{1}last\0\u{1}at\0\u{1}count\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}objects\0\u{1}last\0\u{1}at\0\u{1}count\0\u{1}rows\0\u{1}columns\0\u{1}next\0\u{1}explanation\0")
+
+  fileprivate class _StorageClass {
+    var _objects: [Graph_Object] = []
+    var _last: Bool = false
+    var _at: Graph_Token? = nil
+    var _count: UInt64 = 0
+    var _rows: [Graph_Row] = []
+    var _columns: [Graph_Column] = []
+    var _next: Data = Data()
+    var _explanation: Graph_Explanation? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _objects = source._objects
+      _last = source._last
+      _at = source._at
+      _count = source._count
+      _rows = source._rows
+      _columns = source._columns
+      _next = source._next
+      _explanation = source._explanation
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeRepeatedMessageField(value: &_storage._objects) }()
+        case 2: try { try decoder.decodeSingularBoolField(value: &_storage._last) }()
+        case 3: try { try decoder.decodeSingularMessageField(value: &_storage._at) }()
+        case 4: try { try decoder.decodeSingularUInt64Field(value: &_storage._count) }()
+        case 5: try { try decoder.decodeRepeatedMessageField(value: &_storage._rows) }()
+        case 6: try { try decoder.decodeRepeatedMessageField(value: &_storage._columns) }()
+        case 7: try { try decoder.decodeSingularBytesField(value: &_storage._next) }()
+        case 8: try { try decoder.decodeSingularMessageField(value: &_storage._explanation) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._objects.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._objects, fieldNumber: 1)
+      }
+      if _storage._last != false {
+        try visitor.visitSingularBoolField(value: _storage._last, fieldNumber: 2)
+      }
+      try { if let v = _storage._at {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      } }()
+      if _storage._count != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._count, fieldNumber: 4)
+      }
+      if !_storage._rows.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._rows, fieldNumber: 5)
+      }
+      if !_storage._columns.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._columns, fieldNumber: 6)
+      }
+      if !_storage._next.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._next, fieldNumber: 7)
+      }
+      try { if let v = _storage._explanation {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+      } }()
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Chunk, rhs: Graph_Chunk) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._objects != rhs_storage._objects {return false}
+        if _storage._last != rhs_storage._last {return false}
+        if _storage._at != rhs_storage._at {return false}
+        if _storage._count != rhs_storage._count {return false}
+        if _storage._rows != rhs_storage._rows {return false}
+        if _storage._columns != rhs_storage._columns {return false}
+        if _storage._next != rhs_storage._next {return false}
+        if _storage._explanation != rhs_storage._explanation {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_Row: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Row"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}values\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3875,40 +4175,121 @@ nonisolated extension Graph_Chunk: SwiftProtobuf.Message, SwiftProtobuf._Message
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.objects) }()
-      case 2: try { try decoder.decodeSingularBoolField(value: &self.last) }()
-      case 3: try { try decoder.decodeSingularMessageField(value: &self._at) }()
-      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.count) }()
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.values) }()
       default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if !self.objects.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.objects, fieldNumber: 1)
-    }
-    if self.last != false {
-      try visitor.visitSingularBoolField(value: self.last, fieldNumber: 2)
-    }
-    try { if let v = self._at {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    } }()
-    if self.count != 0 {
-      try visitor.visitSingularUInt64Field(value: self.count, fieldNumber: 4)
+    if !self.values.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.values, fieldNumber: 1)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  static func ==(lhs: Graph_Chunk, rhs: Graph_Chunk) -> Bool {
-    if lhs.objects != rhs.objects {return false}
-    if lhs.last != rhs.last {return false}
-    if lhs._at != rhs._at {return false}
+  static func ==(lhs: Graph_Row, rhs: Graph_Row) -> Bool {
+    if lhs.values != rhs.values {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_Column: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Column"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}type\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.type) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if !self.type.isEmpty {
+      try visitor.visitSingularStringField(value: self.type, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Column, rhs: Graph_Column) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.type != rhs.type {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_Explanation: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Explanation"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}statements\0\u{1}arguments\0\u{1}plan\0\u{1}indexes\0\u{3}checks_in_memory\0\u{1}microseconds\0\u{1}count\0\u{1}advice\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.statements) }()
+      case 2: try { try decoder.decodeRepeatedStringField(value: &self.arguments) }()
+      case 3: try { try decoder.decodeRepeatedStringField(value: &self.plan) }()
+      case 4: try { try decoder.decodeRepeatedStringField(value: &self.indexes) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.checksInMemory) }()
+      case 6: try { try decoder.decodeSingularInt64Field(value: &self.microseconds) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.count) }()
+      case 8: try { try decoder.decodeRepeatedStringField(value: &self.advice) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.statements.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.statements, fieldNumber: 1)
+    }
+    if !self.arguments.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.arguments, fieldNumber: 2)
+    }
+    if !self.plan.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.plan, fieldNumber: 3)
+    }
+    if !self.indexes.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.indexes, fieldNumber: 4)
+    }
+    if self.checksInMemory != false {
+      try visitor.visitSingularBoolField(value: self.checksInMemory, fieldNumber: 5)
+    }
+    if self.microseconds != 0 {
+      try visitor.visitSingularInt64Field(value: self.microseconds, fieldNumber: 6)
+    }
+    if self.count != 0 {
+      try visitor.visitSingularUInt64Field(value: self.count, fieldNumber: 7)
+    }
+    if !self.advice.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.advice, fieldNumber: 8)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Explanation, rhs: Graph_Explanation) -> Bool {
+    if lhs.statements != rhs.statements {return false}
+    if lhs.arguments != rhs.arguments {return false}
+    if lhs.plan != rhs.plan {return false}
+    if lhs.indexes != rhs.indexes {return false}
+    if lhs.checksInMemory != rhs.checksInMemory {return false}
+    if lhs.microseconds != rhs.microseconds {return false}
     if lhs.count != rhs.count {return false}
+    if lhs.advice != rhs.advice {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
