@@ -50,12 +50,15 @@ struct HistoryReader {
     var transaction: TransactionID
     var fingerprint: UInt64
     var undoes: Revision?
+    /// What the commit that this one undoes had undone: then this one is a redo.
+    var redoes: Revision?
     var undo: UndoGroup?
     var changes: [HistoryChange]
   }
 
   private static let columns = """
-    SELECT revision, time, a.name, r.id, sequence, fingerprint, undoes, undo, changes FROM _commit
+    SELECT revision, time, a.name, r.id, sequence, fingerprint, undoes, undo, changes,
+    (SELECT u.undoes FROM _commit AS u WHERE u.revision = c.undoes) FROM _commit AS c
     JOIN _author AS a ON a.number = author JOIN _replica AS r ON r.number = replica
     """
 
@@ -88,7 +91,8 @@ struct HistoryReader {
       revision: row.integer(0), time: row.integer(1), author: row.text(2),
       transaction: TransactionID(replica: row.id(3), sequence: UInt64(bitPattern: row.integer(4))),
       fingerprint: UInt64(bitPattern: row.integer(5)), undoes: row.isNull(6) ? nil : row.integer(6),
-      undo: undo.isEmpty ? nil : try UndoGroup(binary: undo), changes: try HistoryChange.decode(row.blob(8)))
+      redoes: row.isNull(9) ? nil : row.integer(9), undo: undo.isEmpty ? nil : try UndoGroup(binary: undo),
+      changes: try HistoryChange.decode(row.blob(8)))
   }
 
   /// So many changes newer than the wanted commits are taken back at most.
@@ -113,7 +117,8 @@ struct HistoryReader {
       if let through, commit.revision > through { return }
       let record = CommitRecord(
         revision: commit.revision, time: commit.time, author: commit.author, transaction: commit.transaction,
-        fingerprint: commit.fingerprint, undo: commit.undo, undoes: commit.undoes, changes: changes)
+        fingerprint: commit.fingerprint, undo: commit.undo, undoes: commit.undoes, redoes: commit.redoes,
+        changes: changes)
       bytes += record.approximateSize
       guard bytes <= maximumBytes else {
         throw Refusal(.limit, "the changes between revision \(after) and now take more than \(maximumBytes) bytes")
@@ -155,23 +160,51 @@ struct HistoryReader {
     return changes
   }
 
+  /// One change of one object, with what undoing it takes.
+  struct Event {
+    var revision: Revision
+    var author: String
+    var replica: UniqueID
+    var change: HistoryChange
+
+    /// As the rules read it.
+    var past: PastChange {
+      PastChange(
+        revision: revision, author: author, replica: replica, kind: change.kind, edits: change.edits.map(\.edit),
+        reversals: change.edits.map(\.reversed), spacing: change.spacing)
+    }
+  }
+
   /// What happened to one object after `base`, oldest first: the chain from its newest change backwards.
-  func past(of id: ObjectID, newest: Revision, after base: Revision) throws -> [PastChange] {
-    var past = [PastChange]()
+  func events(of id: ObjectID, newest: Revision, after base: Revision) throws -> [Event] {
+    var events = [Event]()
     var revision = newest
     while revision > base, let entry = try entry(revision), let change = entry.changes[id] {
-      past.append(
-        PastChange(
-          revision: revision, author: entry.author, replica: entry.replica, kind: change.kind,
-          edits: change.edits.map(\.edit), reversals: change.edits.map(\.reversed), spacing: change.spacing))
+      events.append(
+        Event(revision: revision, author: entry.author, replica: entry.replica, change: change))
       revision = change.previous
     }
-    return past.reversed()
+    return events.reversed()
+  }
+
+  /// The same, as the rules read it.
+  func past(of id: ObjectID, newest: Revision, after base: Revision) throws -> [PastChange] {
+    try events(of: id, newest: newest, after: base).map(\.past)
   }
 
   private func entry(_ revision: Revision) throws -> RecentCommits.Entry? {
     if let known = recent[revision] { return known }
     return try commit(revision).map { recent.keep($0) }
+  }
+
+  /// When an object was deleted and who did it; nil for one that is there.
+  func deletion(of id: ObjectID) throws -> (revision: Revision, author: String)? {
+    let row = try connection.statement("SELECT revision FROM _tombstone WHERE id = ?")
+    row.bind(1, id.key)
+    defer { sqlite3_reset(row.statement) }
+    guard try connection.step(row) else { return nil }
+    let revision = row.integer(0)
+    return try author(of: revision).map { (revision, $0) }
   }
 
   /// Who made a commit.

@@ -67,16 +67,16 @@ final class StoreWriter {
     }
     let time = max(now, lastTime)
     do {
-      let (transaction, author, undoes, skipped) = try resolve(request)
+      let work = try work(for: request)
       var high = max(lastIDHigh + 1, UInt64(max(0, time)) << 8)
       let plan = try TransactionPlanner.plan(
-        transaction, reader: PlanReader(writer: self), revision: revision + 1, now: time,
-        isUndo: undoes != nil
+        work.transaction, reader: PlanReader(writer: self), revision: revision + 1, now: time,
+        isUndo: work.undoes != nil
       ) { entity in
         defer { high += 1 }
         return ObjectID(key: UniqueID(high: high, low: random()), entity: entity)
       }
-      var result = try write(plan, transaction, author: author, undoes: undoes, time: time, conflicts: skipped)
+      var result = try write(plan, work, time: time)
       lastIDHigh = high
       if !related.isEmpty { result.record?.related = try effects(of: plan.changes, on: related) }
       return result
@@ -92,40 +92,52 @@ final class StoreWriter {
     return effects
   }
 
-  private func resolve(
-    _ request: WriteRequest
-  ) throws -> (Transaction, author: String, undoes: Revision?, skipped: [Conflict]) {
+  /// What is to be committed, in whose name, and what it undoes.
+  private struct Work {
+    var transaction: Transaction
+    var author: String
+    var undoes: Revision?
+    var redoes: Revision?
+    /// What an undo leaves alone.
+    var skipped = [Conflict]()
+  }
+
+  private func work(for request: WriteRequest) throws -> Work {
     switch request {
-    case .transaction(let transaction, let author): return (transaction, author, nil, [])
-    case .undo(let id, let author, let wanted):
-      let undo = try UndoPlanner(history: history, objects: objects).plan(id, author: author, revision: wanted)
-      return (undo.transaction, author, undo.revision, undo.skipped)
+    case .transaction(let transaction, let author): return Work(transaction: transaction, author: author)
+    case .undo(let request, let author):
+      let undo = try UndoPlanner(history: history).plan(request, author: author)
+      return Work(
+        transaction: undo.transaction, author: author, undoes: undo.undoes, redoes: undo.redoes,
+        skipped: undo.skipped)
     }
   }
 
   /// A commit's changes have at most this many bytes: SQLite's own limit for one value is not far above.
   static let maximumCommitSize = 512 << 20
 
-  private func write(
-    _ plan: TransactionPlan, _ transaction: Transaction, author: String, undoes: Revision?, time: Timestamp,
-    conflicts: [Conflict]
-  ) throws -> WriteResult {
+  private func write(_ plan: TransactionPlan, _ work: Work, time: Timestamp) throws -> WriteResult {
+    let (transaction, author) = (work.transaction, work.author)
     let next = revision + 1
     var counters = sequences
     for (property, number) in plan.sequences { counters[property] = number }
     var size = 0
     let sums = try plan.changes.map { try ($0.after ?? $0.before).map { try sum($0, &size) } ?? 0 }
-    let changes = HistoryChange.encode(plan.changes, sums: sums, model: layout.model)
+    var deletions = [ObjectID: Revision]()
+    for change in transaction.changes where change.kind == .revive {
+      deletions[change.id] = try history.deletion(of: change.id)?.revision
+    }
+    let changes = HistoryChange.encode(plan.changes, sums: sums, model: layout.model, deletions: deletions)
     guard changes.count <= Self.maximumCommitSize else {
       throw Refusal(
         .limit, "the commit has \(changes.count) bytes; at most \(Self.maximumCommitSize) are taken: split it")
     }
     let outcome = Committed(
-      revision: next, fingerprint: 0, identities: plan.identities, conflicts: plan.conflicts + conflicts)
+      revision: next, fingerprint: 0, identities: plan.identities, conflicts: plan.conflicts + work.skipped)
     let revives = transaction.changes.contains { $0.kind == .revive }
     try RowWriter(objects: objects, words: words, changes: plan.changes, sums: sums, revives: revives).write()
     let print = try writeCommit(
-      next, transaction, author: author, undoes: undoes, time: time, changes: changes, counters: counters,
+      next, transaction, author: author, undoes: work.undoes, time: time, changes: changes, counters: counters,
       outcome: outcome)
     words.committed(changes: plan.changes.count, size: size)
     revision = next
@@ -136,7 +148,7 @@ final class StoreWriter {
     committed.fingerprint = print
     let record = CommitRecord(
       revision: next, time: time, author: author, transaction: transaction.id, fingerprint: print,
-      undo: transaction.undo, undoes: undoes, changes: plan.changes)
+      undo: transaction.undo, undoes: work.undoes, redoes: work.redoes, changes: plan.changes)
     return WriteResult(outcome: .committed(committed), record: record)
   }
 
@@ -321,12 +333,7 @@ private struct PlanReader: GraphReader {
   }
 
   func deletion(of id: ObjectID) throws -> (revision: Revision, author: String)? {
-    let row = try writer.connection.statement("SELECT revision FROM _tombstone WHERE id = ?")
-    row.bind(1, id.key)
-    defer { sqlite3_reset(row.statement) }
-    guard try writer.connection.step(row) else { return nil }
-    let revision = row.integer(0)
-    return try writer.history.author(of: revision).map { (revision, $0) }
+    try writer.history.deletion(of: id)
   }
 
   func history(of id: ObjectID, after revision: Revision) throws -> [PastChange] {

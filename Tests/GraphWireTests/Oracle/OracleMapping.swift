@@ -103,14 +103,16 @@ struct OracleMapping {
         case .overwrite: .overwrite
         case .rollback: .rollback
         }
-      if let undo = transaction.undo {
-        $0.undo = make {
-          $0.scope = data(undo.scope.bytes)
-          $0.group = undo.group
-          $0.name = undo.name
-        }
-      }
+      if let undo = transaction.undo { $0.undo = undoGroup(undo) }
       $0.changes = transaction.changes.map(change)
+    }
+  }
+
+  func undoGroup(_ undo: UndoGroup) -> Graph_UndoGroup {
+    make {
+      $0.scope = data(undo.scope.bytes)
+      $0.group = undo.group
+      $0.name = undo.name
     }
   }
 

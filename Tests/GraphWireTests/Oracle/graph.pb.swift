@@ -871,6 +871,14 @@ nonisolated struct Graph_ToServer: Sendable {
     set {body = .presence(newValue)}
   }
 
+  var undoState: Graph_UndoStateRequest {
+    get {
+      if case .undoState(let v)? = body {return v}
+      return Graph_UndoStateRequest()
+    }
+    set {body = .undoState(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -887,6 +895,7 @@ nonisolated struct Graph_ToServer: Sendable {
     case ping(Graph_Ping)
     case close(Graph_Close)
     case presence(Graph_Presence)
+    case undoState(Graph_UndoStateRequest)
 
   }
 
@@ -1013,7 +1022,13 @@ nonisolated struct Graph_Undo: Sendable {
   /// Clears the value of `id`. Subsequent reads from it will return its default value.
   mutating func clearID() {self._id = nil}
 
+  /// a commit of the step; 0: the author's next step
   var revision: Int64 = 0
+
+  /// whose next step; empty for all of the author's, sixteen zeros for commits without a group
+  var scope: Data = Data()
+
+  var redo: Bool = false
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1136,6 +1151,18 @@ nonisolated struct Graph_Presence: Sendable {
   // methods supported on all messages.
 
   var state: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct Graph_UndoStateRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var scope: Data = Data()
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1272,6 +1299,14 @@ nonisolated struct Graph_ToClient: Sendable {
     set {body = .presence(newValue)}
   }
 
+  var undoState: Graph_UndoState {
+    get {
+      if case .undoState(let v)? = body {return v}
+      return Graph_UndoState()
+    }
+    set {body = .undoState(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -1290,6 +1325,7 @@ nonisolated struct Graph_ToClient: Sendable {
     case pong(Graph_Pong)
     case close(Graph_Close)
     case presence(Graph_PresenceUpdate)
+    case undoState(Graph_UndoState)
 
   }
 
@@ -1326,6 +1362,9 @@ nonisolated struct Graph_Welcome: Sendable {
   var maximumFrame: UInt64 = 0
 
   var heartbeatMilliseconds: UInt64 = 0
+
+  /// the server knows Undo.scope, Undo.redo and UndoStateRequest
+  var undoSteps: Bool = false
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1687,17 +1726,31 @@ nonisolated struct Graph_CommitEntry: Sendable {
   /// Clears the value of `transaction`. Subsequent reads from it will return its default value.
   mutating func clearTransaction() {self._transaction = nil}
 
+  /// of an undo: the newest commit of its step; of a redo: the undo
   var undoes: Int64 = 0
 
   var changes: [Graph_DeltaChange] = []
 
   var fingerprint: UInt64 = 0
 
+  /// of a redo: the newest commit of its step
+  var redoes: Int64 = 0
+
+  var undo: Graph_UndoGroup {
+    get {_undo ?? Graph_UndoGroup()}
+    set {_undo = newValue}
+  }
+  /// Returns true if `undo` has been explicitly set.
+  var hasUndo: Bool {self._undo != nil}
+  /// Clears the value of `undo`. Subsequent reads from it will return its default value.
+  mutating func clearUndo() {self._undo = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _transaction: Graph_TransactionID? = nil
+  fileprivate var _undo: Graph_UndoGroup? = nil
 }
 
 nonisolated struct Graph_StatusReply: Sendable {
@@ -1788,6 +1841,67 @@ nonisolated struct Graph_PresenceUpdate: Sendable {
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
+}
+
+nonisolated struct Graph_UndoState: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var undo: Graph_UndoStep {
+    get {_undo ?? Graph_UndoStep()}
+    set {_undo = newValue}
+  }
+  /// Returns true if `undo` has been explicitly set.
+  var hasUndo: Bool {self._undo != nil}
+  /// Clears the value of `undo`. Subsequent reads from it will return its default value.
+  mutating func clearUndo() {self._undo = nil}
+
+  var redo: Graph_UndoStep {
+    get {_redo ?? Graph_UndoStep()}
+    set {_redo = newValue}
+  }
+  /// Returns true if `redo` has been explicitly set.
+  var hasRedo: Bool {self._redo != nil}
+  /// Clears the value of `redo`. Subsequent reads from it will return its default value.
+  mutating func clearRedo() {self._redo = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _undo: Graph_UndoStep? = nil
+  fileprivate var _redo: Graph_UndoStep? = nil
+}
+
+nonisolated struct Graph_UndoStep: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// none where the commit has none
+  var group: Graph_UndoGroup {
+    get {_group ?? Graph_UndoGroup()}
+    set {_group = newValue}
+  }
+  /// Returns true if `group` has been explicitly set.
+  var hasGroup: Bool {self._group != nil}
+  /// Clears the value of `group`. Subsequent reads from it will return its default value.
+  mutating func clearGroup() {self._group = nil}
+
+  var oldest: Int64 = 0
+
+  /// names the step
+  var newest: Int64 = 0
+
+  /// of the step's commits
+  var count: UInt64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _group: Graph_UndoGroup? = nil
 }
 
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
@@ -2804,7 +2918,7 @@ nonisolated extension Graph_Token: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ToServer"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}hello\0\u{1}model\0\u{1}fetch\0\u{1}commit\0\u{1}undo\0\u{1}subscribe\0\u{1}unsubscribe\0\u{1}more\0\u{1}log\0\u{1}status\0\u{1}ping\0\u{1}close\0\u{1}presence\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}hello\0\u{1}model\0\u{1}fetch\0\u{1}commit\0\u{1}undo\0\u{1}subscribe\0\u{1}unsubscribe\0\u{1}more\0\u{1}log\0\u{1}status\0\u{1}ping\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2982,6 +3096,19 @@ nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.body = .presence(v)
         }
       }()
+      case 15: try {
+        var v: Graph_UndoStateRequest?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .undoState(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .undoState(v)
+        }
+      }()
       default: break
       }
     }
@@ -3047,6 +3174,10 @@ nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._Mess
     case .presence?: try {
       guard case .presence(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+    }()
+    case .undoState?: try {
+      guard case .undoState(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
     }()
     case nil: break
     }
@@ -3260,7 +3391,7 @@ nonisolated extension Graph_Commit: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension Graph_Undo: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Undo"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}revision\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}revision\0\u{1}scope\0\u{1}redo\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3270,6 +3401,8 @@ nonisolated extension Graph_Undo: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._id) }()
       case 2: try { try decoder.decodeSingularInt64Field(value: &self.revision) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.scope) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.redo) }()
       default: break
       }
     }
@@ -3286,12 +3419,20 @@ nonisolated extension Graph_Undo: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if self.revision != 0 {
       try visitor.visitSingularInt64Field(value: self.revision, fieldNumber: 2)
     }
+    if !self.scope.isEmpty {
+      try visitor.visitSingularBytesField(value: self.scope, fieldNumber: 3)
+    }
+    if self.redo != false {
+      try visitor.visitSingularBoolField(value: self.redo, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Graph_Undo, rhs: Graph_Undo) -> Bool {
     if lhs._id != rhs._id {return false}
     if lhs.revision != rhs.revision {return false}
+    if lhs.scope != rhs.scope {return false}
+    if lhs.redo != rhs.redo {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3559,9 +3700,39 @@ nonisolated extension Graph_Presence: SwiftProtobuf.Message, SwiftProtobuf._Mess
   }
 }
 
+nonisolated extension Graph_UndoStateRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".UndoStateRequest"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}scope\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.scope) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.scope.isEmpty {
+      try visitor.visitSingularBytesField(value: self.scope, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_UndoStateRequest, rhs: Graph_UndoStateRequest) -> Bool {
+    if lhs.scope != rhs.scope {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ToClient"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}welcome\0\u{1}refused\0\u{1}model\0\u{1}chunk\0\u{1}committed\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}delta\0\u{1}advance\0\u{1}reset\0\u{1}log\0\u{1}status\0\u{1}pong\0\u{1}close\0\u{1}presence\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}welcome\0\u{1}refused\0\u{1}model\0\u{1}chunk\0\u{1}committed\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}delta\0\u{1}advance\0\u{1}reset\0\u{1}log\0\u{1}status\0\u{1}pong\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3765,6 +3936,19 @@ nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.body = .presence(v)
         }
       }()
+      case 17: try {
+        var v: Graph_UndoState?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .undoState(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .undoState(v)
+        }
+      }()
       default: break
       }
     }
@@ -3839,6 +4023,10 @@ nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
       guard case .presence(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
     }()
+    case .undoState?: try {
+      guard case .undoState(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -3854,7 +4042,7 @@ nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Welcome"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0\u{3}undo_steps\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3871,6 +4059,7 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.entities) }()
       case 8: try { try decoder.decodeSingularUInt64Field(value: &self.maximumFrame) }()
       case 9: try { try decoder.decodeSingularUInt64Field(value: &self.heartbeatMilliseconds) }()
+      case 10: try { try decoder.decodeSingularBoolField(value: &self.undoSteps) }()
       default: break
       }
     }
@@ -3908,6 +4097,9 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if self.heartbeatMilliseconds != 0 {
       try visitor.visitSingularUInt64Field(value: self.heartbeatMilliseconds, fieldNumber: 9)
     }
+    if self.undoSteps != false {
+      try visitor.visitSingularBoolField(value: self.undoSteps, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3921,6 +4113,7 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.entities != rhs.entities {return false}
     if lhs.maximumFrame != rhs.maximumFrame {return false}
     if lhs.heartbeatMilliseconds != rhs.heartbeatMilliseconds {return false}
+    if lhs.undoSteps != rhs.undoSteps {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4630,7 +4823,7 @@ nonisolated extension Graph_LogChunk: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension Graph_CommitEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".CommitEntry"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}revision\0\u{1}time\0\u{1}author\0\u{1}transaction\0\u{1}undoes\0\u{1}changes\0\u{1}fingerprint\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}revision\0\u{1}time\0\u{1}author\0\u{1}transaction\0\u{1}undoes\0\u{1}changes\0\u{1}fingerprint\0\u{1}redoes\0\u{1}undo\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4645,6 +4838,8 @@ nonisolated extension Graph_CommitEntry: SwiftProtobuf.Message, SwiftProtobuf._M
       case 5: try { try decoder.decodeSingularInt64Field(value: &self.undoes) }()
       case 6: try { try decoder.decodeRepeatedMessageField(value: &self.changes) }()
       case 7: try { try decoder.decodeSingularFixed64Field(value: &self.fingerprint) }()
+      case 8: try { try decoder.decodeSingularInt64Field(value: &self.redoes) }()
+      case 9: try { try decoder.decodeSingularMessageField(value: &self._undo) }()
       default: break
       }
     }
@@ -4676,6 +4871,12 @@ nonisolated extension Graph_CommitEntry: SwiftProtobuf.Message, SwiftProtobuf._M
     if self.fingerprint != 0 {
       try visitor.visitSingularFixed64Field(value: self.fingerprint, fieldNumber: 7)
     }
+    if self.redoes != 0 {
+      try visitor.visitSingularInt64Field(value: self.redoes, fieldNumber: 8)
+    }
+    try { if let v = self._undo {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4687,6 +4888,8 @@ nonisolated extension Graph_CommitEntry: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.undoes != rhs.undoes {return false}
     if lhs.changes != rhs.changes {return false}
     if lhs.fingerprint != rhs.fingerprint {return false}
+    if lhs.redoes != rhs.redoes {return false}
+    if lhs._undo != rhs._undo {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4870,6 +5073,94 @@ nonisolated extension Graph_PresenceUpdate: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.author != rhs.author {return false}
     if lhs.state != rhs.state {return false}
     if lhs.left != rhs.left {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_UndoState: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".UndoState"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}undo\0\u{1}redo\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._undo) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._redo) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._undo {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._redo {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_UndoState, rhs: Graph_UndoState) -> Bool {
+    if lhs._undo != rhs._undo {return false}
+    if lhs._redo != rhs._redo {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_UndoStep: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".UndoStep"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}group\0\u{1}oldest\0\u{1}newest\0\u{1}count\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._group) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.oldest) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self.newest) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.count) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._group {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.oldest != 0 {
+      try visitor.visitSingularInt64Field(value: self.oldest, fieldNumber: 2)
+    }
+    if self.newest != 0 {
+      try visitor.visitSingularInt64Field(value: self.newest, fieldNumber: 3)
+    }
+    if self.count != 0 {
+      try visitor.visitSingularUInt64Field(value: self.count, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_UndoStep, rhs: Graph_UndoStep) -> Bool {
+    if lhs._group != rhs._group {return false}
+    if lhs.oldest != rhs.oldest {return false}
+    if lhs.newest != rhs.newest {return false}
+    if lhs.count != rhs.count {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
