@@ -24,7 +24,9 @@ import Testing
     }
     #expect(asked == request)
     #expect(author == "author 1")
-    #expect(try script.say(.undo(UndoRequest(id(2, 1))), 1) == ["1 < refused: notAllowed"])
+    var other = try HubTranscript()
+    try other.open(1)
+    #expect(try other.say(.undo(UndoRequest(id(2, 1))), 1) == ["1 < refused: notAllowed"])
   }
 
   @Test func whatWouldBeUndoneIsReadBehindTheCommitsBeforeIt() throws {

@@ -62,7 +62,7 @@ import Testing
     let request = UndoRequest(TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1 << 32), scope: stack)
     script.context.undo(request)
     #expect(script.lines() == [])
-    #expect(script.hear(script.committed(1), 2) == ["saved 1 as 1", "> undo"])
+    #expect(script.hear(script.committed(1), 2) == ["> undo", "saved 1 as 1"])
     // It is kept over a reconnect, as a save is.
     #expect(script.handle(.disconnected) == [])
     #expect(script.connect(head: 1) == ["welcomed", "> undo"])

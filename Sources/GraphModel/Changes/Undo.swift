@@ -7,6 +7,7 @@ public struct UndoGroup: Hashable, Sendable {
   /// For a menu: "Undo NAME".
   public var name: String
 
+  /// A group of commits that are taken back together.
   public init(scope: UniqueID, group: UInt64, name: String) {
     self.scope = scope
     self.group = group
@@ -25,6 +26,7 @@ public struct UndoRequest: Hashable, Sendable {
   /// Redo instead of undo.
   public var redo: Bool
 
+  /// The author's newest step, unless more is said.
   public init(_ id: TransactionID, revision: Revision? = nil, scope: UniqueID? = nil, redo: Bool = false) {
     self.id = id
     self.revision = revision
@@ -44,6 +46,7 @@ public struct UndoStep: Hashable, Sendable {
   /// How many there are; others' commits may stand between them.
   public var count: Int
 
+  /// A step, as undo or redo would take it.
   public init(group: UndoGroup?, oldest: Revision, newest: Revision, count: Int) {
     self.group = group
     self.oldest = oldest
@@ -62,6 +65,7 @@ public struct UndoState: Hashable, Sendable {
   /// Nil when there is nothing to redo.
   public var redo: UndoStep?
 
+  /// Nothing, unless a step is given.
   public init(undo: UndoStep? = nil, redo: UndoStep? = nil) {
     self.undo = undo
     self.redo = redo
