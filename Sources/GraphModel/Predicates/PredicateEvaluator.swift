@@ -3,17 +3,27 @@
 public struct PredicateEvaluator: Sendable {
   typealias Test = @Sendable (Judgement) -> Bool
 
+  /// Of predicates that read the object's own values only; then it is asked, and no other.
+  private let own: (any OwnTest)?
   private let test: Test
 
   /// Resolves the predicate against the model that it was made for.
   public init(_ predicate: GraphPredicate, model: Model) {
+    own = Self.own(predicate, model)
     test = Self.compile(predicate, model)
   }
 
+  /// Whether the object belongs to the result, as far as its own image tells. Its entity is not looked at.
+  public func matches(_ image: ObjectImage) -> Bool {
+    if let own { return own.holds(image.values) }
+    return test(Judgement(image: image, source: NoImageSource()))
+  }
+
   /// Whether the object belongs to the result. Its entity is not looked at.
-  /// - Parameter source: where paths through relationships lead; none for a predicate that reads the object alone.
-  public func matches(_ image: ObjectImage, in source: any ImageSource = NoImageSource()) -> Bool {
-    test(Judgement(image: image, source: source))
+  /// - Parameter source: where paths through relationships lead.
+  public func matches(_ image: ObjectImage, in source: any ImageSource) -> Bool {
+    if let own { return own.holds(image.values) }
+    return test(Judgement(image: image, source: source))
   }
 
   static func compile(_ predicate: GraphPredicate, _ model: Model) -> Test {
@@ -38,7 +48,7 @@ public struct PredicateEvaluator: Sendable {
   }
 
   private static func compile(_ comparison: GraphPredicate.Comparison, _ model: Model) -> Test {
-    if let test = simple(comparison, model) { return test }
+    if let test = own(comparison, model) { return { test.holds($0.image.values) } }
     let match = ValueMatcher(comparison)
     let left = ExpressionEvaluator.compile(comparison.left, model)
     let right = operand(comparison.right, model)
@@ -76,49 +86,6 @@ public struct PredicateEvaluator: Sendable {
     default:
       let read = ExpressionEvaluator.compile(expression, model)
       return { .value(read($0)) }
-    }
-  }
-
-  /// By far the most common: one property of the object itself against a constant. Numbers and dates are compared without
-  /// a look at anything else.
-  private static func simple(_ comparison: GraphPredicate.Comparison, _ model: Model) -> Test? {
-    guard comparison.quantifier == .one, let path = comparison.path, path.level == 0, path.hops.isEmpty,
-      case .property(let number) = path.end, let slot = model.property(number)?.slot, comparison.right.isConstant
-    else { return nil }
-    if comparison.options.isEmpty, case .value(let constant) = comparison.right,
-      let test = numeric(comparison.comparator, slot, constant)
-    {
-      return test
-    }
-    let match = ValueMatcher(comparison)
-    return { match(slot < $0.image.values.count ? $0.image.values[slot] : .null, .constant) }
-  }
-
-  private static func numeric(_ comparator: GraphPredicate.Comparator, _ slot: Int, _ constant: Value) -> Test? {
-    switch constant {
-    case .integer(let bound):
-      return numeric(comparator, slot, bound) { if case .integer(let a) = $0 { a } else { nil } }
-    case .date(let bound): return numeric(comparator, slot, bound) { if case .date(let a) = $0 { a } else { nil } }
-    default: return nil
-    }
-  }
-
-  @inline(__always)
-  private static func numeric(
-    _ comparator: GraphPredicate.Comparator, _ slot: Int, _ bound: Int64,
-    _ read: @escaping @Sendable (borrowing Value) -> Int64?
-  ) -> Test? {
-    @Sendable func value(_ judgement: Judgement) -> Int64? {
-      slot < judgement.image.values.count ? read(judgement.image.values[slot]) : nil
-    }
-    switch comparator {
-    case .equal: return { value($0) == bound }
-    case .notEqual: return { value($0) != bound }
-    case .less: return { value($0).map { $0 < bound } ?? false }
-    case .lessOrEqual: return { value($0).map { $0 <= bound } ?? false }
-    case .greater: return { value($0).map { $0 > bound } ?? false }
-    case .greaterOrEqual: return { value($0).map { $0 >= bound } ?? false }
-    default: return nil
     }
   }
 }

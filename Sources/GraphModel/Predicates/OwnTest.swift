@@ -1,0 +1,210 @@
+/// Asks an object's own values and nothing else: by far the most common predicates, and those that every commit asks of
+/// its candidates. What a path needs beside them (the object's id, a source, the objects around a subquery) costs more
+/// to hand on than such a comparison takes; so does a closure's context, which is why these are objects.
+protocol OwnTest: AnyObject, Sendable {
+  /// - Parameter values: by slot.
+  func holds(_ values: [Value]) -> Bool
+}
+
+extension PredicateEvaluator {
+  /// The predicate as one test of an object's own values; nil when it compares two of them, or reads another's.
+  static func own(_ predicate: GraphPredicate, _ model: Model) -> (any OwnTest)? {
+    switch predicate {
+    case .always: return FixedTest(true)
+    case .never: return FixedTest(false)
+    case .and(let parts): return own(parts, model).map { JoinedTest($0, all: true) }
+    case .or(let parts): return own(parts, model).map { JoinedTest($0, all: false) }
+    case .not(let inner): return own(inner, model).map(InverseTest.init)
+    case .comparison(let comparison): return own(comparison, model)
+    }
+  }
+
+  private static func own(_ parts: [GraphPredicate], _ model: Model) -> [any OwnTest]? {
+    let tests = parts.compactMap { own($0, model) }
+    return tests.count == parts.count ? tests : nil
+  }
+
+  /// One property of the object itself against a constant.
+  static func own(_ comparison: GraphPredicate.Comparison, _ model: Model) -> (any OwnTest)? {
+    guard comparison.quantifier == .one, let path = comparison.path, path.level == 0, path.hops.isEmpty,
+      case .property(let number) = path.end, let slot = model.property(number)?.slot, comparison.right.isConstant
+    else { return nil }
+    let any = AnyTest(slot: slot, match: ValueMatcher(comparison))
+    guard comparison.options.isEmpty, case .value(let constant) = comparison.right,
+      let relation = Relation(comparison.comparator)
+    else { return any }
+    switch constant {
+    case .integer(let bound): return WholeTest(slot, relation, bound, isDate: false, any)
+    case .date(let bound): return WholeTest(slot, relation, bound, isDate: true, any)
+    case .double(let bound): return DoubleTest(slot, relation, bound, any)
+    case .string(let bound): return StringTest(slot, relation, bound, any)
+    case .bool, .object: return relation.isEquality ? SameTest(slot, constant, relation == .equal, any) : any
+    default: return any
+    }
+  }
+}
+
+// MARK: - Joining
+
+private final class FixedTest: OwnTest {
+  private let result: Bool
+
+  init(_ result: Bool) { self.result = result }
+
+  func holds(_ values: [Value]) -> Bool { result }
+}
+
+private final class InverseTest: OwnTest {
+  private let inner: any OwnTest
+
+  init(_ inner: any OwnTest) { self.inner = inner }
+
+  func holds(_ values: [Value]) -> Bool { !inner.holds(values) }
+}
+
+private final class JoinedTest: OwnTest {
+  private let parts: [any OwnTest]
+  private let all: Bool
+
+  init(_ parts: [any OwnTest], all: Bool) {
+    self.parts = parts
+    self.all = all
+  }
+
+  func holds(_ values: [Value]) -> Bool {
+    for part in parts where part.holds(values) != all { return !all }
+    return all
+  }
+}
+
+// MARK: - Comparing
+
+/// The comparators that ask for nothing but two values' order.
+private enum Relation {
+  case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
+
+  init?(_ comparator: GraphPredicate.Comparator) {
+    switch comparator {
+    case .equal: self = .equal
+    case .notEqual: self = .notEqual
+    case .less: self = .less
+    case .lessOrEqual: self = .lessOrEqual
+    case .greater: self = .greater
+    case .greaterOrEqual: self = .greaterOrEqual
+    default: return nil
+    }
+  }
+
+  var isEquality: Bool { self == .equal || self == .notEqual }
+
+  /// In the terms of `Value.order`, which holds what is neither less nor more for the same: a NaN.
+  @inline(__always)
+  func holds<Bound: Comparable>(_ left: Bound, _ right: Bound) -> Bool {
+    switch self {
+    case .equal: left == right
+    case .notEqual: left != right
+    case .less: left < right
+    case .lessOrEqual: !(right < left)
+    case .greater: right < left
+    case .greaterOrEqual: !(left < right)
+    }
+  }
+}
+
+/// Whatever the comparison says, and what the others do with a value that is not of their constant's type: so there is
+/// one meaning.
+private final class AnyTest: OwnTest {
+  private let slot: Int
+  private let match: ValueMatcher
+
+  init(slot: Int, match: ValueMatcher) {
+    self.slot = slot
+    self.match = match
+  }
+
+  func holds(_ values: [Value]) -> Bool { match(slot < values.count ? values[slot] : .null, .constant) }
+}
+
+/// Whole numbers and dates. Not one generic class with the next: its witnesses stay calls, and cost four times as much.
+private final class WholeTest: OwnTest {
+  private let slot: Int
+  private let relation: Relation
+  private let bound: Int64
+  private let isDate: Bool
+  private let other: AnyTest
+
+  init(_ slot: Int, _ relation: Relation, _ bound: Int64, isDate: Bool, _ other: AnyTest) {
+    (self.slot, self.relation, self.bound, self.isDate, self.other) = (slot, relation, bound, isDate, other)
+  }
+
+  func holds(_ values: [Value]) -> Bool {
+    guard slot < values.count else { return other.holds(values) }
+    switch values[slot] {
+    case .integer(let value) where !isDate: return relation.holds(value, bound)
+    case .date(let value) where isDate: return relation.holds(value, bound)
+    default: return other.holds(values)
+    }
+  }
+}
+
+private final class DoubleTest: OwnTest {
+  private let slot: Int
+  private let relation: Relation
+  private let bound: Double
+  private let other: AnyTest
+
+  init(_ slot: Int, _ relation: Relation, _ bound: Double, _ other: AnyTest) {
+    (self.slot, self.relation, self.bound, self.other) = (slot, relation, bound, other)
+  }
+
+  func holds(_ values: [Value]) -> Bool {
+    guard slot < values.count, case .double(let value) = values[slot] else { return other.holds(values) }
+    return relation.holds(value, bound)
+  }
+}
+
+private final class StringTest: OwnTest {
+  private let slot: Int
+  private let relation: Relation
+  private let bound: String
+  private let other: AnyTest
+
+  init(_ slot: Int, _ relation: Relation, _ bound: String, _ other: AnyTest) {
+    (self.slot, self.relation, self.bound, self.other) = (slot, relation, bound, other)
+  }
+
+  func holds(_ values: [Value]) -> Bool {
+    guard slot < values.count, case .string(let value) = values[slot] else { return other.holds(values) }
+    switch relation {
+    case .equal: return Bytes.equal(value, bound)
+    case .notEqual: return !Bytes.equal(value, bound)
+    default: break
+    }
+    switch Bytes.order(value, bound) {
+    case .ascending: return relation == .less || relation == .lessOrEqual
+    case .same: return relation == .lessOrEqual || relation == .greaterOrEqual
+    case .descending: return relation == .greater || relation == .greaterOrEqual
+    }
+  }
+}
+
+/// Truth values and references.
+private final class SameTest: OwnTest {
+  private let slot: Int
+  private let bound: Value
+  private let wanted: Bool
+  private let other: AnyTest
+
+  init(_ slot: Int, _ bound: Value, _ wanted: Bool, _ other: AnyTest) {
+    (self.slot, self.bound, self.wanted, self.other) = (slot, bound, wanted, other)
+  }
+
+  func holds(_ values: [Value]) -> Bool {
+    guard slot < values.count else { return other.holds(values) }
+    switch (values[slot], bound) {
+    case (.bool(let value), .bool(let bound)): return (value == bound) == wanted
+    case (.object(let value), .object(let bound)): return (value == bound) == wanted
+    default: return other.holds(values)
+    }
+  }
+}
