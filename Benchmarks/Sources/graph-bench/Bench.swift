@@ -18,9 +18,10 @@ struct Bench {
 
   enum Section: String, CaseIterable {
     case commits, latency, fanout, idle, snapshot, start, notes, queries
+    case fetch, predicates, transactions, cascades, relations, paths
 
     /// Its tables are of another form.
-    var isCurve: Bool { self == .notes || self == .queries }
+    var isCurve: Bool { [.notes, .queries, .relations].contains(self) }
 
     var summary: String {
       switch self {
@@ -32,6 +33,12 @@ struct Bench {
       case .start: "the daemon's start, and a command's, on the clock"
       case .notes: "the cost of a commit at 1,000 to 1,000,000 stored notes"
       case .queries: "the cost of a commit beside 0 to 10,000 live queries"
+      case .fetch: "20 of 1,000,000 objects by an index"
+      case .predicates: "predicates judged in memory"
+      case .transactions: "one transaction of 1,000 to 100,000 objects: time and memory"
+      case .cascades: "one delete that takes 1,000 to 100,000 objects along"
+      case .relations: "one changed property of an object with 1,000 related ones"
+      case .paths: "the cost of a commit beside 10,000 live queries that follow paths"
       }
     }
   }
@@ -58,7 +65,7 @@ struct Bench {
   private static func usage() -> Never {
     print("usage: graph-bench PATH-TO-STICKIESD [SECONDS] [SECTION]...\n\nsections, all of them by default:")
     for section in Section.allCases {
-      print("  \(section.rawValue.padding(toLength: 10, withPad: " ", startingAt: 0))\(section.summary)")
+      print("  \(section.rawValue.padding(toLength: 13, withPad: " ", startingAt: 0))\(section.summary)")
     }
     exit(64)
   }
@@ -79,6 +86,12 @@ struct Bench {
       case .start: try measureStart()
       case .notes: try measureStoredNotes()
       case .queries: try measureLiveQueries()
+      case .fetch: try measureFetch()
+      case .predicates: try measurePredicates()
+      case .transactions: try measureTransactions()
+      case .cascades: try measureCascades()
+      case .relations: try measureRelations()
+      case .paths: try measurePaths()
       }
     }
   }

@@ -2,11 +2,12 @@ import Foundation
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 do {
-  // The limits and one client are processes of their own, which this program starts as itself.
+  // The limits, one client and one store are processes of their own, which this program starts as itself.
   switch arguments.first {
   case "nio-fanout-server": try NIOFanOutServer.run()
   case "echo-server" where arguments.count == 2: try EchoServer.run(path: arguments[1])
   case "snapshot-client" where arguments.count == 2: try await SnapshotClient.run(address: arguments[1])
+  case "transaction" where arguments.count == 4: try OneTransaction.run(Array(arguments.dropFirst()))
   default: try Bench(arguments: arguments).run()
   }
 } catch {

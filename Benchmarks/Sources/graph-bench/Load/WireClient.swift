@@ -158,6 +158,11 @@ final class WireClient: @unchecked Sendable {
     try (1...UInt64(count)).map { try newNote($0, on: board) }
   }
 
+  /// Whatever revision the object has: nobody else changes it.
+  func update(_ id: ObjectID, _ entity: String, _ name: String, _ value: Value) throws -> Change {
+    Change(.update, id, base: .max, edits: [Edit(try property(entity, name), .set(value))])
+  }
+
   func move(_ note: ObjectID, base: Revision, x: Double) throws -> Change {
     Change(.update, note, base: base, edits: [Edit(try property("Note", "x"), .set(.double(x)))])
   }

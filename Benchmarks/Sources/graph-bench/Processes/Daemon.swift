@@ -9,10 +9,13 @@ final class Daemon {
   /// From exec to the first listening line.
   private(set) var startSeconds = 0.0
 
-  init(_ bench: Bench, data: String) throws {
+  /// - Parameter schema: a folder with a model, for another than the notes.
+  init(_ bench: Bench, data: String, schema: String? = nil) throws {
     unix = .unix(path: data + ".socket")
     process = try ServerProcess(
-      bench.daemon, ["--data", data, "--listen", "\(unix)", "--listen", "\(tcp)", "--log-level", "error"])
+      bench.daemon,
+      ["--data", data, "--listen", "\(unix)", "--listen", "\(tcp)", "--log-level", "error"]
+        + (schema.map { ["--schema", $0] } ?? []))
     for number in 0..<2 {
       let line = try process.line()
       if number == 0 { startSeconds = now() - process.startedAt }

@@ -1,0 +1,77 @@
+import CSQLite
+
+/// The limit of one large transaction: the very rows that the store wrote for it, history and all, through the C
+/// functions into a copy of the store as it was before. The rows are read beforehand; nothing is planned or checked.
+final class RawTransaction {
+  private let database: RawDatabase
+  private var steps = [(statement: Statement, rows: [[OpaquePointer]])]()
+
+  /// - Parameters:
+  ///   - before: a copy of the store before the transaction.
+  ///   - after: the store behind it.
+  init(_ kind: OneTransaction.Kind, before: String, after: String) throws {
+    database = try RawDatabase(before)
+    let source = try RawDatabase(after)
+    let revision = try source.integer("SELECT max(revision) FROM _commit")
+    guard try database.integer("SELECT max(revision) FROM _commit") == revision - 1 else {
+      throw BenchmarkError(description: "the limit needs the store of one commit before")
+    }
+    let table = kind == .cascade ? "Node" : "Person"
+    switch kind {
+    case .insert:
+      let names = try Statement(source, "SELECT * FROM Person LIMIT 1").columnNames.filter { $0 != "_row" }
+      try insert(into: "Person", names, from: source, "_revision = \(revision) ORDER BY _row")
+    case .update:
+      try add(
+        "UPDATE Person SET _revision = ?, _sum = ?, age = ? WHERE _id = ?", from: source,
+        "SELECT _revision, _sum, age, _id FROM Person WHERE _revision = \(revision) ORDER BY _row")
+    case .delete, .cascade:
+      let gone = "FROM _tombstone WHERE revision = \(revision) ORDER BY id"
+      // No order of deletes would do for a ring.
+      if kind == .cascade { try add("UPDATE Node SET next = NULL WHERE _id = ?", from: source, "SELECT id \(gone)") }
+      try add("DELETE FROM \(table) WHERE _id = ?", from: source, "SELECT id \(gone)")
+      try add(
+        "INSERT INTO _tombstone (id, entity, revision) VALUES (?, ?, ?)", from: source,
+        "SELECT id, entity, revision \(gone)")
+    }
+    let names = try Statement(source, "SELECT * FROM _commit LIMIT 1").columnNames
+    try insert(into: "_commit", names, from: source, "revision = \(revision)")
+  }
+
+  private func insert(into table: String, _ names: [String], from source: RawDatabase, _ condition: String) throws {
+    let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
+    try add(
+      "INSERT INTO \(table) (\(list)) VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))", from: source,
+      "SELECT \(list) FROM \(table) WHERE \(condition)")
+  }
+
+  /// A statement, to be run for each row of a query.
+  private func add(_ sql: String, from source: RawDatabase, _ query: String) throws {
+    let found = try Statement(source, query)
+    var rows = [[OpaquePointer]]()
+    while try found.step() {
+      rows.append(
+        (0..<sqlite3_column_count(found.pointer)).compactMap { column in
+          sqlite3_value_dup(sqlite3_column_value(found.pointer, column))
+        })
+    }
+    guard !rows.isEmpty else { throw BenchmarkError(description: "nothing was written that \(query) could find") }
+    steps.append((try Statement(database, sql), rows))
+  }
+
+  func run() throws {
+    try database.execute("BEGIN IMMEDIATE")
+    for (statement, rows) in steps {
+      for row in rows {
+        for (index, value) in row.enumerated() { sqlite3_bind_value(statement.pointer, Int32(index + 1), value) }
+        try statement.run()
+        guard sqlite3_changes(database.handle) == 1 else {
+          throw BenchmarkError(description: "the limit meets another store than the transaction did")
+        }
+      }
+    }
+    try database.execute("COMMIT")
+  }
+
+  deinit { for row in steps.flatMap(\.rows) { for value in row { sqlite3_value_free(value) } } }
+}

@@ -1,0 +1,92 @@
+import GraphModel
+
+extension Bench {
+  private static let pathQueries = 10_000
+  private static let pathPeople = 2_000
+
+  private enum PathKind: String, CaseIterable {
+    case toOne = "department.name == …"
+    case toMany = "ANY skills.name == …"
+    case count = "reports.@count == …"
+
+    /// Nobody here satisfies it.
+    func predicate(_ number: Int) -> String {
+      switch self {
+      case .toOne: "department.name == \"Nowhere \(number)\""
+      case .toMany: "ANY skills.name == \"Nothing \(number)\""
+      case .count: "reports.@count == \(1_000 + number)"
+      }
+    }
+  }
+
+  /// A commit beside 10,000 distinct live queries that follow paths: one that touches none, one that changes what their
+  /// paths read and touches none, one that touches one.
+  func measurePaths() throws {
+    let birthday = try pathCost(nil, renaming: false)
+    let renaming = try pathCost(nil, renaming: true)
+    for kind in PathKind.allCases {
+      Figure(
+        name: "a person's age beside 10,000 × `\(kind.rawValue)`", unit: "µs",
+        ours: try pathCost(kind, renaming: false),
+        limit: birthday, aim: .atMost(1.5)
+      ).report()
+    }
+    // Twenty people have to be judged: what their paths lead to has another name.
+    Figure(
+      name: "– a name of a department of 20 beside 10,000 × `\(PathKind.toOne.rawValue)`", unit: "µs",
+      ours: try pathCost(.toOne, renaming: true), limit: renaming
+    ).report()
+    Figure(
+      name: "– an age beside 10,000 × `\(PathKind.toOne.rawValue)` and one that it touches", unit: "µs",
+      ours: try pathCost(.toOne, renaming: false, watched: true), limit: birthday
+    ).report()
+  }
+
+  /// Processor time of the daemon for a commit, in microseconds.
+  private func pathCost(_ kind: PathKind?, renaming: Bool, watched: Bool = false) throws -> Double {
+    let data = place("paths")
+    do {
+      let staff = try StaffStore(data)
+      try staff.fill(people: Self.pathPeople, teams: Self.pathPeople / 20, skills: 100)
+      try staff.close()
+    }
+    let people: [ObjectID]
+    let departments: [ObjectID]
+    do {
+      let staff = try StaffStore(data)
+      people = try staff.ids(of: "Person")
+      departments = Array(try staff.ids(of: "Department").prefix(Self.pathPeople / 20))
+      try staff.close()
+    }
+    let daemon = try Daemon(self, data: data, schema: try Staff.folder(in: self))
+    defer {
+      daemon.stop()
+      remove(data)
+    }
+    let writer = try WireClient(daemon.unix)
+    let watchers = try (0..<10).map { part in
+      let watcher = try WireClient(daemon.unix)
+      if let kind {
+        let each = Self.pathQueries / 10
+        try watcher.subscribe("Person", where: (0..<each).map { kind.predicate(part * each + $0) })
+      }
+      return watcher
+    }
+    let reader = try WireClient(daemon.unix)
+    // Only the one whom every commit changes then is there.
+    if watched { try reader.subscribe("Person", where: "department.name == \"Department 0\"") }
+    let chosen = watched ? people.indices.filter { $0 % (Self.pathPeople / 20) == 0 }.map { people[$0] } : people
+    var moves = 0
+    let cost = try CommitCost.measure(daemon, data: data) {
+      moves += 1
+      let change =
+        renaming
+        ? try writer.update(
+          departments[moves % departments.count], "Department", "name", .string("Another name \(moves)"))
+        : try writer.update(chosen[moves % chosen.count], "Person", "age", .integer(Int64(18 + moves % 80)))
+      try writer.commit([change])
+      if watched { try reader.skip(to: .delta) }
+    }
+    return withExtendedLifetime(watchers) { cost.processorMicroseconds }
+  }
+}
