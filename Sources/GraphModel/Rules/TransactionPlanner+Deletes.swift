@@ -19,6 +19,7 @@ extension TransactionPlanner {
     guard !pending.isEmpty else { return }
     var deleted = [ObjectID]()
     var toJudge = [(id: ObjectID, property: Property, others: [ObjectID])]()
+    var lost = LostMembers()
     while let id = pending.popLast() {
       guard let draft = try touch(id) else { continue }
       // Read everything while the object still holds its references, then let it go.
@@ -33,11 +34,30 @@ extension TransactionPlanner {
         switch relationship.deleteRule {
         case .cascade: pending += others
         case .deny, .noAction: toJudge.append((id, property, others))
-        case .nullify: try release(others, from: id, property, relationship)
+        case .nullify: try release(others, from: id, property, relationship, &lost)
         }
       }
     }
+    for reference in lost.references {
+      guard let draft = drafts[reference.target], let property = model.property(reference.property),
+        let members = lost.members[reference]
+      else { continue }
+      draft.after[property] = .objects(draft.after[property].objectIDs.filter { !members.contains($0) })
+    }
     judge(toJudge)
+  }
+
+  /// What stored lists lose by the deletes, taken out of each once: a list that loses all of its thousands is not gone
+  /// through for each. Until then it names objects that are deleted, which nobody takes for members here.
+  private struct LostMembers {
+    /// In the order of their first loss.
+    var references = [Reference]()
+    var members = [Reference: Set<ObjectID>]()
+
+    mutating func insert(_ member: ObjectID, _ reference: Reference) {
+      if members[reference] == nil { references.append(reference) }
+      members[reference, default: []].insert(member)
+    }
   }
 
   /// A delete of an object that someone has changed since: the merge policy decides which side wins.
@@ -53,7 +73,8 @@ extension TransactionPlanner {
   }
 
   private mutating func release(
-    _ others: [ObjectID], from id: ObjectID, _ property: Property, _ relationship: Relationship
+    _ others: [ObjectID], from id: ObjectID, _ property: Property, _ relationship: Relationship,
+    _ lost: inout LostMembers
   ) throws {
     guard let inverse = model.property(relationship.inverse), let inverseRelationship = inverse.relationship else {
       return
@@ -69,7 +90,7 @@ extension TransactionPlanner {
       guard let draft = try touch(other) else { continue }
       if inverseRelationship.minimumCount != nil { countsToCheck[other, default: []].insert(inverse.number) }
       if inverseRelationship.isToMany {
-        draft.after[inverse] = .objects(draft.after[inverse].objectIDs.filter { $0 != id })
+        lost.insert(id, Reference(target: draft.after.id, property: inverse.number))
       } else {
         withdraw(draft, through: inverse)
         draft.after[inverse] = .null

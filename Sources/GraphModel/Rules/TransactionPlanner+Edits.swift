@@ -170,9 +170,12 @@ extension TransactionPlanner {
     case .members:
       guard let draft = try touch(id) else { return }
       var ids = draft.after[property].objectIDs
-      guard !ids.contains(other) else { return }
-      let place = relationship.isOrdered ? nil : ids.firstIndex { other < $0 }
-      ids.insert(other, at: place ?? ids.endIndex)
+      let place = relationship.isOrdered ? ids.endIndex : ids.ascendingPlace(of: other)
+      let isMember = relationship.isOrdered ? ids.contains(other) : place < ids.endIndex && ids[place] == other
+      guard !isMember else { return }
+      // Nobody else holds the list then: it grows in its place, or a thousand newcomers would copy it a thousand times.
+      draft.after[property] = .null
+      ids.insert(other, at: place)
       draft.after[property] = .objects(ids)
       gainedReferrers[Reference(target: other, property: property.number), default: []].append(id)
     }
@@ -192,7 +195,11 @@ extension TransactionPlanner {
       draft.after[property] = .null
     case .members:
       guard let draft = try touch(id), draft.entity.property(property.number) != nil else { return }
-      draft.after[property] = .objects(draft.after[property].objectIDs.filter { $0 != other })
+      var ids = draft.after[property].objectIDs
+      guard let place = ids.place(of: other, isOrdered: relationship.isOrdered) else { return }
+      draft.after[property] = .null
+      ids.remove(at: place)
+      draft.after[property] = .objects(ids)
     }
   }
 
@@ -221,6 +228,30 @@ extension TransactionPlanner {
 
   private func stillRefers(_ other: ObjectID, to id: ObjectID, through property: Property) -> Bool {
     guard let draft = drafts[other] else { return true }
-    return !draft.isDeleted && draft.after[property].objectIDs.contains(id)
+    guard !draft.isDeleted else { return false }
+    if case .objects(let ids) = draft.after[property] {
+      return ids.place(of: id, isOrdered: property.relationship?.isOrdered == true) != nil
+    }
+    return draft.after[property].objectID == id
+  }
+}
+
+/// The lists of many-to-many relationships: each id once, in ascending order unless people order them.
+extension [ObjectID] {
+  /// Where the id stands in an ascending list, or would.
+  fileprivate func ascendingPlace(of id: ObjectID) -> Int {
+    var (low, high) = (startIndex, endIndex)
+    while low < high {
+      let middle = low + (high - low) / 2
+      if self[middle] < id { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// Where the id stands; nil when it does not.
+  fileprivate func place(of id: ObjectID, isOrdered: Bool) -> Int? {
+    if isOrdered { return firstIndex(of: id) }
+    let place = ascendingPlace(of: id)
+    return place < endIndex && self[place] == id ? place : nil
   }
 }
