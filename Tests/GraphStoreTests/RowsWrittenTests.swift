@@ -94,6 +94,22 @@ import Testing
     #expect(try rows(store, [Change(.update, one, base: .max, edits: [addition])]) == Self.one + 1)
   }
 
+  @Test(arguments: ["Worker", "Badge"])
+  func aListLosesAllWhoGoTogether(_ owner: String) throws {
+    let store = try store()
+    let (other, relationship) = owner == "Worker" ? ("Badge", "badges") : ("Worker", "workers")
+    let others = try many(other, in: store)
+    let one = try store.insert(owner, [relationship: .objects(others)])
+    let gone = others.indices.filter { $0 % 3 != 0 }.map { others[$0] }
+    try store.must(gone.map { Change(.delete, $0, base: .max) })
+    let left = others.indices.filter { $0 % 3 == 0 }.map { others[$0] }.sorted()
+    #expect(try store.all(owner, "\(relationship).@count == \(left.count)").map(\.id) == [one])
+    #expect(try store.all(other).map(\.id) == left)
+    let inverse = owner == "Worker" ? "workers" : "badges"
+    #expect(try store.all(other, "ANY \(inverse).name == \"\"").count == left.count)
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
   @Test func aMemberOfAnOrderedListMovesAlone() throws {
     let store = try store()
     let worker = try store.insert("Worker")

@@ -1,0 +1,51 @@
+import ArgumentParser
+import GraphModel
+
+/// A fetch request that the model names, with values for its variables.
+struct TemplateOptions: ParsableArguments {
+  @Option(name: .customLong("template"), help: "A fetch request of the model, by its name.")
+  var name: String?
+  @Option(
+    name: .customLong("set"), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("A value for one of its variables; name:=JSON for a list.", valueName: "name=value"))
+  var values: [String] = []
+
+  func validate() throws {
+    if name == nil, !values.isEmpty { throw ValidationError("--set goes with --template") }
+  }
+
+  /// Nil when no template is asked for.
+  func request(in model: Model) throws -> FetchRequest? {
+    guard let name else { return nil }
+    guard let template = model.fetchRequest(named: name) else {
+      let names = model.fetchRequests.map(\.name).joined(separator: ", ")
+      throw Refusal(
+        .notFound,
+        "the model \(model.name) names no fetch request \"\(name)\"; "
+          + (names.isEmpty ? "it names none" : "it names \(names)"))
+    }
+    var arguments = [String: JSON]()
+    for value in values {
+      guard let equals = value.firstIndex(of: "=") else {
+        throw ValidationError("--set takes name=value, not \"\(value)\"")
+      }
+      let text = String(value[value.index(after: equals)...])
+      var variable = String(value[..<equals])
+      if variable.hasSuffix(":") {
+        variable.removeLast()
+        arguments[variable] = try JSON(parsing: text)
+      } else {
+        let type = template.variables.firstIndex(of: variable).map { template.types[$0] }
+        arguments[variable] = Self.value(text, type)
+      }
+    }
+    return try template.request(with: arguments, model: model)
+  }
+
+  private static func value(_ text: String, _ type: GraphValueType?) -> JSON {
+    switch type {
+    case .integer, .double, .bool, .duration: (try? JSON(parsing: text)) ?? .string(text)
+    default: .string(text)
+    }
+  }
+}
