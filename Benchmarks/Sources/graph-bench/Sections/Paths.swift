@@ -45,15 +45,11 @@ extension Bench {
   /// Processor time of the daemon for a commit, in microseconds.
   private func pathCost(_ kind: PathKind?, renaming: Bool, watched: Bool = false) throws -> Double {
     let data = place("paths")
-    do {
-      let staff = try StaffStore(data)
-      try staff.fill(people: Self.pathPeople, teams: Self.pathPeople / 20, skills: 100)
-      try staff.close()
-    }
     let people: [ObjectID]
     let departments: [ObjectID]
     do {
       let staff = try StaffStore(data)
+      try staff.fill(people: Self.pathPeople, teams: Self.pathPeople / 20, skills: 100)
       people = try staff.ids(of: "Person")
       departments = Array(try staff.ids(of: "Department").prefix(Self.pathPeople / 20))
       try staff.close()
@@ -76,6 +72,7 @@ extension Bench {
     // Only the one whom every commit changes then is there.
     if watched { try reader.subscribe("Person", where: "department.name == \"Department 0\"") }
     let chosen = watched ? people.indices.filter { $0 % (Self.pathPeople / 20) == 0 }.map { people[$0] } : people
+    // Each value is a new one: a commit that changes nothing would cost less.
     var moves = 0
     let cost = try CommitCost.measure(daemon, data: data) {
       moves += 1
@@ -83,7 +80,7 @@ extension Bench {
         renaming
         ? try writer.update(
           departments[moves % departments.count], "Department", "name", .string("Another name \(moves)"))
-        : try writer.update(chosen[moves % chosen.count], "Person", "age", .integer(Int64(18 + moves % 80)))
+        : try writer.update(chosen[moves % chosen.count], "Person", "age", .integer(Int64(100 + moves)))
       try writer.commit([change])
       if watched { try reader.skip(to: .delta) }
     }
