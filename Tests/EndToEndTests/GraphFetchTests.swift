@@ -27,6 +27,30 @@ import Testing
     #expect(ids == whole.map { $0["id"] ?? .null })
   }
 
+  @Test func aNamedFetchRequestIsAskedWithItsValues() throws {
+    let company = try Company()
+    let department = try company.department("ENG")
+    let client = try company.insert("Client", "name=Acme")
+    for (title, due) in [("old", "2026-01-01"), ("older", "2025-01-01"), ("new", "2027-01-01")] {
+      _ = try company.insert("Project", "title=\(title)", "department=\(department)", "client=\(client)", "due=\(due)")
+    }
+    let overdue = try company.run(
+      "fetch", "--template", "overdue", "--set", "now=2026-06-01", "--set", "client=Acme", "--json"
+    ).json()
+    #expect(overdue.arrayValue?.map { $0["title"] } == [.string("older"), .string("old")])
+    let narrowed = try company.run(
+      "fetch", "--template", "overdue", "--set", "now=2026-06-01", "--set", "client=Acme", "--where",
+      "title == \"old\"", "--count")
+    #expect(narrowed.output == "1\n")
+    let missing = try company.run("fetch", "--template", "overdue", "--set", "client=Acme")
+    #expect(missing.status == 64)
+    #expect(missing.errors.contains("$now has no value"), "\(missing.errors)")
+    let unknown = try company.run("fetch", "--template", "nope")
+    #expect(unknown.status == 4)
+    #expect(unknown.errors.contains("it names overdue"), "\(unknown.errors)")
+    #expect(try company.run("fetch").status == 64)
+  }
+
   @Test func pagesGoOnBehindTheirCursor() throws {
     let company = try company()
     let first = try company.run("fetch", "Person", "--sort", "-vacationDays,name", "--limit", "3", "--ids")

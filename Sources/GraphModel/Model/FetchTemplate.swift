@@ -15,6 +15,8 @@ public struct FetchTemplate: Hashable, Sendable {
   public let limit: Int?
   /// The names after `$` in the predicate, each once, in the order in which they come.
   public let variables: [String]
+  /// What each is read as, in the same order.
+  public let types: [GraphValueType]
 
   /// The request with its variables' values, as JSON has them.
   /// - Throws: `PredicateSyntaxError` when one is missing or is no value of its place, or the template has no such variable.
@@ -85,12 +87,12 @@ extension ModelPartsParser {
   mutating func parseFetchRequests() {
     for request in draft.fetchRequests {
       guard let entity = model.entity(named: request.entity) else { continue }
-      var variables = [String]()
+      var variables = [(name: String, type: GraphValueType)]()
       do {
         if !request.predicate.isEmpty {
           for variable in try GraphPredicate.variables(ofTemplate: request.predicate, entity: entity, model: model)
-          where !variables.contains(variable.name) {
-            variables.append(variable.name)
+          where !variables.contains(where: { $0.name == variable.name }) {
+            variables.append(variable)
           }
         }
       } catch {
@@ -104,7 +106,8 @@ extension ModelPartsParser {
       parts.fetchRequests.append(
         FetchTemplate(
           name: request.name, documentation: request.documentation, entity: entity.number,
-          predicate: request.predicate, sort: request.sort, limit: request.limit, variables: variables))
+          predicate: request.predicate, sort: request.sort, limit: request.limit, variables: variables.map(\.name),
+          types: variables.map(\.type)))
     }
   }
 }

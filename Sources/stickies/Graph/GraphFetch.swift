@@ -9,8 +9,9 @@ extension GraphCommand {
       discussion: "They are printed as they come, however many there are.")
 
     @OptionGroup var options: Options
-    @Argument(help: "The entity.")
-    var entity: String
+    @Argument(help: "The entity; --template knows its own.")
+    var entity: String?
+    @OptionGroup var template: TemplateOptions
     @Option(name: .customLong("where"), help: "A predicate, such as 'name BEGINSWITH \"A\" AND age > 30'.")
     var condition: String?
     @Option(parsing: .unconditional, help: "Attributes to sort by, a minus for descending: -age,name.")
@@ -39,6 +40,7 @@ extension GraphCommand {
     var explain = false
 
     func validate() throws {
+      if entity == nil, template.name == nil { throw ValidationError("an entity or --template is missing") }
       if offset < 0 { throw ValidationError("--offset takes a number from 0") }
       if count, ids { throw ValidationError("--count and --ids exclude each other") }
       if count || ids, properties != nil || distinct || groupBy != nil {
@@ -51,10 +53,14 @@ extension GraphCommand {
     @MainActor
     func run() async throws {
       try await options.withGraph { shell in
-        let entity = try shell.known(entity)
+        let asked = try template.request(in: shell.model)
+        let entity = try asked.flatMap { shell.model.entity($0.entity) } ?? shell.known(entity ?? "")
+        let predicate = GraphPredicate.all(
+          [asked?.predicate ?? .always, try shell.predicate(condition, on: entity)])
+        let sort = sort.isEmpty ? asked?.sort.text(in: shell.model) ?? "" : sort
         var fetch = shell.client.wireFetch(
-          entity, try shell.predicate(condition, on: entity), [], limit.number, offset, try cursor())
-        let rows = try rows(of: entity, in: shell.model)
+          entity, predicate, [], limit.number ?? asked?.limit, offset, try cursor())
+        let rows = try rows(of: entity, sort, in: shell.model)
         if rows?.standForObjects ?? true { _ = try shell.order(sort, of: entity) }
         fetch.sort = sort
         if rows != nil {
@@ -100,7 +106,7 @@ extension GraphCommand {
     }
 
     /// What is to be calculated; nil where whole objects are printed, as they are when only their own properties are named.
-    private func rows(of entity: Entity, in model: Model) throws -> RowRequest? {
+    private func rows(of entity: Entity, _ sort: String, in model: Model) throws -> RowRequest? {
       let known = entity.family.compactMap { model.entity($0) }.flatMap(\.properties).map(\.name)
       func isName(_ item: Substring) -> Bool {
         let words = item.split(whereSeparator: \.isWhitespace)

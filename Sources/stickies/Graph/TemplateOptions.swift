@@ -33,7 +33,10 @@ struct TemplateOptions: ParsableArguments {
       var variable = String(value[..<equals])
       if variable.hasSuffix(":") {
         variable.removeLast()
-        arguments[variable] = try JSON(parsing: text)
+        guard let json = try? JSON(parsing: text) else {
+          throw ValidationError("--set \(variable):= takes JSON, not \"\(text)\"")
+        }
+        arguments[variable] = json
       } else {
         let type = template.variables.firstIndex(of: variable).map { template.types[$0] }
         arguments[variable] = Self.value(text, type)
