@@ -16,13 +16,17 @@ extension GraphClient {
   }
 
   /// Reads objects into the context.
+  /// - Parameter prefetching: what is read along with them; `load(_:of:)` says how.
   public func fetch<Object: ManagedObject>(
-    _ type: Object.Type, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil
+    _ type: Object.Type, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil,
+    prefetching: RelationshipTree = .none
   ) async throws -> [Object] {
     var objects = [Object]()
+    let batch = FetchBatch()
     for try await chunk in images(of: try entity(of: type), where: predicate, sort: sort, limit: limit) {
-      objects += context.register(chunk).compactMap { $0 as? Object }
+      objects += context.register(chunk, in: batch).compactMap { $0 as? Object }
     }
+    try await load(prefetching, of: objects)
     return objects
   }
 
@@ -118,7 +122,8 @@ extension GraphClient {
     return PageSequence { [self] cursor in
       let stream = images(of: entity, where: predicate, sort: order, limit: size, after: cursor)
       var objects = [Object]()
-      for try await chunk in stream { objects += context.register(chunk).compactMap { $0 as? Object } }
+      let batch = FetchBatch()
+      for try await chunk in stream { objects += context.register(chunk, in: batch).compactMap { $0 as? Object } }
       return Page(objects: objects, next: stream.next, at: stream.token)
     }
   }
@@ -174,7 +179,7 @@ extension GraphClient {
     throw Refusal(.unavailable, "the server's answer has no end")
   }
 
-  private func entity<Object: ManagedObject>(of type: Object.Type) throws -> Entity {
+  func entity<Object: ManagedObject>(of type: Object.Type) throws -> Entity {
     guard let entity = context.model.entity(named: type.entityName) else {
       throw Refusal(.malformed, "the model has no entity \(type.entityName)")
     }

@@ -7,12 +7,24 @@ extension GraphClient {
   // MARK: - Live queries
 
   /// Follows a query in the context; returns when its first result is there.
-  public func follow(_ entity: Entity, where predicate: GraphPredicate = .always) async throws -> QueryID {
+  /// - Parameter prefetching: what is read along with its objects, and with each that joins it later: such an object is
+  ///   told at once, and what was read for it as `refreshed`.
+  public func follow(
+    _ entity: Entity, where predicate: GraphPredicate = .always, prefetching: RelationshipTree = .none
+  ) async throws -> QueryID {
     guard state != .closed else { throw Refusal(.unavailable, "the client is closed") }
-    let query = context.follow(entity: entity, predicate: predicate.bound(now: Self.now))
+    let query = context.follow(entity: entity, predicate: predicate.bound(now: Self.now), prefetching: prefetching)
     try await withCheckedThrowingContinuation { continuation in
       loading[query] = continuation
       perform()
+    }
+    do {
+      let (load, failure) = context.prefetch(of: query)
+      if let failure { throw failure }
+      if let load { try await filled(load) }
+    } catch {
+      unfollow(query)
+      throw error
     }
     return query
   }

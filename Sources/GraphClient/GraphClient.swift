@@ -63,6 +63,9 @@ public final class GraphClient {
   private var replies = [RequestID: ReplyStream]()
   var watches = [QueryID: Watch]()
   var loading = [QueryID: CheckedContinuation<Void, any Error>]()
+  var filling = [LoadID: [CheckedContinuation<Void, any Error>]]()
+  /// Loads are being collected, to be sent together.
+  var isCollecting = false
   private var lastRequest: RequestID = 0
   var lastWatch: QueryID = 1 << 32
   var lastSequence: UInt64 = 1 << 32
@@ -231,6 +234,7 @@ public final class GraphClient {
     replies = [:]
     for (_, waiting) in loading { waiting.resume(throwing: refusal) }
     loading = [:]
+    for load in filling.keys.sorted() { end(load, refusal) }
     for (_, watch) in watches { watch.body(.ended(refusal)) }
     watches = [:]
   }
@@ -288,6 +292,7 @@ public final class GraphClient {
       replies[request]?.put(answer)
       if case .log(_, last: false) = answer { return }
       replies[request] = nil
+    case .filled(let load, let refusal): end(load, refusal)
     case .refused(let request, let refusal): replies.removeValue(forKey: request)?.end(refusal)
     case .presence, .diverged: break
     }

@@ -12,6 +12,8 @@ open class ManagedObject {
   public unowned let context: ObjectContext
   /// Another one when the object turns out to be one that the context held already.
   var state: ObjectState
+  /// What was loaded for it and others; it goes when none of them is held any more.
+  var companions = [RelationshipTree: Companions]()
 
   /// Called by the context alone, which makes one face for each id.
   public required init(state: ObjectStateToken, context: ObjectContext) {
@@ -59,16 +61,17 @@ open class ManagedObject {
     }
   }
 
-  /// The object at the other end of a to-one, as far as this context holds it.
+  /// The object at the other end of a to-one: a fault when this context does not hold it, nil when there is none.
   public func object<Destination: ManagedObject>(_ property: PropertyNumber, _: Destination.Type) -> Destination? {
-    value(property).objectID.flatMap { context.object($0) as? Destination }
+    value(property).objectID.flatMap { context.fault($0) as? Destination }
   }
 
-  /// The objects at the other end of a to-many that this context holds; of an ordered one, in order, with what was moved
-  /// here and is not saved yet.
+  /// The objects at the other end of a to-many: where this end stores them all of them, faults among them; where the other
+  /// end does, those that this context holds, which are all when `isLoaded` says so. Of an ordered one, in order, with
+  /// what was moved here and is not saved yet.
   public func objects<Destination: ManagedObject>(_ property: PropertyNumber, _: Destination.Type) -> [Destination] {
     guard let property = entity.property(property) else { return [] }
-    return context.related(to: state, through: property).compactMap { context.object($0) as? Destination }
+    return context.related(to: state, through: property).compactMap { context.fault($0) as? Destination }
   }
 
   /// Adds to a relationship from whichever end, until `save` in this context only.

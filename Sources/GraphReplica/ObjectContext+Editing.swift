@@ -44,10 +44,10 @@ extension ObjectContext {
       let wanted = Set(value.objectIDs)
       let present = Set(related(to: state, through: property))
       for id in present.subtracting(wanted).sorted() {
-        if let other = self.state(id) { disconnect(state, other, through: property) }
+        if let other = stateOrFault(id) { disconnect(state, other, through: property) }
       }
       for id in wanted.subtracting(present).sorted() {
-        if let other = self.state(id) { connect(state, other, through: property) }
+        if let other = stateOrFault(id) { connect(state, other, through: property) }
       }
       if property.relationship?.isOrdered == true { arrange(value.objectIDs, property, of: state) }
       return
@@ -55,7 +55,8 @@ extension ObjectContext {
     if value.objectID == nil || value != state.value(property) { forgetMoves(of: state, through: property) }
     begin(state)
     var local = ObjectState.LocalValue(value: value)
-    if property.attribute?.kind == .text, !state.isInserted || !state.sent.isEmpty {
+    // Of a fault's text nobody here knows what it said.
+    if property.attribute?.kind == .text, !state.isFault, !state.isInserted || !state.sent.isEmpty {
       // Null counts as empty, so that the first words of two people merge as well.
       let present = state.value(property)
       local.textBase = state.edits[property.number].map(\.textBase) ?? (present.isNull ? "" : present.stringValue)
@@ -118,10 +119,7 @@ extension ObjectContext {
     guard let relationship = property.relationship else { return [] }
     if relationship.storage != .inverse { return state.value(property).objectIDs }
     guard let inverse = model.property(relationship.inverse) else { return [] }
-    let others = held.filter { other in
-      !other.isDeleted && other.entity.property(inverse.number) != nil
-        && other.value(inverse).objectIDs.contains(state.id)
-    }
+    let others = referrers.referrers(to: state.id, through: inverse, in: self).compactMap { self.state($0) }
     return relationship.isOrdered ? inOrder(others, of: state, property, inverse) : others.map(\.id)
   }
 

@@ -7,12 +7,22 @@ extension ObjectContext {
     switch action {
     case .saved(let id, .success(let saved)): confirm(id, saved)
     case .saved(let id, .failure): giveBack(id)
-    case .loaded(let query, let images, _): load(images, into: query)
+    case .loaded(let query, let images, _):
+      load(images, into: query)
+      prefetchAnew(query)
+    case .resumed(let query, _): prefetchWhatIsMissing(query)
     case .diverged:
       // Any image of the store as it is now counts as newer.
-      for state in held { state.stored?.revision = -1 }
-    case .changed(let update): apply(update)
-    case .refusedQuery(let query, _): results[query] = nil
+      for state in held {
+        state.stored?.revision = -1
+        state.loadedMembers = [:]
+      }
+    case .changed(let update):
+      apply(update)
+      prefetch(update)
+    case .refusedQuery(let query, _):
+      results[query] = nil
+      loads.prefetches[query] = nil
     default: break
     }
   }
@@ -24,9 +34,10 @@ extension ObjectContext {
     var change = ObjectsDidChange()
     change.queries = [query]
     var result = [ObjectID: ObjectState]()
+    let batch = FetchBatch()
     for image in images {
       let known = state(image.id)?.stored
-      guard let state = register(image) else { continue }
+      guard let state = register(image, in: batch) else { continue }
       result[image.id] = state
       if known == nil {
         change.inserted.append(image.id)

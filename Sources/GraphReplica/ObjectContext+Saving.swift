@@ -109,6 +109,7 @@ extension ObjectContext {
 
   func confirm(_ id: TransactionID, _ saved: Saved) {
     let save = takeQueuedSave(id)
+    let made = Set(saved.committed.identities.map(\.permanent))
     for identity in saved.committed.identities {
       guard let state = state(identity.temporary), state.sent.contains(where: { $0.transaction == id }) else {
         continue
@@ -127,7 +128,8 @@ extension ObjectContext {
         let isGone = !conflicts.contains { $0.kind == .changed }
         state.isDeleted = isGone
         if isGone { state.stored = nil }
-      } else if !saved.isComplete, conflicts.isEmpty, state.stored?.revision ?? 0 < saved.committed.revision,
+      } else if !saved.isComplete, conflicts.isEmpty, state.stored != nil || made.contains(state.id),
+        state.stored?.revision ?? 0 < saved.committed.revision,
         !results.values.contains(where: { $0[state.id] != nil })
       {
         // The reply did not hold the object and no query will bring it: what was sent is what is stored, as far as this

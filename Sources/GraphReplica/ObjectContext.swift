@@ -28,6 +28,12 @@ public final class ObjectContext {
   public var undoScope: UndoScope?
   /// Saves that are not answered; the first is under way.
   var queuedSaves = [QueuedSave]()
+  /// What is being loaded.
+  var loads = ObjectLoads()
+  /// Events that are being handled, one inside the other.
+  private var depth = 0
+  let edition = Edition()
+  var referrers = ReferrerIndex()
   /// Called once for each commit that is merged, and for each result that is loaded.
   private var observers = [(identity: ObservationToken.Identity, body: (ObjectsDidChange) -> Void)]()
 
@@ -49,9 +55,9 @@ public final class ObjectContext {
 
   // MARK: - Identity
 
-  /// The face of an object that the context holds; nil when it holds none.
+  /// The face of an object that the context holds with its values; nil when it holds none, or only a fault.
   public func object(_ id: ObjectID) -> ManagedObject? {
-    guard let state = state(id), !state.isDeleted else { return nil }
+    guard let state = state(id), !state.isDeleted, !state.isFault else { return nil }
     return face(of: state)
   }
 
@@ -81,12 +87,17 @@ public final class ObjectContext {
 
   func keep(_ state: ObjectState) {
     states[state.id] = WeakState(state: state)
+    state.edition = edition
+    edition.advance()
     guard states.count > sweepAt else { return }
     states = states.filter { $0.value.state != nil }
     sweepAt = max(1_024, 2 * states.count)
   }
 
-  func forget(_ id: ObjectID) { states[id] = nil }
+  func forget(_ id: ObjectID) {
+    states[id] = nil
+    edition.advance()
+  }
 
   /// The objects that the context holds, in the order of their ids.
   var held: [ObjectState] {
@@ -94,8 +105,16 @@ public final class ObjectContext {
   }
 
   /// Objects that came with a fetch.
-  public func register(_ images: [ObjectImage]) -> [ManagedObject] {
-    images.compactMap { register($0).map { face(of: $0) } }
+  /// - Parameter batch: what else came with it, where it came in several parts.
+  public func register(_ images: [ObjectImage], in batch: FetchBatch = FetchBatch()) -> [ManagedObject] {
+    images.compactMap { register($0, in: batch).map { face(of: $0) } }
+  }
+
+  func register(_ image: ObjectImage, in batch: FetchBatch) -> ObjectState? {
+    guard let state = register(image) else { return nil }
+    batch.add(state.id)
+    state.batch = batch
+    return state
   }
 
   func temporaryID(_ entity: Entity) -> ObjectID {
@@ -107,12 +126,20 @@ public final class ObjectContext {
 
   /// Feeds the replica below and merges what comes of it.
   public func handle(_ event: ReplicaEvent) {
+    perform(event)
+    // What is loaded is asked for behind everything else that the event says to the server.
+    while depth == 0, let next = nextLoadEvent() { perform(next) }
+  }
+
+  private func perform(_ event: ReplicaEvent) {
     var produced = [ReplicaAction]()
     replica.handle(event, into: &produced)
-    for action in produced {
+    depth += 1
+    for action in produced where !isForLoads(action) {
       merge(action)
       actions.append(action)
     }
+    depth -= 1
   }
 
   /// What is to be done or told since the last call, in order.
@@ -124,9 +151,13 @@ public final class ObjectContext {
   // MARK: - Live queries
 
   /// Follows a query; its result is empty until the first one has come.
-  public func follow(entity: Entity, predicate: GraphPredicate = .always) -> QueryID {
+  /// - Parameter prefetching: what is loaded along with its objects, and with those that join it later.
+  public func follow(
+    entity: Entity, predicate: GraphPredicate = .always, prefetching: RelationshipTree = .none
+  ) -> QueryID {
     lastQuery += 1
     results[lastQuery] = [:]
+    if !prefetching.isEmpty { loads.prefetches[lastQuery] = QueryPrefetch(tree: prefetching) }
     handle(
       .subscribe(
         lastQuery,
@@ -137,6 +168,7 @@ public final class ObjectContext {
   /// Ends a live query; its objects stay as long as somebody holds them, and follow nothing any more.
   public func unfollow(_ query: QueryID) {
     results[query] = nil
+    loads.prefetches[query] = nil
     handle(.unsubscribe(query))
   }
 

@@ -37,8 +37,8 @@ final class ObjectState {
 
   var id: ObjectID
   let entity: Entity
-  /// As the server has it; nil for an object that was never saved.
-  var stored: ObjectImage?
+  /// As the server has it; nil for an object that was never saved, and for a fault.
+  var stored: ObjectImage? { didSet { edition?.advance() } }
   /// Texts whose stored value is only what was sent: the server's may hold words of others, so that places in it mean
   /// nothing. They are saved whole until an image comes, and a conflict shows.
   var uncertainTexts = Set<PropertyNumber>()
@@ -47,16 +47,22 @@ final class ObjectState {
   /// Texts of which not every move was heard.
   var untrackedTexts = Set<PropertyNumber>()
   /// Edits that have not been saved.
-  var edits = [PropertyNumber: LocalValue]()
+  var edits = [PropertyNumber: LocalValue]() { didSet { edition?.advance() } }
   /// The revision that the edits were begun at.
   var base: Revision = 0
   /// Oldest first.
-  var sent = [SentEdits]()
+  var sent = [SentEdits]() { didSet { edition?.advance() } }
   /// Values of transient attributes: whatever comes from the server leaves them alone.
   var transients = [PropertyNumber: Value]()
   var isInserted = false
-  var isDeleted = false
+  var isDeleted = false { didSet { edition?.advance() } }
   weak var face: ManagedObject?
+  /// What it came together with.
+  var batch: FetchBatch?
+  /// To-manys that are stored at their other ends and of which all members came.
+  var loadedMembers = [PropertyNumber: LoadedMembers]()
+  /// The context's; from when it keeps the object.
+  var edition: Edition?
 
   init(id: ObjectID, entity: Entity, stored: ObjectImage?) {
     self.id = id

@@ -7,6 +7,9 @@ public typealias QueryID = UInt64
 /// A question of this replica's owner; unlike the numbers on the wire it survives a reconnect.
 public typealias RequestID = UInt64
 
+/// Objects that a context asked for; it says when they are here.
+public typealias LoadID = UInt64
+
 /// What happens to the replica: from the network below, and from its owner above.
 public enum ReplicaEvent: Sendable {
   /// A connection stands; hello goes out.
@@ -72,6 +75,8 @@ public enum ReplicaAction: Sendable {
   case refusedQuery(QueryID, Refusal)
   /// A part of a fetch's answer; the owner asks for the next by `.more`.
   case chunk(RequestID, Chunk)
+  /// What a context asked for is here, or why not all of it is; once for each load. The context says it, not the replica.
+  case filled(LoadID, Refusal?)
   /// The answer to another question, or a part of it.
   case answer(RequestID, Answer)
   /// The question has no answer, or no further part.

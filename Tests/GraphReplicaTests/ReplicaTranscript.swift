@@ -101,10 +101,19 @@ final class ReplicaTranscript {
     case .changed(let update): "revision \(update.revision) changes \(update.changes.map(\.query))"
     case .diverged: "diverged"
     case .disconnect(let refusal): "disconnect: \(refusal.code.rawValue)"
+    case .filled(let load, let refusal): "load \(load) " + (refusal.map { "failed: \($0.code.rawValue)" } ?? "is here")
     case .rejected(let refusal): "rejected: \(refusal.code.rawValue)"
     case .refused(let request, let refusal): "question \(request) was refused: \(refusal.code.rawValue)"
     default: "\(action)"
     }
+  }
+
+  /// A predicate with the low halves of its ids; of more than four only how many there are.
+  private func short(_ predicate: String) -> String {
+    let parts = predicate.split(separator: "{", maxSplits: 1)
+    guard parts.count == 2 else { return predicate }
+    let ids = parts[1].split(separator: "\"").compactMap { UniqueID(String($0)) }.map { String($0.low) }
+    return parts[0] + (ids.count > 4 ? "\(ids.count) ids" : "{\(ids.joined(separator: ", "))}")
   }
 
   private func describe(_ body: ToServer.Body) -> String {
@@ -118,6 +127,7 @@ final class ReplicaTranscript {
     case .ping: "ping"
     case .undo: "undo"
     case .undoState: "undo state"
+    case .fetch(let fetch): "fetch \(model.entity(fetch.entity)?.name ?? "?"): \(short(fetch.predicate))"
     default: "\(body)"
     }
   }

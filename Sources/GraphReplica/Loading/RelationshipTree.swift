@@ -1,0 +1,54 @@
+import GraphModel
+
+/// Relationships to follow from objects, and on from those at their other ends: what is loaded along with a result. Paths
+/// that begin alike share their beginning, so that nothing is asked for twice.
+public struct RelationshipTree: Hashable, Sendable {
+  struct Branch: Hashable, Sendable {
+    let property: PropertyNumber
+    var tree: RelationshipTree
+  }
+
+  /// In the order of the properties' numbers, one for each.
+  private(set) var branches = [Branch]()
+
+  /// Nothing to follow.
+  public static let none = RelationshipTree([])
+
+  /// Paths, each a list of relationships by their numbers.
+  public init(_ paths: [[PropertyNumber]]) {
+    for path in paths { add(path[...]) }
+  }
+
+  /// Paths by their names, with commas between: `board.owner,tags`.
+  /// - Throws: `Refusal`, when the model has no such relationship.
+  public init(parsing text: String, entity: Entity, model: Model) throws {
+    for path in text.split(separator: ",") {
+      var place = entity
+      var numbers = [PropertyNumber]()
+      for name in path.split(separator: ".", omittingEmptySubsequences: false) {
+        let trimmed = name.drop { $0 == " " }.prefix { $0 != " " }
+        guard let property = place.property(named: String(trimmed)), let relationship = property.relationship,
+          let destination = model.entity(relationship.destination)
+        else { throw Refusal(.malformed, "\(place.name) has no relationship \(trimmed)") }
+        numbers.append(property.number)
+        place = destination
+      }
+      add(numbers[...])
+    }
+  }
+
+  /// Whether there is nothing to follow.
+  public var isEmpty: Bool { branches.isEmpty }
+
+  private mutating func add(_ path: ArraySlice<PropertyNumber>) {
+    guard let first = path.first else { return }
+    if let index = branches.firstIndex(where: { $0.property == first }) {
+      branches[index].tree.add(path.dropFirst())
+    } else {
+      var tree = RelationshipTree.none
+      tree.add(path.dropFirst())
+      let place = branches.firstIndex { $0.property > first } ?? branches.count
+      branches.insert(Branch(property: first, tree: tree), at: place)
+    }
+  }
+}
