@@ -42,7 +42,7 @@ extension GraphClient {
   public func load<Object: ManagedObject, Destination: ManagedObject>(
     _ path: (ObjectPath<Object, ToLoad>) -> ObjectPath<Destination, ToLoad>, of object: Object
   ) async throws -> Destination? {
-    if let load = context.load(RelationshipTree(Object.self, [{ path($0) }]), of: object) { try await filled(load) }
+    if let load = context.load(RelationshipTree(Object.self, path), of: object) { try await filled(load) }
     return context.object(at: path, from: object)
   }
 
@@ -51,7 +51,7 @@ extension GraphClient {
   public func load<Object: ManagedObject, Destination: ManagedObject>(
     _ path: (ObjectPath<Object, ToLoad>) -> ToManyPath<Destination, ToLoad>, of object: Object
   ) async throws -> [Destination] {
-    if let load = context.load(RelationshipTree(Object.self, [{ path($0) }]), of: object) { try await filled(load) }
+    if let load = context.load(RelationshipTree(Object.self, path), of: object) { try await filled(load) }
     return context.objects(at: path, from: object)
   }
 

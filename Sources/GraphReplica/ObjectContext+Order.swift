@@ -81,8 +81,8 @@ extension ObjectState.LocalValue {
 
   mutating func forgetMoves(of object: ObjectID) { moves = moves.compactMap { $0.mapped { $0 == object ? nil : $0 } } }
 
-  mutating func replaceInMoves(_ temporary: ObjectID, by permanent: ObjectID) {
-    moves = moves.compactMap { $0.mapped { $0 == temporary ? permanent : $0 } }
+  mutating func replaceInMoves(_ identities: [ObjectID: ObjectID]) {
+    moves = moves.compactMap { $0.mapped { identities[$0] ?? $0 } }
   }
 
   /// The members in the order that the moves give them; who is no member is passed over.

@@ -109,13 +109,18 @@ extension ObjectContext {
 
   func confirm(_ id: TransactionID, _ saved: Saved) {
     let save = takeQueuedSave(id)
-    let made = Set(saved.committed.identities.map(\.permanent))
+    var identities = [ObjectID: ObjectID]()
     for identity in saved.committed.identities {
       guard let state = state(identity.temporary), state.sent.contains(where: { $0.transaction == id }) else {
         continue
       }
       identify(state, identity)
+      identities[identity.temporary] = identity.permanent
     }
+    if !identities.isEmpty {
+      for state in dirty.values { state.replace(identities) }
+    }
+    let made = Set(identities.values)
     for image in saved.objects { register(image) }
     for (state, _, _) in save?.states ?? [] {
       // After `identify` the state that counts may be another one.
@@ -163,7 +168,6 @@ extension ObjectContext {
       keep(state)
       dirty[state.id] = state
     }
-    for other in dirty.values { other.replace(identity.temporary, by: identity.permanent) }
   }
 
   private func fold(_ edits: [PropertyNumber: ObjectState.LocalValue], into state: ObjectState) {

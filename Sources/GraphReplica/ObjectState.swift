@@ -99,14 +99,14 @@ final class ObjectState {
     return ids.sorted()
   }
 
-  /// A temporary id became permanent: whatever is unsaved here and names it, names the object now.
-  func replace(_ temporary: ObjectID, by permanent: ObjectID) {
+  /// Temporary ids became permanent: whatever is unsaved here and names one, names the object now.
+  func replace(_ identities: [ObjectID: ObjectID]) {
     func replaced(_ local: LocalValue) -> LocalValue {
       var local = local
-      if local.value.objectID == temporary { local.value = .object(permanent) }
-      if local.added.remove(temporary) != nil { local.added.insert(permanent) }
-      local.replaceInMoves(temporary, by: permanent)
-      if local.removed.remove(temporary) != nil { local.removed.insert(permanent) }
+      if let permanent = local.value.objectID.flatMap({ identities[$0] }) { local.value = .object(permanent) }
+      local.added = Set(local.added.map { identities[$0] ?? $0 })
+      local.removed = Set(local.removed.map { identities[$0] ?? $0 })
+      local.replaceInMoves(identities)
       return local
     }
     edits = edits.mapValues(replaced)

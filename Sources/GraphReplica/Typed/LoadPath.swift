@@ -43,6 +43,13 @@ extension RelationshipTree {
     self.init(paths.map { Self.hops(of: $0(ObjectPath(way: PathWay()))) })
   }
 
+  /// One path from the objects of a class.
+  public init<Object: ManagedObject, Path: LoadPath>(
+    _ type: Object.Type, _ path: (ObjectPath<Object, ToLoad>) -> Path
+  ) {
+    self.init([Path.hops(of: path(ObjectPath(way: PathWay())))])
+  }
+
   private static func hops<Path: LoadPath>(of path: Path) -> [PropertyNumber] { Path.hops(of: path) }
 }
 

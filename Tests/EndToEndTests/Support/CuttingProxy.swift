@@ -5,7 +5,7 @@ import GraphWire
 import Synchronization
 
 /// Stands between a client and a daemon, passes frames on in both directions, and hangs up on both once, after a given
-/// number of frames. It runs on a thread of its own, so nothing that waits for it can starve it.
+/// number of frames. It keeps what clients ask for, so that a test can count. It runs on a thread of its own, so nothing that waits for it can starve it.
 final class CuttingProxy: Sendable {
   let address: ServerAddress
 
@@ -13,6 +13,7 @@ final class CuttingProxy: Sendable {
     var frames = 0
     var wasCut = false
     var isStopping = false
+    var fetches = [Fetch]()
   }
 
   private struct Pair {
@@ -48,6 +49,14 @@ final class CuttingProxy: Sendable {
 
   /// Whether so many frames have passed that the connection was cut.
   var wasCut: Bool { state.withLock { $0.wasCut } }
+
+  /// The fetches that have passed since the last call.
+  func takeFetches() -> [Fetch] {
+    state.withLock { state in
+      defer { state.fetches = [] }
+      return state.fetches
+    }
+  }
 
   func stop() { state.withLock { $0.isStopping = true } }
 
@@ -95,6 +104,10 @@ final class CuttingProxy: Sendable {
     if bytes.isEmpty { return false }
     pair[keyPath: decoder].append(bytes)
     while let body = try? pair[keyPath: decoder].next() {
+      var reader = BinaryReader(body)
+      if source == \.client, let message = try? ToServer(from: &reader), case .fetch(let fetch) = message.body {
+        state.withLock { $0.fetches.append(fetch) }
+      }
       var frame = [UInt8](repeating: 0, count: ProtocolLimits.headerSize) + body
       Frame.setLength(&frame)
       guard Self.write(frame, to: pair[keyPath: sink]) else { return false }

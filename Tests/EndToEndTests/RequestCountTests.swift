@@ -1,0 +1,165 @@
+import Foundation
+import GraphClient
+import GraphModel
+import GraphReplica
+import GraphTesting
+import GraphWire
+import StickiesKit
+import Testing
+
+/// How many fetches go over the wire for twelve hundred notes, each on a board of its own: one for each step of a path and
+/// each thousand objects. One for each object would be twelve hundred.
+@Suite(.serialized) struct RequestCountTests {
+  private static let count = 1_200
+
+  /// A daemon with the notes, a proxy that counts, and a client behind it.
+  @MainActor
+  private struct Stage {
+    let daemon: Daemon
+    let proxy: CuttingProxy
+    let writer: GraphClient
+    let reader: GraphClient
+
+    init() async throws {
+      daemon = try Daemon()
+      try daemon.start()
+      proxy = try CuttingProxy(to: daemon.socket, cutAfter: nil)
+      writer = try await Self.connect(to: daemon.socket, "writer@test")
+      reader = try await Self.connect(to: proxy.address, "reader@test")
+      let context = writer.context
+      let tags = try ["a", "b", "c"].map { name in
+        let tag = try #require(context.insert(Tag.self))
+        tag.name = name
+        return tag
+      }
+      var last: Note?
+      for number in 0..<RequestCountTests.count {
+        let note = try add(number)
+        note.addToTags(tags[number % 3])
+        note.addToTags(tags[(number + 1) % 3])
+        if let last, number % 10 == 0 {
+          let link = try #require(context.insert(Link.self))
+          (link.from, link.to) = (note, last)
+        }
+        last = note
+      }
+      try await writer.save()
+    }
+
+    private static func connect(to address: ServerAddress, _ author: String) async throws -> GraphClient {
+      try await GraphClient.connect(
+        to: address, model: StickiesModel.model, classes: StickiesModel.classes, options: .init(author: author))
+    }
+
+    /// A note on a board of its own, unsaved.
+    @discardableResult
+    func add(_ number: Int) throws -> Note {
+      let board = try #require(writer.context.insert(Board.self))
+      let note = try #require(writer.context.insert(Note.self))
+      board.name = "board \(number)"
+      note.text = "\(number)"
+      note.board = board
+      return note
+    }
+
+    /// The entities of the fetches since the last call.
+    func fetches() -> [String] {
+      proxy.takeFetches().map { reader.context.model.entity($0.entity)?.name ?? "?" }.sorted()
+    }
+
+    func end() async {
+      await reader.close()
+      await writer.close()
+      proxy.stop()
+      #expect(daemon.stop() == 0)
+    }
+  }
+
+  @Test @MainActor func aPrefetchIsOneFetchForEachStepAndEachThousand() async throws {
+    let stage = try await Stage()
+    let notes = try await stage.reader.fetch(Note.self, prefetching: [\.board, \.tags, \.outgoing.each.to])
+    #expect(notes.count == Self.count)
+    // The links' other ends are notes that came just now, and are read once more: a prefetch reads what is there.
+    #expect(stage.fetches() == ["Board", "Board", "Link", "Link", "Note", "Note", "Tag"])
+    // From here on everything is local.
+    for note in notes {
+      let board = try #require(note.board)
+      #expect(!board.isFault && board.name == "board \(note.text)")
+      #expect(note.tags.count == 2 && note.tags.allSatisfy { !$0.isFault && !$0.name.isEmpty })
+    }
+    #expect(notes.reduce(0) { $0 + $1.outgoing.count } == Self.count / 10 - 1)
+    #expect(notes.flatMap(\.outgoing).allSatisfy { $0.to?.isFault == false })
+    #expect(stage.fetches() == [])
+
+    // From one tag over its notes to their boards: the other side of a many-to-many.
+    let tag = try #require(try await stage.reader.fetch(Tag.self, where: { $0.name == "a" }).first)
+    let worn = try await stage.reader.load(\.notes, of: tag)
+    try await stage.reader.load([\.notes.each.board], of: [tag])
+    #expect(worn.count == 2 * Self.count / 3)
+    #expect(stage.fetches() == ["Board", "Note", "Note", "Tag"])
+    await stage.end()
+  }
+
+  @Test @MainActor func touchingTwelveHundredFaultsIsTwoFetches() async throws {
+    let stage = try await Stage()
+    let reader = stage.reader
+    let notes = try await reader.fetch(Note.self)
+    let boards = notes.compactMap(\.board)
+    #expect(boards.count == Self.count && boards.allSatisfy { $0.isFault })
+    #expect(stage.fetches() == ["Note"])
+
+    // All at once, each by a task of its own.
+    let tasks = boards.map { board in Task { try await reader.load(board) } }
+    for task in tasks { try await task.value }
+    #expect(boards.allSatisfy { !$0.isFault })
+    #expect(stage.fetches() == ["Board", "Board"])
+
+    // One after the other along a list, without a word about the others.
+    for note in notes {
+      #expect(try await reader.load(\.tags, of: note).count == 2)
+      _ = try await reader.load(\.incoming, of: note)
+    }
+    #expect(stage.fetches() == ["Link", "Link", "Tag"])
+    #expect(notes.reduce(0) { $0 + $1.incoming.count } == Self.count / 10 - 1)
+
+    // What is held is not read again.
+    try await reader.load(boards)
+    for board in boards { try await reader.load(board) }
+    #expect(stage.fetches() == [])
+    await stage.end()
+  }
+
+  @Test @MainActor func aLoopOverFaultsIsTwoFetches() async throws {
+    let stage = try await Stage()
+    let boards = try await stage.reader.fetch(Note.self).compactMap(\.board)
+    for board in boards {
+      try await stage.reader.load(board)
+      #expect(board.name.hasPrefix("board "))
+    }
+    #expect(stage.fetches() == ["Board", "Board", "Note"])
+    await stage.end()
+  }
+
+  @Test @MainActor func newcomersOfALiveQueryAreOneFetchForACommit() async throws {
+    let stage = try await Stage()
+    let context = stage.reader.context
+    let query = try await stage.reader.follow(Note.self, prefetching: [\.board])
+    #expect(stage.fetches() == ["Board", "Board"])
+    let result = context.result(of: query, as: Note.self)
+    #expect(result.count == Self.count && result.allSatisfy { $0.board?.isFault == false })
+
+    let (changes, sink) = AsyncStream.makeStream(of: ObjectsDidChange.self)
+    let token = context.observe { sink.yield($0) }
+    var following = changes.makeAsyncIterator()
+    for number in 1...50 { try stage.add(Self.count + number) }
+    try await stage.writer.save()
+    let told = try #require(await following.next())
+    #expect(told.inserted.count == 50 && told.queries == [query])
+    let loaded = try #require(await following.next())
+    #expect(loaded.refreshed.count == 50 && loaded.queries == [query])
+    #expect(stage.fetches() == ["Board"])
+    #expect(context.result(of: query, as: Note.self).allSatisfy { $0.board?.isFault == false })
+    token.cancel()
+    await stage.end()
+  }
+}
