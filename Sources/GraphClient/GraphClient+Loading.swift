@@ -4,6 +4,24 @@ import GraphReplica
 /// Filling faults and following relationships. What is asked for in the same turn of the main actor, by however many
 /// tasks, goes out together: a request for each family of entities and each thousand objects, never one for each object.
 extension GraphClient {
+  /// The objects that satisfy a predicate without their values: one request, which brings ids. What the context holds
+  /// already comes as it is, everything else as a fault.
+  public func faults<Object: ManagedObject>(
+    of type: Object.Type, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil
+  ) async throws -> [Object] {
+    let ids = try await identifiers(of: try entity(of: type), where: predicate, sort: sort, limit: limit)
+    return context.faults(ids).compactMap { $0 as? Object }
+  }
+
+  /// The same with a predicate and an order that the compiler checks.
+  public func faults<Object: ManagedObject>(
+    of type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate,
+    sort: [(ObjectPath<Object, Here>) -> TypedSortKey] = [], limit: Int? = nil
+  ) async throws -> [Object] {
+    let (predicate, order) = (GraphPredicate(type, where: predicate), [SortKey](type, sort))
+    return try await faults(of: type, where: predicate, sort: order, limit: limit)
+  }
+
   /// Fills a fault, and with it as many other faults of its kind that the program holds as one request takes. Does
   /// nothing for an object that is none. One that the server does not have `isDeleted` afterwards.
   /// - Throws: `Refusal`, `unavailable` when there is no connection.

@@ -28,7 +28,7 @@ open class ManagedObject {
   public var entity: Entity { state.entity }
 
   /// The revision of the object's last change; 0 before the first save.
-  public var revision: Revision { state.stored?.revision ?? 0 }
+  public var revision: Revision { state.revision }
 
   /// Made here and not confirmed by the server yet.
   public var isInserted: Bool { state.isInserted }
@@ -77,7 +77,7 @@ open class ManagedObject {
   /// Adds to a relationship from whichever end, until `save` in this context only.
   public func add(_ other: ManagedObject, to property: PropertyNumber) {
     guard let property = entity.property(property) else { return }
-    context.connect(state, other.state, through: property)
+    context.connect(state, context.own(other), through: property)
   }
 
   /// Puts an object into an ordered relationship right behind `other`, or at the beginning for nil; one that is a member
@@ -85,7 +85,7 @@ open class ManagedObject {
   /// and the server's order is everybody's. When `other` is no member by then, the object goes to the end.
   public func insert(_ object: ManagedObject, into property: PropertyNumber, after other: ManagedObject?) {
     guard let property = entity.property(property) else { return }
-    context.insert(object.state, into: state, property, after: other?.state)
+    context.insert(context.own(object), into: state, property, after: other.map { context.own($0) })
   }
 
   /// Moves a member of an ordered relationship right behind `other`, or to the beginning for nil, as `insert` does; an
@@ -100,7 +100,7 @@ open class ManagedObject {
   /// Takes out of a relationship from whichever end, until `save` in this context only.
   public func remove(_ other: ManagedObject, from property: PropertyNumber) {
     guard let property = entity.property(property) else { return }
-    context.disconnect(state, other.state, through: property)
+    context.disconnect(state, context.own(other), through: property)
   }
 }
 

@@ -19,7 +19,7 @@ extension ObjectContext {
 
   /// Deletes when saved; the server's rules say what goes along.
   public func delete(_ object: ManagedObject) {
-    let state = object.state
+    let state = own(object)
     for property in state.entity.relationships { forgetMoves(of: state, through: property) }
     if state.isInserted, state.sent.isEmpty {
       dirty[state.id] = nil
@@ -27,7 +27,7 @@ extension ObjectContext {
       state.isDeleted = true
       return
     }
-    if dirty[state.id] == nil { state.base = state.stored?.revision ?? 0 }
+    if dirty[state.id] == nil { state.base = state.revision }
     state.isDeleted = true
     dirty[state.id] = state
   }
@@ -67,7 +67,7 @@ extension ObjectContext {
 
   func begin(_ state: ObjectState) {
     if dirty[state.id] == nil || (state.edits.isEmpty && !state.isInserted) {
-      state.base = state.stored?.revision ?? 0
+      state.base = state.revision
     }
     dirty[state.id] = state
   }
@@ -119,6 +119,7 @@ extension ObjectContext {
     guard let relationship = property.relationship else { return [] }
     if relationship.storage != .inverse { return state.value(property).objectIDs }
     guard let inverse = model.property(relationship.inverse) else { return [] }
+    if parent != nil { return relatedOnParent(to: state, property, inverse) }
     let others = referrers.referrers(to: state.id, through: inverse, in: self).compactMap { self.state($0) }
     return relationship.isOrdered ? inOrder(others, of: state, property, inverse) : others.map(\.id)
   }

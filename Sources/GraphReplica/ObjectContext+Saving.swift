@@ -15,8 +15,14 @@ struct QueuedSave {
 extension ObjectContext {
   /// Saves all changes as one transaction; nil when there are none. It goes out now, or when the one before it has been
   /// answered.
+  ///
+  /// A child's changes become unsaved changes of its parent instead; it returns nil.
   /// - Parameter undo: nil for the open or a new group of `undoScope`, if there is one.
   public func save(policy: MergePolicy = .error, undo: UndoGroup? = nil) -> TransactionID? {
+    if parent != nil {
+      saveIntoParent()
+      return nil
+    }
     var states = [(state: ObjectState, kind: Change.Kind, base: Revision)]()
     let id = TransactionID(replica: replica.id, sequence: lastSequence + 1)
     // Inserts in the order of their temporary ids, which is the order in which they were made.
@@ -46,6 +52,7 @@ extension ObjectContext {
 
   /// Undoes or redoes, now or when the saves before it have been answered; answered as a save is.
   public func undo(_ request: UndoRequest) {
+    if let parent { return parent.undo(request) }
     queuedSaves.append(QueuedSave(id: request.id, policy: .error, undo: nil, states: [], request: request))
     if queuedSaves.count == 1 { sendNextSave() }
   }
@@ -119,6 +126,7 @@ extension ObjectContext {
     }
     if !identities.isEmpty {
       for state in dirty.values { state.replace(identities) }
+      for child in children { child.context?.followParent(identities) }
     }
     let made = Set(identities.values)
     for image in saved.objects { register(image) }

@@ -13,6 +13,10 @@ public final class ObjectContext {
   public internal(set) var replica: Replica
   /// Classes for entities; without an entry an object is a plain `ManagedObject`.
   private let classes: [EntityNumber: ManagedObject.Type]
+  /// What a child context reads through to; nil for the context of a client.
+  public let parent: ObjectContext?
+  /// Child contexts that somebody holds.
+  var children = [WeakContext]()
 
   private var states = [ObjectID: WeakState]()
   private var sweepAt = 1_024
@@ -46,6 +50,7 @@ public final class ObjectContext {
   public init(model: Model, replica: Replica, classes: [ManagedObject.Type] = []) {
     self.model = model
     self.replica = replica
+    parent = nil
     var byNumber = [EntityNumber: ManagedObject.Type]()
     for type in classes {
       if let entity = model.entity(named: type.entityName) { byNumber[entity.number] = type }
@@ -53,11 +58,18 @@ public final class ObjectContext {
     self.classes = byNumber
   }
 
+  /// A child; its replica is never used.
+  init(on parent: ObjectContext) {
+    (model, replica, classes) = (parent.model, parent.replica, parent.classes)
+    self.parent = parent
+  }
+
   // MARK: - Identity
 
   /// The face of an object that the context holds with its values; nil when it holds none, or only a fault.
   public func object(_ id: ObjectID) -> ManagedObject? {
-    guard let state = state(id), !state.isDeleted, !state.isFault else { return nil }
+    if parent != nil, state(id) == nil, parent?.object(id) == nil { return nil }
+    guard let state = parent == nil ? state(id) : stateOrFault(id), !state.isDeleted, !state.isFault else { return nil }
     return face(of: state)
   }
 
@@ -107,7 +119,8 @@ public final class ObjectContext {
   /// Objects that came with a fetch.
   /// - Parameter batch: what else came with it, where it came in several parts.
   public func register(_ images: [ObjectImage], in batch: FetchBatch = FetchBatch()) -> [ManagedObject] {
-    images.compactMap { register($0, in: batch).map { face(of: $0) } }
+    if let parent { return parent.register(images, in: batch).compactMap { fault($0.id) } }
+    return images.compactMap { register($0, in: batch).map { face(of: $0) } }
   }
 
   func register(_ image: ObjectImage, in batch: FetchBatch) -> ObjectState? {
@@ -118,6 +131,7 @@ public final class ObjectContext {
   }
 
   func temporaryID(_ entity: Entity) -> ObjectID {
+    if let parent { return parent.temporaryID(entity) }
     lastTemporary += 1
     return .temporary(lastTemporary, entity: entity.number)
   }
@@ -126,6 +140,7 @@ public final class ObjectContext {
 
   /// Feeds the replica below and merges what comes of it.
   public func handle(_ event: ReplicaEvent) {
+    if let parent { return parent.handle(event) }
     perform(event)
     // What is loaded is asked for behind everything else that the event says to the server.
     while depth == 0, let next = nextLoadEvent() { perform(next) }
@@ -144,6 +159,7 @@ public final class ObjectContext {
 
   /// What is to be done or told since the last call, in order.
   public func takeActions() -> [ReplicaAction] {
+    if let parent { return parent.takeActions() }
     defer { actions = [] }
     return actions
   }
@@ -155,6 +171,7 @@ public final class ObjectContext {
   public func follow(
     entity: Entity, predicate: GraphPredicate = .always, prefetching: RelationshipTree = .none
   ) -> QueryID {
+    if let parent { return parent.follow(entity: entity, predicate: predicate, prefetching: prefetching) }
     lastQuery += 1
     results[lastQuery] = [:]
     if !prefetching.isEmpty { loads.prefetches[lastQuery] = QueryPrefetch(tree: prefetching) }
@@ -167,6 +184,7 @@ public final class ObjectContext {
 
   /// Ends a live query; its objects stay as long as somebody holds them, and follow nothing any more.
   public func unfollow(_ query: QueryID) {
+    if let parent { return parent.unfollow(query) }
     results[query] = nil
     loads.prefetches[query] = nil
     handle(.unsubscribe(query))
@@ -174,6 +192,7 @@ public final class ObjectContext {
 
   /// The objects of a live query as they are now, in the given order.
   public func result(of query: QueryID, sort: [SortKey] = []) -> [ManagedObject] {
+    if let parent { return parent.result(of: query, sort: sort).compactMap { fault($0.id) } }
     let held = HeldObjects(context: self)
     return SortOrder(sort, model: model).sorted((results[query] ?? [:]).values.compactMap(\.stored), in: held)
       .compactMap { results[query]?[$0.id].map { face(of: $0) } }
@@ -181,7 +200,7 @@ public final class ObjectContext {
 
   /// The ids of a live query's objects as the server has them.
   public func storedResult(of query: QueryID) -> [ObjectID: ObjectImage] {
-    (results[query] ?? [:]).compactMapValues(\.stored)
+    parent?.storedResult(of: query) ?? (results[query] ?? [:]).compactMapValues(\.stored)
   }
 
   // MARK: - Observation
@@ -208,6 +227,7 @@ public final class ObjectContext {
 
   func post(_ change: ObjectsDidChange) {
     for observer in observers { observer.body(change) }
+    for child in children { child.context?.post(change) }
   }
 }
 

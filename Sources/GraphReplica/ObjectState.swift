@@ -55,8 +55,15 @@ final class ObjectState {
   /// Values of transient attributes: whatever comes from the server leaves them alone.
   var transients = [PropertyNumber: Value]()
   var isInserted = false
-  var isDeleted = false { didSet { edition?.advance() } }
+  /// Deleted here, or in the context below.
+  var isDeleted: Bool {
+    get { isDeletedHere || under?.isDeleted == true }
+    set { isDeletedHere = newValue }
+  }
+  private var isDeletedHere = false { didSet { edition?.advance() } }
   weak var face: ManagedObject?
+  /// In a child context, the parent's state of the object; nil for one that was made there and not saved.
+  var under: ObjectState?
   /// What it came together with.
   var batch: FetchBatch?
   /// To-manys that are stored at their other ends and of which all members came.
@@ -74,7 +81,7 @@ final class ObjectState {
   func value(_ property: Property) -> Value {
     if property.relationship?.isToMany == true { return .objects(members(property)) }
     if let attribute = property.attribute, attribute.isTransient {
-      return transients[property.number] ?? attribute.defaultValue
+      return transients[property.number] ?? under?.value(property) ?? attribute.defaultValue
     }
     if let local = edits[property.number] { return local.value }
     for save in sent.reversed() {
@@ -83,7 +90,11 @@ final class ObjectState {
     return storedValue(property)
   }
 
+  /// The revision whose values it has, apart from edits.
+  var revision: Revision { stored?.revision ?? under?.revision ?? 0 }
+
   func storedValue(_ property: Property) -> Value {
+    if let under { return under.value(property) }
     if let stored { return stored[property] }
     return property.attribute?.defaultValue ?? .null
   }

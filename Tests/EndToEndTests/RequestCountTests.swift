@@ -137,6 +137,13 @@ import Testing
       #expect(board.name.hasPrefix("board "))
     }
     #expect(stage.fetches() == ["Board", "Board", "Note"])
+
+    // A fetch may bring faults itself.
+    let tags = try await stage.reader.faults(of: Tag.self, where: { $0.name != "c" }, sort: [\.name.descending])
+    #expect(tags.count == 2 && tags.allSatisfy { $0.isFault })
+    for tag in tags { try await stage.reader.load(tag) }
+    #expect(tags.map(\.name) == ["b", "a"])
+    #expect(stage.fetches() == ["Tag", "Tag"])
     await stage.end()
   }
 

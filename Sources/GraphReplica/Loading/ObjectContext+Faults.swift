@@ -18,7 +18,7 @@ extension ManagedObject {
 }
 
 extension ObjectState {
-  var isFault: Bool { stored == nil && !isInserted && !isDeleted }
+  var isFault: Bool { !isDeleted && (under?.isFault ?? (stored == nil && !isInserted)) }
 }
 
 extension ObjectContext {
@@ -28,8 +28,21 @@ extension ObjectContext {
     return face(of: state)
   }
 
+  /// The objects of ids that came together, as the context holds them, else faults; without those known to be deleted.
+  public func faults(_ ids: [ObjectID]) -> [ManagedObject] {
+    if let parent { return parent.faults(ids).compactMap { fault($0.id) } }
+    let batch = FetchBatch()
+    return ids.compactMap { id in
+      guard let state = stateOrFault(id), !state.isDeleted else { return nil }
+      batch.add(id)
+      state.batch = batch
+      return face(of: state)
+    }
+  }
+
   func stateOrFault(_ id: ObjectID) -> ObjectState? {
     if let state = state(id) { return state }
+    if parent != nil { return stateOnParent(id) }
     guard !id.isTemporary, let entity = model.entity(id.entity) else { return nil }
     let state = ObjectState(id: id, entity: entity, stored: nil)
     keep(state)
@@ -39,6 +52,7 @@ extension ObjectContext {
   func isLoaded(_ property: Property, of state: ObjectState) -> Bool {
     guard let relationship = property.relationship, !state.isInserted else { return true }
     guard !state.isFault else { return false }
+    if let under = state.under, let parent { return parent.isLoaded(property, of: under) }
     if relationship.storage == .inverse { return state.loadedMembers[property.number]?.areHeld ?? false }
     return state.value(property).objectIDs.allSatisfy { self.state($0).map { !$0.isFault } ?? $0.isTemporary }
   }

@@ -9,8 +9,9 @@ extension ObjectContext {
   ///   somebody holds.
   /// - Returns: what `.filled` names when they are here.
   public func load(_ objects: [ManagedObject], bringsOthers: Bool = false) -> LoadID {
+    if let parent { return parent.load(objects, bringsOthers: bringsOthers) }
     loads.lastLoad += 1
-    let faults = objects.map(\.state).filter(\.isFault)
+    let faults = objects.map { own($0) }.filter(\.isFault)
     loads.ready.append(ObjectLoad(id: loads.lastLoad, faults: faults, bringsOthers: bringsOthers))
     return loads.lastLoad
   }
@@ -21,9 +22,11 @@ extension ObjectContext {
   ///     missing is read.
   /// - Returns: what `.filled` names when all of it is here.
   public func load(_ tree: RelationshipTree, of objects: [ManagedObject], isAnew: Bool = true) -> LoadID {
+    if let parent { return parent.load(tree, of: objects, isAnew: isAnew) }
     loads.lastLoad += 1
+    let roots = objects.map { own($0) }
     loads.ready.append(
-      ObjectLoad(id: loads.lastLoad, query: nil, isAnew: isAnew, roots: objects.map(\.state), tree: tree))
+      ObjectLoad(id: loads.lastLoad, query: nil, isAnew: isAnew, roots: roots, owners: objects, tree: tree))
     return loads.lastLoad
   }
 
@@ -31,10 +34,12 @@ extension ObjectContext {
   /// together with it: whoever walks along a list asks once for each thousand.
   /// - Returns: what `.filled` names, which may be a load that goes on already; nil when nothing is missing.
   public func load(_ tree: RelationshipTree, of object: ManagedObject) -> LoadID? {
-    guard isMissing(tree, of: object.state) else { return nil }
+    if let parent { return parent.load(tree, of: object) }
+    let first = own(object)
+    guard isMissing(tree, of: first) else { return nil }
     if let load = loads.shared[tree], load.sharers.contains(object.id) { return load.id }
     var roots = [object]
-    for id in object.state.batch.map({ Array($0.members(from: object.id)) }) ?? [] {
+    for id in first.batch.map({ Array($0.members(from: object.id)) }) ?? [] {
       guard roots.count < ObjectLoads.batchSize else { break }
       guard id != object.id, let state = state(id), !state.isDeleted, let face = state.face,
         isMissing(tree, of: state)
@@ -59,6 +64,7 @@ extension ObjectContext {
 
   /// Asks for what was loaded since the last event.
   public func sendLoads() {
+    if let parent { return parent.sendLoads() }
     while let next = nextLoadEvent() { handle(next) }
   }
 
@@ -67,7 +73,7 @@ extension ObjectContext {
   /// How far the objects are that are loaded along with a query's first result: the load that is under way, or why it
   /// failed.
   public func prefetch(of query: QueryID) -> (load: LoadID?, failure: Refusal?) {
-    (loads.prefetches[query]?.first, loads.prefetches[query]?.failure)
+    parent?.prefetch(of: query) ?? (loads.prefetches[query]?.first, loads.prefetches[query]?.failure)
   }
 
   func prefetchAnew(_ query: QueryID) {
@@ -283,7 +289,7 @@ extension ObjectContext {
         loads.prefetches[query]?.first = nil
       }
     } else if refusal == nil, !load.tree.isEmpty {
-      for root in load.roots { root.face?.companions[load.tree] = load.companions }
+      for owner in load.owners { owner.companions[load.tree] = load.companions }
     }
     actions.append(.filled(load.id, refusal))
     guard !load.refreshed.isEmpty || !load.deleted.isEmpty else { return }

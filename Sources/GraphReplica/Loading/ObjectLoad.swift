@@ -10,8 +10,9 @@ final class ObjectLoad {
   let query: QueryID?
   /// Whether objects are read again that the context holds and no query keeps as the server has them.
   let isAnew: Bool
-  /// Whose companions they are who come.
   let roots: [ObjectState]
+  /// Whose companions they are who come; of a query it is the query.
+  let owners: [ManagedObject]
   /// The roots, when others may wait for it as well.
   var sharers = Set<ObjectID>()
   let tree: RelationshipTree
@@ -32,9 +33,10 @@ final class ObjectLoad {
   var isOver = false
 
   init(
-    id: LoadID, query: QueryID?, isAnew: Bool, roots: [ObjectState], tree: RelationshipTree,
-    companions: Companions = Companions()
+    id: LoadID, query: QueryID?, isAnew: Bool, roots: [ObjectState], owners: [ManagedObject] = [],
+    tree: RelationshipTree, companions: Companions = Companions()
   ) {
+    self.owners = owners
     (self.id, self.query, self.isAnew, self.roots, self.tree) = (id, query, isAnew, roots, tree)
     self.companions = companions
     level = [(tree, roots)]
@@ -45,6 +47,7 @@ final class ObjectLoad {
   init(id: LoadID, faults: [ObjectState], bringsOthers: Bool) {
     (self.id, query, isAnew, roots, tree) = (id, nil, false, faults, .none)
     companions = Companions()
+    owners = []
     level = []
     self.faults = faults.map(\.id)
     self.bringsOthers = bringsOthers
