@@ -18,6 +18,7 @@ extension ObjectContext {
   ///
   /// A child's changes become unsaved changes of its parent instead; it returns nil.
   /// - Parameter undo: nil for the open or a new group of `undoScope`, if there is one.
+  @discardableResult
   public func save(policy: MergePolicy = .error, undo: UndoGroup? = nil) -> TransactionID? {
     if parent != nil {
       saveIntoParent()

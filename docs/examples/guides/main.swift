@@ -6,8 +6,9 @@ if arguments.count == 2, let server = try? ServerAddress(parsing: arguments[1]) 
   switch arguments[0] {
   case "modelling": try await modelling(at: server)
   case "live-queries": try await liveQueries(at: server)
-  default: print("there is no guide \(arguments[0]): there are modelling and live-queries")
+  case "faulting": try await faulting(at: server)
+  default: print("there is no guide \(arguments[0]): there are modelling, live-queries and faulting")
   }
 } else {
-  print("usage: company-guides modelling|live-queries tcp://HOST:PORT|unix:///PATH")
+  print("usage: company-guides modelling|live-queries|faulting tcp://HOST:PORT|unix:///PATH")
 }
