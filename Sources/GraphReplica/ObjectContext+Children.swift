@@ -90,13 +90,24 @@ extension ObjectContext {
       if property.relationship?.isToMany == true {
         begin(under)
         under.edits[number] = under.edits[number].map { $0.merged(with: local) } ?? local
-      } else if let present = under.value(property).stringValue, local.textBase != nil {
-        set(local.rebased(onto: present).value, property, of: under)
+      } else if let words = words(local, property, onto: under) {
+        begin(under)
+        under.edits[number] = under.edits[number].map { $0.merged(with: words) } ?? words
       } else {
         set(local.value, property, of: under)
       }
       under.base = wasClean ? state.base : min(under.base, state.base)
     }
+  }
+
+  /// A text's edit on what the text says by now: what was left alone stays, however much was edited around it. Nil where
+  /// the text is set as a whole.
+  private func words(
+    _ local: ObjectState.LocalValue, _ property: Property, onto under: ObjectState
+  ) -> ObjectState.LocalValue? {
+    guard local.textBase != nil, !under.isInserted, let present = under.value(property).stringValue else { return nil }
+    let moved = local.rebased(onto: present)
+    return moved.textBase.map { Bytes.equal($0, present) } == true ? moved : nil
   }
 
   // MARK: - What happens to the parent
