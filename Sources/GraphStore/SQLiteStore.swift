@@ -92,6 +92,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
         try Data.fetchOne(database, sql: "SELECT id FROM _store").flatMap { UniqueID(bytes: Array($0)) } ?? .zero
       }
       try checkModel()
+      try upgrade()
       try pool.writeWithoutTransaction { writer = try makeWriter($0) }
     } catch let error as DatabaseError {
       throw Self.failure(code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
@@ -196,6 +197,22 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       .modelDiffers, "the store in \(directory) was made with another model",
       cause: "its hash is \(ModelHash(bytes: Array(hash))?.description ?? "?"), this one's \(model.hash)",
       advice: "Start stickiesd with the model that the store was made with (--schema).")
+  }
+
+  /// Gives a store of an older layout what it lacks.
+  private func upgrade() throws {
+    try pool.writeWithoutTransaction { database in
+      let version = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+      guard version < StoreLayout.version else { return }
+      try database.inTransaction(.immediate) {
+        for statement in StoreLayout.parts { try database.execute(sql: statement) }
+        try database.execute(sql: "PRAGMA user_version = \(StoreLayout.version)")
+        return .commit
+      }
+      // An older program looks for the version in the file itself, not in the log.
+      _ = try? database.checkpoint(.full)
+      log.info("the store's layout was brought up to date", metadata: ["from": "\(version)"])
+    }
   }
 
   /// Copies the log into the database and closes the file. Call when nothing is being read or written; once is enough.

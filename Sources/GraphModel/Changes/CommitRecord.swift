@@ -16,10 +16,12 @@ public struct CommitRecord: Hashable, Sendable {
   public var undoes: Revision?
   /// What happened to each object, deletes by cascade and inverses included; each object once.
   public var changes: [ObjectChange]
+  /// What a batch did, when that is too much to list; then `changes` is empty.
+  public var summary: ChangeSummary?
 
   public init(
     revision: Revision, time: Timestamp, author: String, transaction: TransactionID, fingerprint: UInt64,
-    undo: UndoGroup? = nil, undoes: Revision? = nil, changes: [ObjectChange]
+    undo: UndoGroup? = nil, undoes: Revision? = nil, changes: [ObjectChange], summary: ChangeSummary? = nil
   ) {
     self.revision = revision
     self.time = time
@@ -29,6 +31,7 @@ public struct CommitRecord: Hashable, Sendable {
     self.undo = undo
     self.undoes = undoes
     self.changes = changes
+    self.summary = summary
   }
 
   /// About how many bytes the record takes in memory; what a ring of records is bounded by.
@@ -40,6 +43,19 @@ public struct CommitRecord: Hashable, Sendable {
       if let after = change.after { for value in after.values { size += value.approximateSize } }
     }
     return size
+  }
+}
+
+/// So many changes of objects of these entities.
+public struct ChangeSummary: Hashable, Sendable {
+  /// How many objects were inserted, updated and deleted.
+  public var count: Int
+  /// Their concrete entities, ascending.
+  public var entities: [EntityNumber]
+
+  public init(count: Int, entities: [EntityNumber]) {
+    self.count = count
+    self.entities = entities
   }
 }
 

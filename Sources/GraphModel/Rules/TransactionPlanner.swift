@@ -46,6 +46,8 @@ public struct TransactionPlanner {
   let transaction: Transaction
   let revision: Revision
   let now: Timestamp
+  /// Properties whose unique keys are judged later, when all objects of a batch have theirs.
+  var deferredKeys = Set<PropertyNumber>()
 
   /// The objects touched so far, and their order.
   var drafts = [ObjectID: Draft]()
@@ -68,14 +70,16 @@ public struct TransactionPlanner {
   /// - Parameters:
   ///   - revision: the revision that the commit will have.
   ///   - now: the time of the commit.
+  ///   - deferredKeys: properties whose unique keys are not judged here.
   ///   - allocate: makes a new permanent id.
   /// - Throws: `Refusal`, or whatever the reader throws.
   public static func plan(
     _ transaction: Transaction, reader: any GraphReader, revision: Revision, now: Timestamp,
-    allocate: (EntityNumber) -> ObjectID
+    deferredKeys: Set<PropertyNumber> = [], allocate: (EntityNumber) -> ObjectID
   ) throws -> TransactionPlan {
     var planner = TransactionPlanner(
-      reader: reader, model: reader.model, transaction: transaction, revision: revision, now: now)
+      reader: reader, model: reader.model, transaction: transaction, revision: revision, now: now,
+      deferredKeys: deferredKeys)
     return try planner.run(allocate: allocate)
   }
 
@@ -171,16 +175,7 @@ public struct TransactionPlanner {
   }
 
   func refuseIfViolated() throws {
-    guard let first = violations.first else { return }
-    let more = violations.count > 1 ? " (and \(violations.count - 1) more)" : ""
-    let code: Refusal.Code =
-      if violations.allSatisfy({ $0.rule == "deny" }) {
-        .denied
-      } else if violations.allSatisfy({ $0.rule == "unique" }) {
-        .unique
-      } else {
-        .invalid
-      }
+    guard !violations.isEmpty else { return }
     // The client knows an object that it wanted to insert by its temporary id only.
     let temporary = Dictionary(identities.map { ($0.value, $0.key) }, uniquingKeysWith: { min($0, $1) })
     let named = violations.map { violation in
@@ -188,8 +183,7 @@ public struct TransactionPlanner {
       violation.id = temporary[violation.id] ?? violation.id
       return violation
     }
-    throw Refusal(
-      code, first.message + more, conflicts: conflicts.filter { $0.kind == .unique }, violations: named)
+    throw Refusal(violations: named, conflicts: conflicts.filter { $0.kind == .unique })
   }
 
   private func sentence(for conflicts: [Conflict]) -> String {
