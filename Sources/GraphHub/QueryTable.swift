@@ -92,6 +92,13 @@ struct QueryTable {
     return effects.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
   }
 
+  /// Whether a commit of which only the entities are known could change the query's result. A query reads the objects of
+  /// its own family only.
+  func couldMatter(_ summary: ChangeSummary, to number: UInt64) -> Bool {
+    guard let entry = entries[number] else { return false }
+    return summary.entities.contains { entry.family.contains($0) }
+  }
+
   /// What a commit does to one query.
   func effects(of record: CommitRecord, on number: UInt64) -> [LiveQueryChange] {
     guard let entry = entries[number] else { return [] }

@@ -54,6 +54,7 @@ extension ToClient: BinaryForm {
         $0.field(3, state)
         $0.field(4, left)
       }
+    case .progress(let progress): writer.field(17, progress)
     }
   }
 
@@ -144,6 +145,7 @@ extension ToClient: BinaryForm {
           }
         }
         body = .presence(session: session, author: author, state: state, left: left)
+      case 17: body = .progress(try field.form())
       default: break
       }
     }
@@ -319,6 +321,7 @@ extension CommitEntry: BinaryForm {
     writer.field(5, undoes ?? 0)
     for change in changes { writer.field(6, change) }
     writer.fixed(7, fingerprint)
+    writer.field(8, unlisted)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -334,6 +337,7 @@ extension CommitEntry: BinaryForm {
         undoes = revision == 0 ? nil : revision
       case 6: changes.append(try field.form())
       case 7: fingerprint = try field.fixed64()
+      case 8: unlisted = try field.unsigned()
       default: break
       }
     }

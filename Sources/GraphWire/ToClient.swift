@@ -34,6 +34,8 @@ public struct ToClient: Hashable, Sendable {
     case close(code: String, message: String)
     /// What another session shows of itself; `left`: it is gone.
     case presence(session: UInt64, author: String, state: [UInt8], left: Bool)
+    /// How far a batch has come; while its rows arrive, how many are kept.
+    case progress(BatchProgress)
   }
 
   /// 0 for what nobody asked for.
@@ -231,6 +233,8 @@ public struct CommitEntry: Hashable, Sendable {
   /// All of them, with whole objects unless the commit is too large for a frame: then ids only.
   public var changes: [Delta.Change]
   public var fingerprint: UInt64
+  /// So many changes are not listed: a batch made them.
+  public var unlisted: UInt64
 
   /// All of a commit, as history has it.
   public init(_ record: CommitRecord) {
@@ -241,10 +245,11 @@ public struct CommitEntry: Hashable, Sendable {
     undoes = record.undoes
     changes = record.changes.compactMap { Delta.Change($0) }
     fingerprint = record.fingerprint
+    unlisted = UInt64(record.summary?.count ?? 0)
   }
 
   init() {
-    (revision, time, author, undoes, changes, fingerprint) = (0, 0, "", nil, [], 0)
+    (revision, time, author, undoes, changes, fingerprint, unlisted) = (0, 0, "", nil, [], 0, 0)
     transaction = TransactionID(replica: .zero, sequence: 0)
   }
 }

@@ -30,6 +30,10 @@ public struct ToServer: Hashable, Sendable {
     case close(code: String, message: String)
     /// What others are to see of this client; only clients understand it.
     case presence([UInt8])
+    /// Rows for a batch that follows; answered by progress when they are kept.
+    case batchRows(BatchRows)
+    /// Many objects in one commit; answered by progress, then as a commit is.
+    case batch(BatchRequest)
   }
 
   /// Rises with every message of a connection.
@@ -153,6 +157,8 @@ extension ToServer: BinaryForm {
         $0.field(2, message)
       }
     case .presence(let state): writer.message(14) { $0.field(1, state) }
+    case .batchRows(let rows): writer.field(15, rows)
+    case .batch(let batch): writer.field(16, batch)
     }
   }
 
@@ -213,6 +219,8 @@ extension ToServer: BinaryForm {
           if number == 1 { state = try field.array() }
         }
         body = .presence(state)
+      case 15: body = .batchRows(try field.form())
+      case 16: body = .batch(try field.form())
       default: break
       }
     }
