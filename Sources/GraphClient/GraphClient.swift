@@ -65,7 +65,7 @@ public final class GraphClient {
   var loading = [QueryID: CheckedContinuation<Void, any Error>]()
   private var lastRequest: RequestID = 0
   var lastWatch: QueryID = 1 << 32
-  private var lastSequence: UInt64 = 1 << 32
+  var lastSequence: UInt64 = 1 << 32
   private var ticking: Task<Void, Never>?
   private var reconnecting: Task<Void, Never>?
   /// Waits for what becomes of a new connection.
@@ -286,8 +286,10 @@ public final class GraphClient {
       if chunk.end != nil { replies[request] = nil }
     case .answer(let request, let answer):
       replies[request]?.put(answer)
-      if case .log(_, last: false) = answer { return }
-      replies[request] = nil
+      switch answer {
+      case .log(_, last: false), .progress: break
+      default: replies[request] = nil
+      }
     case .refused(let request, let refusal): replies.removeValue(forKey: request)?.end(refusal)
     case .presence, .diverged: break
     }
@@ -361,7 +363,7 @@ public final class GraphClient {
 
   // MARK: - Reading
 
-  private func ask(_ question: Question) -> ReplyStream {
+  func ask(_ question: Question) -> ReplyStream {
     lastRequest += 1
     let number = lastRequest
     let stream = ReplyStream { [weak self] in self?.handle(.more(number)) }

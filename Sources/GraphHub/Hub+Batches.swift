@@ -103,7 +103,7 @@ extension Hub {
       operation = .update(
         try self.predicate(predicate, entity), try assignments.map { try assignment($0, entity) })
     case .delete(let predicate): operation = .delete(try self.predicate(predicate, entity))
-    case .insert(let properties, _): operation = .insert(properties)
+    case .insert(let properties, let rows): operation = .insert(properties, rows: Int(clamping: rows))
     }
     return Batch(id: request.id, policy: request.policy, entity: request.entity, operation: operation)
   }

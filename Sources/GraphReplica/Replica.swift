@@ -48,6 +48,7 @@ public struct Replica: Sendable {
     case save(TransactionID)
     case subscribe(QueryID)
     case question(RequestID)
+    case batch(RequestID)
     case ping
     case other
   }
@@ -143,14 +144,18 @@ public struct Replica: Sendable {
       actions.append(.refused(request, Refusal(.unavailable, "there is no connection to the server")))
       return
     }
+    var purpose = Purpose.question(request)
+    if case .batch = question { purpose = .batch(request) }
     let body: ToServer.Body =
       switch question {
       case .fetch(let fetch): .fetch(fetch)
       case .log(let after, let limit, let through): .log(after: after, limit: limit, through: through)
       case .status: .status
       case .model: .model
+      case .batchRows(let rows): .batchRows(rows)
+      case .batch(let batch): .batch(batch)
       }
-    send(body, for: .question(request), &actions)
+    send(body, for: purpose, &actions)
     questions[request] = lastRequest
   }
 

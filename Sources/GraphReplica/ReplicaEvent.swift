@@ -43,6 +43,11 @@ public enum Question: Hashable, Sendable {
   case status
   /// The model file.
   case model
+  /// Rows for a batch that follows.
+  case batchRows(BatchRows)
+  /// Many objects in one commit. A lost connection refuses it as `unavailable`: it may have been committed, and is
+  /// asked for again under the same id.
+  case batch(BatchRequest)
 }
 
 /// What the replica wants done or has to tell, in this order.
@@ -93,6 +98,12 @@ public enum Answer: Hashable, Sendable {
   case log([CommitEntry], last: Bool)
   case status(ServerStatus)
   case model(source: String, hash: ModelHash)
+  /// So many rows are kept.
+  case kept(Int)
+  /// How far the batch is; more follows.
+  case progress(BatchProgress)
+  /// The batch is on disk.
+  case saved(Saved)
 }
 
 /// One commit as this replica's queries saw it.

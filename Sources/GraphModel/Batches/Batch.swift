@@ -7,8 +7,8 @@ public struct Batch: Hashable, Sendable {
     case update(GraphPredicate, [Assignment])
     /// All objects that match go, with what the delete rules take along.
     case delete(GraphPredicate)
-    /// Objects are made of rows, which hold a value for each of these properties in turn.
-    case insert([PropertyNumber])
+    /// Objects are made of so many rows, which hold a value for each of these properties in turn.
+    case insert([PropertyNumber], rows: Int)
   }
 
   /// What a property becomes.
@@ -75,7 +75,7 @@ extension Batch {
           "\(entity.name).\(model.property(number)?.name ?? "") is part of a unique key and merges "
             + "character by character: a batch can't calculate it")
       }
-    case .insert(let properties):
+    case .insert(let properties, _):
       guard !entity.isAbstract else {
         throw Refusal(.malformed, "\(entity.name) is abstract: only its subentities have objects")
       }

@@ -103,7 +103,8 @@ public struct Token: Hashable, Sendable {
 }
 
 extension Value {
-  var approximateSize: Int {
+  /// About how many bytes it takes in memory.
+  public var approximateSize: Int {
     switch self {
     case .string(let text): 24 + text.utf8.count
     case .data(let bytes): 56 + bytes.count

@@ -3,8 +3,7 @@ import GraphModel
 /// Rows become objects, in their order.
 extension BatchWriter {
   /// - Returns: the whole batch as a transaction when it is small; nil when it has been written in slices.
-  func insert(_ properties: [PropertyNumber], _ entity: Entity) throws -> Transaction? {
-    let total = run.rows?.count ?? 0
+  func insert(_ properties: [PropertyNumber], _ total: Int, _ entity: Entity) throws -> Transaction? {
     guard total <= Batch.maximumObjects else { throw Self.tooMany }
     let isWhole = total <= Batch.sliceObjects
     var changes = [Change]()

@@ -39,7 +39,7 @@ final class BatchWriter {
       switch batch.operation {
       case .update(let predicate, let assignments): try update(predicate, assignments, entity, table)
       case .delete(let predicate): try delete(predicate, entity, table)
-      case .insert(let properties): try insert(properties, entity)
+      case .insert(let properties, let rows): try insert(properties, rows, entity)
       }
     if let whole {
       let result = try writer.commit(whole, author: run.author, time: time)

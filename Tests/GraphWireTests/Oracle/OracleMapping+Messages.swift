@@ -38,6 +38,8 @@ extension OracleMapping {
         case .ping: .ping(make { _ in })
         case .close(let code, let message): .close(close(code, message))
         case .presence(let state): .presence(make { $0.state = data(state) })
+        case .batchRows(let rows): .batchRows(self.rows(rows))
+        case .batch(let batch): .batch(self.batch(batch))
         }
     }
   }
@@ -141,6 +143,13 @@ extension OracleMapping {
               $0.state = data(state)
               $0.left = left
             })
+        case .progress(let progress):
+          .progress(
+            make {
+              $0.done = UInt64(progress.done)
+              $0.total = UInt64(progress.total)
+              $0.changed = UInt64(progress.changed)
+            })
         }
     }
   }
@@ -218,6 +227,7 @@ extension OracleMapping {
       $0.undoes = entry.undoes ?? 0
       $0.changes = entry.changes.map(change)
       $0.fingerprint = entry.fingerprint
+      $0.unlisted = entry.unlisted
     }
   }
 

@@ -27,6 +27,7 @@ struct RandomMessages {
   }
 
   mutating func integer() -> Int64 { Int64(bitPattern: unsigned()) }
+  mutating func count() -> Int { Int(unsigned() >> 1) }
   mutating func number() -> UInt32 { UInt32(truncatingIfNeeded: unsigned()) }
   mutating func bool() -> Bool { random.chance(50) }
 
@@ -142,8 +143,24 @@ struct RandomMessages {
       .unsubscribe(query: unsigned()), .more(of: unsigned()),
       .log(after: integer(), limit: unsigned(), through: integer()), .status, .ping,
       .close(code: string(), message: string()), .presence(bytes()),
+      .batchRows(BatchRows(id: transactionID(), rows: list { $0.list { $0.value() } })), .batch(batch()),
     ]
     return bodies.map { ToServer(unsigned(), $0) }
+  }
+
+  private mutating func batch() -> BatchRequest {
+    let operation: BatchRequest.Operation =
+      switch Int.random(in: 0..<3, using: &random) {
+      case 0:
+        .update(
+          predicate: string(),
+          list { .init($0.number(), $0.bool() ? .value($0.value()) : .expression($0.string())) })
+      case 1: .delete(predicate: string())
+      default: .insert(properties: list { $0.number() }, rows: unsigned())
+      }
+    return BatchRequest(
+      id: transactionID(), policy: random.pick(MergePolicy.allCases) ?? .error, entity: number(),
+      operation: operation)
   }
 
   // MARK: - From the server
@@ -168,6 +185,7 @@ struct RandomMessages {
       .log(list { $0.entry() }, last: bool()), .status(status()), .pong(token()),
       .close(code: string(), message: string()),
       .presence(session: unsigned(), author: string(), state: bytes(), left: bool()),
+      .progress(BatchProgress(done: count(), total: count(), changed: count())),
     ]
     return bodies.map { ToClient(unsigned(), $0) }
   }
@@ -217,6 +235,7 @@ struct RandomMessages {
     entry.undoes = maybe { $0.integer() }.flatMap { $0 == 0 ? nil : $0 }
     entry.changes = list { $0.change() }
     entry.fingerprint = unsigned()
+    entry.unlisted = unsigned()
     return entry
   }
 
