@@ -46,6 +46,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     /// So many changes may wait for the full-text indexes. More make commits cheaper and searches dearer: a search looks
     /// into each of them, some microseconds a piece.
     public var wordLimit = 512
+    /// A batch of many objects is written so many at a time; one of no more is an ordinary commit.
+    public var sliceObjects = Batch.sliceObjects
     /// Test only: called as each statement begins to run, with whether it runs on a reader's connection.
     public var willRunStatement: (@Sendable (_ isReader: Bool) -> Void)?
     /// A bug to plant; the simulation must catch each.
@@ -145,7 +147,9 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   var pool: DatabasePool { connections.withLock { $0 } }
 
   func makeWriter(_ database: Database) throws -> StoreWriter {
-    try StoreWriter(Connection(database), layout: layout, wordLimit: options.wordLimit, random: options.random)
+    try StoreWriter(
+      Connection(database), layout: layout, wordLimit: options.wordLimit, sliceObjects: options.sliceObjects,
+      random: options.random)
   }
 
   static func open(_ path: String, options: Options) throws -> DatabasePool {

@@ -12,7 +12,7 @@ extension BatchWriter {
     let consequences = try leaving.consequences { try note([$0]) }
     try refuseIfViolated()
     let total = leaving.count + consequences.survivorCount
-    if total <= Batch.sliceObjects {
+    if total <= writer.sliceObjects {
       return transaction(try matched.compactMap { try leaving.id($0, table) }.map { Change(.delete, $0) })
     }
     try report(done: 0, of: total)
@@ -35,7 +35,7 @@ extension BatchWriter {
       for row in rows {
         try deleteRow(row, of: table)
         sinceReport += 1
-        guard sinceReport == Batch.sliceObjects else { continue }
+        guard sinceReport == writer.sliceObjects else { continue }
         steps += sinceReport
         sinceReport = 0
         try report(done: steps / 2, of: total)

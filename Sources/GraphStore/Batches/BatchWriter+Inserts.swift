@@ -5,7 +5,7 @@ extension BatchWriter {
   /// - Returns: the whole batch as a transaction when it is small; nil when it has been written in slices.
   func insert(_ properties: [PropertyNumber], _ total: Int, _ entity: Entity) throws -> Transaction? {
     guard total <= Batch.maximumObjects else { throw Self.tooMany }
-    let isWhole = total <= Batch.sliceObjects
+    let isWhole = total <= writer.sliceObjects
     var changes = [Change]()
     var (number, size) = (0, 0)
     func slice() throws {
@@ -26,7 +26,7 @@ extension BatchWriter {
         let change = Change(.insert, id, edits: zip(properties, row).map { Edit($0, .set($1)) })
         changes.append(change)
         size += change.approximateSize
-        if !isWhole, changes.count >= Batch.sliceObjects || size >= Batch.sliceBytes { try slice() }
+        if !isWhole, changes.count >= writer.sliceObjects || size >= Batch.sliceBytes { try slice() }
       }
     }
     guard number == total else {

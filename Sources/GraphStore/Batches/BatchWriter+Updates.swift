@@ -11,7 +11,7 @@ extension BatchWriter {
       entity.property(assignment.property).map { Wish($0, assignment.value, model) }
     }
     let rows = try select(predicate, entity, table)
-    if rows.count <= Batch.sliceObjects {
+    if rows.count <= writer.sliceObjects {
       var changes = [Change]()
       try forEachSlice(of: rows, in: table) { changes += $0.map { Self.change(of: $0, wishes) } }
       return transaction(changes)

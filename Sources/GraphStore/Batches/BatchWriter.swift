@@ -75,7 +75,7 @@ final class BatchWriter {
       writer.objects.remember(image.id, row: row, root: table.root.number)
       images.append(image)
       size += image.approximateSize
-      guard images.count >= Batch.sliceObjects || size >= Batch.sliceBytes else { continue }
+      guard images.count >= writer.sliceObjects || size >= Batch.sliceBytes else { continue }
       try body(images)
       images.removeAll(keepingCapacity: true)
       size = 0

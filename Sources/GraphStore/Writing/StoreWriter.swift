@@ -9,6 +9,8 @@ final class StoreWriter {
   let history: HistoryReader
   let words: WordFeed
   let layout: StoreLayout
+  /// Objects in a slice of a batch.
+  let sliceObjects: Int
   /// The random half of a new id.
   private let random: () -> UInt64
 
@@ -30,9 +32,12 @@ final class StoreWriter {
     var highest: Int64
   }
 
-  init(_ connection: Connection, layout: StoreLayout, wordLimit: Int, random: @escaping () -> UInt64) throws {
+  init(
+    _ connection: Connection, layout: StoreLayout, wordLimit: Int, sliceObjects: Int, random: @escaping () -> UInt64
+  ) throws {
     self.connection = connection
     self.layout = layout
+    self.sliceObjects = sliceObjects
     self.random = random
     objects = ObjectReader(connection, layout: layout)
     history = HistoryReader(objects: objects)
