@@ -123,18 +123,20 @@ enum ObjectJSON {
 
   static func commit(_ entry: CommitEntry, _ model: Model) -> JSON {
     commit(
-      revision: entry.revision, author: entry.author, time: entry.time, undoes: entry.undoes, entry.changes, model)
+      revision: entry.revision, author: entry.author, time: entry.time, undoes: entry.undoes, unlisted: entry.unlisted,
+      entry.changes, model)
   }
 
   static func commit(
-    revision: Revision, author: String, time: Timestamp, undoes: Revision? = nil, _ changes: [Delta.Change],
-    _ model: Model
+    revision: Revision, author: String, time: Timestamp, undoes: Revision? = nil, unlisted: UInt64 = 0,
+    _ changes: [Delta.Change], _ model: Model
   ) -> JSON {
     var members = [
       JSON.Member("revision", .integer(revision)), JSON.Member("author", .string(author)),
       JSON.Member("time", .string(Dates.text(time))),
     ]
     if let undoes { members.append(.init("undoes", .integer(undoes))) }
+    if unlisted > 0 { members.append(.init("unlisted", .integer(Int64(clamping: unlisted)))) }
     members.append(.init("changes", .array(changes.map { change($0, model) })))
     return .object(members)
   }
