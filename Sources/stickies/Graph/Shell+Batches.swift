@@ -53,6 +53,32 @@ extension Shell {
     tell(saved, "deleted", entity)
   }
 
+  /// Makes an object of each line of standard input, all or none.
+  func insertOnServer(_ entity: Entity, policy: MergePolicy) async throws {
+    if entity.isAbstract { throw Refusal(.malformed, model.abstractSentence(entity)) }
+    guard let lines = try await RowLines(LineReader(descriptor: 0), entity) else {
+      throw Refusal(.malformed, "standard input is empty")
+    }
+    let progress = Progress(isShown: isatty(2) == 1 && !output.json)
+    defer { progress.end() }
+    do {
+      let rows = AsyncThrowingStream(unfolding: { try await lines.next() })
+      let saved = try await client.batchInsert(entity, lines.properties, rows: rows, policy: policy) { step in
+        if step.total == 0 { progress.show("\(step.done) lines sent") } else { Self.show(step, "inserted", progress) }
+      }
+      progress.end()
+      tell(saved, "inserted", entity)
+    } catch let refusal as Refusal {
+      var explained = await explained(refusal)
+      for violation in refusal.violations where violation.id.isTemporary {
+        let row = Int(violation.id.key.low)
+        if lines.numbers.indices.contains(row - 1) { explained.lines[violation.id] = Int(lines.numbers[row - 1]) }
+      }
+      explained.done = "nothing is committed"
+      throw explained
+    }
+  }
+
   private static func show(_ step: BatchProgress, _ word: String, _ progress: Progress) {
     progress.show("\(step.done) of \(step.total) \(word)")
   }
