@@ -268,5 +268,8 @@ import Testing
     store.replica = UniqueID(high: 1, low: 99)
     let late = try store.refusal([store.update(robot, "Robot.volts", .integer(1), base: 1)])
     #expect(late?.code == .conflict)
+    try #require(try store.undo().record != nil)
+    #expect(try store.value(robot, "Robot.volts") == .integer(12))
+    #expect(try store.all("Robot").count == 1)
   }
 }

@@ -17,7 +17,8 @@ extension BatchWriter {
     }
     try report(done: 0, of: total)
     // Objects that go may refer to each other in a circle, and to some of an earlier slice.
-    try connection.run("PRAGMA defer_foreign_keys = ON")
+    // Not a prepared statement: this takes effect when it is prepared, and until the transaction ends.
+    try connection.database.execute(sql: "PRAGMA defer_foreign_keys = ON")
     try letGo(consequences, leaving, of: total)
     try judgeCounts(consequences, leaving)
     try refuseIfViolated()

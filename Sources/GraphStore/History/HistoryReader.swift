@@ -87,11 +87,12 @@ struct HistoryReader {
     return try connection.step(row) ? UInt64(bitPattern: row.integer(0)) : nil
   }
 
-  /// A commit with all its changes, those of parts included.
+  /// A commit with all its changes, those of parts included; each object once.
   func commit(_ revision: Revision) throws -> Commit? {
     guard var commit = try row(of: revision) else { return nil }
     guard commit.parts != nil else { return commit }
     for place in try places(of: revision) { commit.changes += try part(place.number, of: revision) }
+    commit.changes = HistoryChange.joined(commit.changes)
     return commit
   }
 

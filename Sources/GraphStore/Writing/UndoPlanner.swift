@@ -18,10 +18,11 @@ struct UndoPlanner {
     let commit = try self.commit(wanted, author: author)
     var changes = [Change]()
     var skipped = [Conflict]()
+    let own = Set(commit.changes.map(\.id))
     let revived = Set(commit.changes.filter { $0.kind == .deleted }.map(\.id))
     for change in commit.changes {
       switch change.kind {
-      case .inserted: try undoInsert(change, of: commit, &changes, &skipped)
+      case .inserted: try undoInsert(change, of: commit, own, &changes, &skipped)
       case .updated: try undoUpdate(change, of: commit, revived, &changes, &skipped)
       case .deleted: try undoDelete(change, revived, &changes)
       }
@@ -67,12 +68,13 @@ struct UndoPlanner {
   }
 
   private func undoInsert(
-    _ change: HistoryChange, of commit: HistoryReader.Commit, _ changes: inout [Change], _ skipped: inout [Conflict]
+    _ change: HistoryChange, of commit: HistoryReader.Commit, _ own: Set<ObjectID>, _ changes: inout [Change],
+    _ skipped: inout [Conflict]
   ) throws {
     guard let image = try objects.readImage(of: change.id) else { return }
     let later = try history.past(of: image.id, newest: image.revision, after: commit.revision)
     let edited = later.last { $0.author != commit.author }
-    if let other = try edited ?? othersBelow(image, commit) {
+    if let other = try edited ?? othersBelow(image, commit, own) {
       skipped.append(Conflict(kind: .changed, id: image.id, author: other.author, revision: other.revision))
     } else {
       changes.append(Change(.delete, image.id))
@@ -80,8 +82,9 @@ struct UndoPlanner {
   }
 
   /// What somebody else has put where a delete would take it along.
-  private func othersBelow(_ image: ObjectImage, _ commit: HistoryReader.Commit) throws -> PastChange? {
-    let own = Set(commit.changes.map(\.id))
+  private func othersBelow(
+    _ image: ObjectImage, _ commit: HistoryReader.Commit, _ own: Set<ObjectID>
+  ) throws -> PastChange? {
     for property in objects.model.entity(image.id.entity)?.relationships ?? [] {
       guard let relationship = property.relationship, relationship.deleteRule == .cascade else { continue }
       var related = image[property].objectIDs

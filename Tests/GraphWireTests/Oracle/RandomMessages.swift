@@ -154,7 +154,7 @@ struct RandomMessages {
       case 0:
         .update(
           predicate: string(),
-          list { .init($0.number(), $0.bool() ? .value($0.value()) : .expression($0.string())) })
+          list { BatchRequest.Assignment($0.number(), $0.bool() ? .value($0.value()) : .expression($0.string())) })
       case 1: .delete(predicate: string())
       default: .insert(properties: list { $0.number() }, rows: unsigned())
       }
