@@ -21,9 +21,10 @@ let package = Package(
     .executable(name: "stickiesd", targets: ["stickiesd"]),
     .executable(name: "stickies", targets: ["stickies"]),
     .library(name: "StickiesKit", targets: ["StickiesKit"]),
-    .library(name: "GraphClient", targets: ["GraphModel", "GraphReplica", "GraphClient"]),
+    .library(name: "GraphClient", targets: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"]),
     .library(name: "GraphWire", targets: ["GraphModel", "GraphWire"]),
     .library(name: "GraphServer", targets: ["GraphModel", "GraphStore", "GraphServer"]),
+    .plugin(name: "GraphModelPlugin", targets: ["GraphModelPlugin"]),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -59,6 +60,10 @@ let package = Package(
       dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesKit", arguments]),
     // The README's program, as it stands there.
     .executableTarget(name: "first-program", dependencies: ["StickiesKit"], path: "docs/examples/first-program"),
+    // The programs of docs/guides, over a model of their own: Schema/Company.
+    .executableTarget(
+      name: "company-guides", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"],
+      path: "docs/examples/guides", plugins: ["GraphModelPlugin"]),
     .target(
       name: "GraphSimulation",
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore"]),
@@ -71,7 +76,7 @@ let package = Package(
     .testTarget(name: "TidyTests"),
     .testTarget(name: "GraphModelTests", dependencies: ["GraphModel", "GraphTesting"]),
     .testTarget(name: "GraphWireTests", dependencies: ["GraphModel", "GraphWire", "GraphTesting", protobuf]),
-    .testTarget(name: "GraphStoreTests", dependencies: ["GraphModel", "GraphStore", "GraphTesting", grdb]),
+    .testTarget(name: "GraphStoreTests", dependencies: ["GraphModel", "GraphStore", "GraphTesting", grdb, log]),
     .testTarget(name: "GraphHubTests", dependencies: ["GraphHub", "GraphStore", "GraphTesting"]),
     .testTarget(name: "GraphReplicaTests", dependencies: ["GraphReplica", "GraphTesting"]),
     .testTarget(name: "GraphSimulationTests", dependencies: ["GraphSimulation", "GraphTesting", "graph-sim"]),
@@ -79,7 +84,12 @@ let package = Package(
       name: "EndToEndTests",
       dependencies: [
         "GraphModel", "GraphWire", "GraphTesting", "StickiesKit", "stickiesd", "stickies", "first-program",
+        "company-guides",
       ]),
+    // Typed predicates, with the classes that the plugin makes of Schema/Company.
+    .testTarget(
+      name: "CompanyTests", dependencies: ["GraphModel", "GraphReplica"],
+      plugins: ["GraphModelPlugin"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,12 +1,22 @@
 import Foundation
 import PackagePlugin
 
-/// Generates a target's typed classes from the newest model under `Schema/<target's model>/`, and embeds
-/// the model itself, so that a program needs no file at run time.
+/// Generates a target's typed classes from the newest version of its model, and embeds the model itself, so that a
+/// program needs no file at run time.
+///
+/// Models lie in the package's `Schema` folder, one folder for each. A target's model is the one whose name its own name
+/// begins with, whatever the case: `Schema/Company` is the model of a target `Company`, `CompanyKit` or `company-tool`.
 @main
 struct GraphModelPlugin: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] {
-    let folder = context.package.directoryURL.appending(path: "Schema/Stickies")
+    let schema = context.package.directoryURL.appending(path: "Schema")
+    let model = try FileManager.default.contentsOfDirectory(atPath: schema.path)
+      .filter { target.name.lowercased().hasPrefix($0.lowercased()) }
+      .max { $0.count < $1.count }
+    guard let model else {
+      throw MissingModel(description: "\(schema.path) has no folder that the name of \(target.name) begins with")
+    }
+    let folder = schema.appending(path: model)
     let versions = try FileManager.default.contentsOfDirectory(atPath: folder.path)
       .filter { $0.hasSuffix(".json") }
       .map { folder.appending(path: $0) }
@@ -21,4 +31,8 @@ struct GraphModelPlugin: BuildToolPlugin {
         outputFiles: [output])
     ]
   }
+}
+
+struct MissingModel: Error, CustomStringConvertible {
+  let description: String
 }

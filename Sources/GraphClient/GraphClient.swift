@@ -376,48 +376,6 @@ public final class GraphClient {
     return stream
   }
 
-  /// Reads objects chunk by chunk: no more than one chunk is held beyond what the caller keeps.
-  public func images(
-    of entity: Entity, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil,
-    offset: Int = 0
-  ) -> ReplyStream {
-    ask(.fetch(wireFetch(entity, predicate, sort, limit, offset)))
-  }
-
-  private func wireFetch(
-    _ entity: Entity, _ predicate: GraphPredicate, _ sort: [SortKey], _ limit: Int?, _ offset: Int
-  ) -> Fetch {
-    Fetch(
-      entity: entity.number, predicate: predicate == .always ? "" : predicate.text(in: context.model),
-      sort: sort.text(in: context.model), limit: UInt64(limit ?? 0), offset: UInt64(offset))
-  }
-
-  /// Reads objects into the context.
-  public func fetch<Object: ManagedObject>(
-    _ type: Object.Type, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil
-  ) async throws -> [Object] {
-    guard let entity = context.model.entity(named: type.entityName) else {
-      throw Refusal(.malformed, "the model has no entity \(type.entityName)")
-    }
-    var objects = [Object]()
-    for try await chunk in images(of: entity, where: predicate, sort: sort, limit: limit) {
-      objects += context.register(chunk).compactMap { $0 as? Object }
-    }
-    return objects
-  }
-
-  /// Reads objects with a predicate in its text form.
-  public func fetch<Object: ManagedObject>(
-    _ type: Object.Type, where text: String, sort: String = "", limit: Int? = nil
-  ) async throws -> [Object] {
-    guard let entity = context.model.entity(named: type.entityName) else {
-      throw Refusal(.malformed, "the model has no entity \(type.entityName)")
-    }
-    let predicate = try GraphPredicate(parsing: text, entity: entity, model: context.model)
-    let order = sort.isEmpty ? [] : try [SortKey](parsing: sort, entity: entity, model: context.model)
-    return try await fetch(type, where: predicate, sort: order, limit: limit)
-  }
-
   /// The newest commits after a revision and up to another (0: the newest), newest first.
   public func log(after: Revision = 0, through: Revision = 0, limit: Int) async throws -> [CommitEntry] {
     let stream = ask(.log(after: after, limit: UInt64(limit), through: through))

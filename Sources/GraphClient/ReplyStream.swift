@@ -21,6 +21,11 @@ public final class ReplyStream: AsyncSequence {
   private let askForMore: () -> Void
   /// The state that the objects were read at; known when the last chunk has been taken.
   public private(set) var token: Token?
+  /// How many objects or rows the whole answer has; known then, too.
+  public private(set) var count: Int?
+  /// Where the next page begins; known when the last chunk of a fetch with a limit has been taken, nil when nothing comes
+  /// behind it.
+  public private(set) var next: FetchCursor?
 
   init(askForMore: @escaping () -> Void) { self.askForMore = askForMore }
 
@@ -59,11 +64,20 @@ public final class ReplyStream: AsyncSequence {
   }
 
   /// The next chunk's objects; nil after the last.
-  public func nextChunk() async throws -> [ObjectImage]? {
+  public func nextChunk() async throws -> [ObjectImage]? { try await nextWholeChunk()?.objects }
+
+  /// The next chunk with all that it holds; nil after the last.
+  func nextWholeChunk() async throws -> Chunk? {
     if isComplete, parts.isEmpty { return nil }
     guard case .chunk(let chunk) = try await nextPart() else { return nil }
-    if let end = chunk.end { token = end.at } else { askForMore() }
-    return chunk.objects
+    if let end = chunk.end {
+      token = end.at
+      count = Int(clamping: end.count)
+      next = chunk.next.isEmpty ? nil : try FetchCursor(bytes: chunk.next)
+    } else {
+      askForMore()
+    }
+    return chunk
   }
 
   /// Takes chunks of the stream that made it; all its iterators share them.

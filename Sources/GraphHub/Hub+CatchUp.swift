@@ -74,7 +74,7 @@ extension Hub {
         totalBacklog + frames.count < limits.totalBacklog || session.backlog + frames.count < limits.fairShare
       else { break }
       let next = position + 1
-      let deltas: [[UInt8]]
+      let (deltas, unknown): ([[UInt8]], [UInt64])
       let fingerprint: UInt64
       if let record = summarized(next, for: session), let summary = record.summary {
         sessions[id]?.progress = .behind(next)
@@ -87,10 +87,10 @@ extension Hub {
       }
       if let record = session.replay.first, record.revision == next {
         sessions[id]?.replay.removeFirst()
-        deltas = self.deltas(of: record, cached: nil, for: session)
+        (deltas, unknown) = self.deltas(of: record, cached: nil, for: session)
         fingerprint = record.fingerprint
       } else if let entry = ring[next] {
-        deltas = self.deltas(of: entry.record, cached: entry, for: session)
+        (deltas, unknown) = self.deltas(of: entry.record, cached: entry, for: session)
         fingerprint = entry.record.fingerprint
       } else {
         requestHistory(id, after: position, &actions)
@@ -100,6 +100,11 @@ extension Hub {
       if deltas.contains(where: { $0.isEmpty || $0.count > limits.maximumFrameSize }) {
         if !frames.isEmpty { send(frame: frames, to: id, &actions) }
         return reset(id, Self.tooLarge, &actions)
+      }
+      if !unknown.isEmpty {
+        if !frames.isEmpty { send(frame: frames, to: id, &actions) }
+        frames = []
+        for number in unknown { reset(number, of: id, Self.tooMany, &actions) }
       }
       reached = (next, fingerprint)
       if !deltas.isEmpty {
@@ -120,19 +125,27 @@ extension Hub {
     return ring[revision].flatMap { $0.record.summary == nil ? nil : $0.record }
   }
 
-  private func deltas(of record: CommitRecord, cached: CommitRing.Entry?, for session: Session) -> [[UInt8]] {
+  /// The frames of one commit, an empty one for a delta that no frame can hold; and queries that follow paths of which the
+  /// record can't say what it did to them.
+  private func deltas(
+    of record: CommitRecord, cached: CommitRing.Entry?, for session: Session
+  ) -> (frames: [[UInt8]], unknown: [UInt64]) {
     var frames = [[UInt8]]()
+    var unknown = [UInt64]()
     for (number, reader) in session.readers.sorted(by: { $0.key < $1.key }) {
       guard case .live = reader.state, reader.through < record.revision else { continue }
       if let cached, number <= cached.lastQuery {
-        if let frame = cached.deltas[number] { frames.append(frame) }
+        guard let frame = cached.deltas[number] else { continue }
+        if frame.isEmpty, queries[number]?.isRelated == true { unknown.append(number) } else { frames.append(frame) }
       } else {
-        let changes = queries.effects(of: record, on: number)
+        guard let changes = queries.effects(of: record, on: number) else {
+          unknown.append(number)
+          continue
+        }
         if let frame = frame(of: changes, record, number) { frames.append(frame) }
       }
     }
-    // An empty one stands for a delta that no frame can hold.
-    return frames
+    return (frames, unknown)
   }
 
   private mutating func requestHistory(_ id: SessionID, after: Revision, _ actions: inout [HubAction]) {
@@ -170,6 +183,6 @@ extension Hub {
   mutating func reset(_ number: UInt64, of id: SessionID, _ reason: String, _ actions: inout [HubAction]) {
     guard let reader = sessions[id]?.readers[number], case .live = reader.state else { return }
     send(ToClient(0, .reset(query: number, reason: reason)), to: id, &actions)
-    load(number, id, reader.request, resumed: false, &actions)
+    load(number, id, reader.request, &actions)
   }
 }

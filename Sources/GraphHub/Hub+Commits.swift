@@ -31,6 +31,11 @@ extension Hub {
         if case .current? = sessions[id]?.progress { reset(id, after: record, summary, &actions) }
       }
     }
+    for number in batch.unknown.subtracting(batch.tooLarge).sorted() {
+      for id in queries[number]?.readers ?? [] where sessions[id]?.readers[number]?.through ?? 0 < head.revision {
+        reset(number, of: id, Self.tooMany, &actions)
+      }
+    }
     for (ticket, result) in results { reply(ticket, result, &actions) }
     announceReached(&actions)
     finishShutdown(&actions)
@@ -53,6 +58,8 @@ extension Hub {
     var readersOfSeveral = [UInt64: [SessionID]]()
     /// Queries with a delta that no frame can hold.
     var tooLarge = Set<UInt64>()
+    /// Queries that follow paths, of which nobody can say what the batch did to them.
+    var unknown = Set<UInt64>()
 
     mutating func append(_ frame: [UInt8], for number: UInt64) {
       if frames[number] == nil { order.append(number) }
@@ -65,6 +72,10 @@ extension Hub {
   ) {
     var deltas = [UInt64: [UInt8]]()
     var touched = [SessionID: [[UInt8]]]()
+    for number in queries.unknown(to: record) {
+      batch.unknown.insert(number)
+      deltas[number] = []
+    }
     for (number, changes) in queries.effects(of: record) {
       guard let entry = queries[number], let frame = frame(of: changes, record, number) else { continue }
       guard frame.count <= limits.maximumFrameSize else {
@@ -97,6 +108,7 @@ extension Hub {
     head = Token(store: head.store, revision: record.revision, fingerprint: record.fingerprint)
   }
 
+  static let tooMany = "one commit reaches more of the query's objects than are judged one by one"
   static let tooLarge = "one commit changed more than a frame can hold"
 
   /// The encoded delta; nil where nothing is to be told.

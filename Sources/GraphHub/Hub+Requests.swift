@@ -212,22 +212,6 @@ extension Hub {
     }
   }
 
-  private func request(for fetch: Fetch) throws -> FetchRequest {
-    let entity = try entity(fetch.entity)
-    let predicate = try predicate(fetch.predicate, entity)
-    var sort = [SortKey]()
-    if !fetch.sort.isEmpty {
-      do {
-        sort = try [SortKey](parsing: fetch.sort, entity: entity, model: model)
-      } catch {
-        throw Refusal(.malformed, "the order can't be read at \(error)")
-      }
-    }
-    return FetchRequest(
-      entity: fetch.entity, predicate: predicate, sort: sort,
-      limit: fetch.limit == 0 ? nil : Int(clamping: fetch.limit), offset: Int(clamping: fetch.offset))
-  }
-
   private mutating func read(
     _ request: ReadRequest, _ id: SessionID, _ number: UInt64, _ actions: inout [HubAction]
   ) throws {
@@ -244,12 +228,6 @@ extension Hub {
   ) throws {
     let entity = try entity(subscribe.entity)
     let predicate = try predicate(subscribe.predicate, entity)
-    guard predicate.readsOnlyOwnImage(in: model) else {
-      throw Refusal(
-        .malformed,
-        "a live query reads an object's own properties only; a path through a relationship can be fetched, not followed"
-      )
-    }
     let query = LiveQuery(entity: subscribe.entity, predicate: predicate, wholeObjects: subscribe.wholeObjects)
     guard let session = sessions[id] else { return }
     guard session.readers.count < limits.queriesPerSession else {
@@ -258,7 +236,8 @@ extension Hub {
     // Only once the new one is sure to come.
     if subscribe.replaces != 0 { drop(subscribe.replaces, id, &actions) }
     let number = queries.register(query, for: id)
-    guard let since = subscribe.since else { return load(number, id, request, resumed: false, &actions) }
+    tellWriter(&actions)
+    guard let since = subscribe.since else { return load(number, id, request, &actions) }
     // Does the store still remember the state that the client holds?
     let isKnown: Bool?
     if since.store != head.store || since.revision > head.revision {
@@ -270,7 +249,7 @@ extension Hub {
     }
     switch isKnown {
     case true?: resume(number, id, request, since: since.revision, &actions)
-    case false?: load(number, id, request, resumed: false, &actions)
+    case false?: load(number, id, request, &actions)
     case nil:
       let ticket = ticket()
       tickets[ticket] = .recognize(id, query: number)
@@ -290,7 +269,7 @@ extension Hub {
     if isKnown {
       resume(query, id, reader.request, since: since, &actions)
     } else {
-      load(query, id, reader.request, resumed: false, &actions)
+      load(query, id, reader.request, &actions)
     }
   }
 
@@ -298,22 +277,24 @@ extension Hub {
   private mutating func resume(
     _ query: UInt64, _ id: SessionID, _ request: UInt64, since: Revision, _ actions: inout [HubAction]
   ) {
+    // Of commits long ago nobody knows any more what they did to a query that follows paths.
+    if queries[query]?.isRelated == true { return load(query, id, request, known: true, &actions) }
     sessions[id]?.readers[query] = Session.Reader(state: .live, through: since, request: request)
-    send(ToClient(request, .subscribed(query: query, resumed: true)), to: id, &actions)
+    send(ToClient(request, .subscribed(query: query, resumed: true, known: true)), to: id, &actions)
     rewind(id, to: since, for: query)
     pump(id, &actions)
   }
 
   /// Asks the store for a first result, which streams to the session by itself.
   mutating func load(
-    _ query: UInt64, _ id: SessionID, _ request: UInt64, resumed: Bool, _ actions: inout [HubAction]
+    _ query: UInt64, _ id: SessionID, _ request: UInt64, known: Bool = false, _ actions: inout [HubAction]
   ) {
     guard let entry = queries[query] else { return }
     let ticket = ticket()
     tickets[ticket] = .load(id, query: query)
     sessions[id]?.readers[query] = Session.Reader(state: .loading(ticket), through: .max, request: request)
     sessions[id]?.reads[request] = ticket
-    send(ToClient(request, .subscribed(query: query, resumed: resumed)), to: id, &actions)
+    send(ToClient(request, .subscribed(query: query, resumed: false, known: known)), to: id, &actions)
     let fetch = FetchRequest(entity: entry.query.entity, predicate: entry.query.predicate)
     actions.append(.read(ticket, .objects(fetch), session: id, request: request))
   }

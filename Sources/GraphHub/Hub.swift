@@ -41,6 +41,7 @@ public struct Hub {
     case rows(SessionID)
   }
 
+  /// A hub without sessions, as far as a store is that has not been asked yet.
   public init(model: Model, head: Token, server: String = "", limits: HubLimits = HubLimits()) {
     self.model = model
     self.head = head
@@ -69,8 +70,13 @@ public struct Hub {
     case .tick(let milliseconds): tick(milliseconds, &actions)
     case .shutdown: shutDown(&actions)
     }
+    tellWriter(&actions)
   }
 
+  /// Which queries the writer is to look after.
+  mutating func tellWriter(_ actions: inout [HubAction]) { actions += queries.takeWatches() }
+
+  /// Takes one event and returns what is to be done, in order.
   public mutating func handle(_ event: HubEvent) -> [HubAction] {
     var actions = [HubAction]()
     handle(event, into: &actions)

@@ -6,8 +6,10 @@ public typealias SessionID = UInt64
 
 /// A question to the store that has not been answered.
 public struct Ticket: Hashable, Sendable, Comparable {
+  /// Rises; the answer carries it too.
   public let number: UInt64
 
+  /// The ticket of that number.
   public init(_ number: UInt64) { self.number = number }
 
   public static func < (left: Ticket, right: Ticket) -> Bool { left.number < right.number }
@@ -61,6 +63,9 @@ public enum HubAction: Sendable {
   case cancelRead(Ticket)
   /// Commits for a session that lags behind the ring.
   case history(Ticket, after: Revision, through: Revision)
+  /// From the next batch on, records say what becomes of this query, which follows paths.
+  case watch(LiveQuery, number: UInt64)
+  case unwatch(UInt64)
   /// Was the store ever in this state?
   case recognize(Ticket, Token)
   case statistics(Ticket)
@@ -72,6 +77,7 @@ public enum HubAction: Sendable {
   case finished
 }
 
+/// What a read streams to a session.
 public enum ReadRequest: Sendable, Hashable {
   case objects(FetchRequest)
   /// The newest commits after a revision and up to another (nil: the head), newest first.

@@ -8,9 +8,11 @@ public struct HubLimits: Sendable {
   public var resumeBacklog = 1 << 20
   /// Bytes that wait for all sockets together; past it, every session with more than `fairShare` lags.
   public var totalBacklog = 64 << 20
+  /// Bytes that a session may have waiting even then.
   public var fairShare = 64 << 10
-  /// The ring of recent commits.
+  /// The ring of recent commits: about how many bytes it holds.
   public var ringBytes = 16 << 20
+  /// The ring of recent commits: how many it holds at most.
   public var ringCommits = 8_192
   /// How many object changes are read from history for one lagging session at a time; past it, a reset.
   public var historyChanges = 20_000
@@ -28,14 +30,19 @@ public struct HubLimits: Sendable {
   public var waitingRequests = ProtocolLimits.maximumOutstandingRequests
   /// Reads that stream to one session at once; others wait.
   public var concurrentReads = 16
+  /// Live queries that one session may follow.
   public var queriesPerSession = ProtocolLimits.maximumQueries
   /// A connection says hello within this time, and something at least every `silenceMilliseconds`.
   public var helloMilliseconds: Int64 = 10_000
+  /// What the welcome says: a client that has heard nothing for so long asks.
   public var heartbeatMilliseconds: Int64 = 15_000
+  /// A session that says nothing for so long is ended.
   public var silenceMilliseconds: Int64 = 120_000
+  /// Bytes of the largest message that is taken.
   public var maximumFrameSize = ProtocolLimits.maximumFrameSize
   /// Objects in a commit's reply take at most this many bytes; a client reads the rest by itself.
   public var replyBytes = 4 << 20
 
+  /// The limits of a daemon that nobody has told others.
   public init() {}
 }

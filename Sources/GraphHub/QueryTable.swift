@@ -6,6 +6,8 @@ struct QueryTable {
     let query: LiveQuery
     let family: [EntityNumber]
     let evaluator: PredicateEvaluator
+    /// It reads other objects than the one that is judged: the writer says what a commit does to it.
+    let isRelated: Bool
     /// Ascending: a delta goes to them in this order, and no order may come from hashing.
     var readers = [SessionID]()
 
@@ -44,6 +46,10 @@ struct QueryTable {
   private(set) var lastNumber: UInt64 = 0
   /// How many registrations there are, over all sessions.
   private(set) var registrations = 0
+  /// Those that follow paths, ascending.
+  private(set) var related = [UInt64]()
+  /// What the writer has to be told of them.
+  private(set) var watches = [HubAction]()
 
   init(model: Model) {
     self.model = model
@@ -60,11 +66,17 @@ struct QueryTable {
     lastNumber += 1
     var entry = Entry(
       query: query, family: model.entity(query.entity)?.family ?? [],
-      evaluator: PredicateEvaluator(query.predicate, model: model))
+      evaluator: PredicateEvaluator(query.predicate, model: model),
+      isRelated: !query.predicate.readsOnlyOwnImage(in: model))
     entry.readers = [session]
     entries[lastNumber] = entry
     numbers[query] = numbers[query] ?? lastNumber
-    index.insert(query, number: lastNumber)
+    if entry.isRelated {
+      related.append(lastNumber)
+      watches.append(.watch(query, number: lastNumber))
+    } else {
+      index.insert(query, number: lastNumber)
+    }
     return lastNumber
   }
 
@@ -75,7 +87,17 @@ struct QueryTable {
     guard entry.readers.isEmpty else { return }
     entries[number] = nil
     if numbers[entry.query] == number { numbers[entry.query] = nil }
-    index.remove(entry.query, number: number)
+    if entry.isRelated {
+      related.removeAll { $0 == number }
+      watches.append(.unwatch(number))
+    } else {
+      index.remove(entry.query, number: number)
+    }
+  }
+
+  mutating func takeWatches() -> [HubAction] {
+    defer { watches = [] }
+    return watches
   }
 
   /// What a commit does to each query that it touches, by ascending number.
@@ -89,19 +111,39 @@ struct QueryTable {
         effects[number, default: []].append(effect)
       }
     }
+    for effect in record.related?.effects ?? [] where entries[effect.query] != nil {
+      effects[effect.query] = effect.changes
+    }
     return effects.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
   }
 
-  /// Whether a commit of which only the entities are known could change the query's result. A query reads the objects of
-  /// its own family only.
+  /// Whether a commit of which only the entities are known could change the query's result. One that follows paths may
+  /// have been reached from anywhere.
   func couldMatter(_ summary: ChangeSummary, to number: UInt64) -> Bool {
     guard let entry = entries[number] else { return false }
-    return summary.entities.contains { entry.family.contains($0) }
+    return entry.isRelated || summary.entities.contains { entry.family.contains($0) }
   }
 
-  /// What a commit does to one query.
-  func effects(of record: CommitRecord, on number: UInt64) -> [LiveQueryChange] {
+  /// Queries of which the record can't say what the commit did to them: their readers read a fresh result.
+  func unknown(to record: CommitRecord) -> [UInt64] {
+    let known = record.related?.knownThrough ?? 0
+    var unknown = record.related?.unknown.filter { entries[$0] != nil } ?? []
+    for number in related.reversed() {
+      if number <= known { break }
+      unknown.append(number)
+    }
+    return unknown
+  }
+
+  /// What a commit does to one query; nil when the record can't say.
+  func effects(of record: CommitRecord, on number: UInt64) -> [LiveQueryChange]? {
     guard let entry = entries[number] else { return [] }
+    if entry.isRelated {
+      guard let related = record.related, number <= related.knownThrough, !related.unknown.contains(number) else {
+        return nil
+      }
+      return related.effects.first { $0.query == number }?.changes ?? []
+    }
     return record.changes.compactMap { entry.evaluator.effect(of: $0, family: entry.family) }
   }
 }

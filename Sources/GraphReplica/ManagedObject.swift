@@ -43,7 +43,8 @@ open class ManagedObject {
   }
 
   /// Sets a property by its number, until `save` in this context only. Not checked here: the server validates. A
-  /// property that the entity does not have is passed over.
+  /// property that the entity does not have is passed over, and so is a value that a transient attribute can't hold. A
+  /// transient attribute's value stays in this context for as long as it holds the object, and is never saved.
   public func setValue(_ value: Value, for property: PropertyNumber) {
     guard let property = entity.property(property) else { return }
     context.set(value, property, of: state)
@@ -63,7 +64,8 @@ open class ManagedObject {
     value(property).objectID.flatMap { context.object($0) as? Destination }
   }
 
-  /// The objects at the other end of a to-many that this context holds.
+  /// The objects at the other end of a to-many that this context holds; of an ordered one, in order, with what was moved
+  /// here and is not saved yet.
   public func objects<Destination: ManagedObject>(_ property: PropertyNumber, _: Destination.Type) -> [Destination] {
     guard let property = entity.property(property) else { return [] }
     return context.related(to: state, through: property).compactMap { context.object($0) as? Destination }
@@ -73,6 +75,23 @@ open class ManagedObject {
   public func add(_ other: ManagedObject, to property: PropertyNumber) {
     guard let property = entity.property(property) else { return }
     context.connect(state, other.state, through: property)
+  }
+
+  /// Puts an object into an ordered relationship right behind `other`, or at the beginning for nil; one that is a member
+  /// already moves. Until `save` in this context only. Nobody else's inserts and moves conflict with it: all of them stay,
+  /// and the server's order is everybody's. When `other` is no member by then, the object goes to the end.
+  public func insert(_ object: ManagedObject, into property: PropertyNumber, after other: ManagedObject?) {
+    guard let property = entity.property(property) else { return }
+    context.insert(object.state, into: state, property, after: other?.state)
+  }
+
+  /// Moves a member of an ordered relationship right behind `other`, or to the beginning for nil, as `insert` does; an
+  /// object that is no member is passed over.
+  public func move(_ object: ManagedObject, in property: PropertyNumber, after other: ManagedObject?) {
+    guard let known = entity.property(property), context.related(to: state, through: known).contains(object.id) else {
+      return
+    }
+    insert(object, into: property, after: other)
   }
 
   /// Takes out of a relationship from whichever end, until `save` in this context only.

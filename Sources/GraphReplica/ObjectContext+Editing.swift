@@ -20,6 +20,7 @@ extension ObjectContext {
   /// Deletes when saved; the server's rules say what goes along.
   public func delete(_ object: ManagedObject) {
     let state = object.state
+    for property in state.entity.relationships { forgetMoves(of: state, through: property) }
     if state.isInserted, state.sent.isEmpty {
       dirty[state.id] = nil
       forget(state.id)
@@ -34,6 +35,11 @@ extension ObjectContext {
   func set(_ value: Value, _ property: Property, of state: ObjectState) {
     // Somebody has deleted it, or it was rolled back: there is nothing to edit.
     guard !state.isDeleted else { return }
+    if let attribute = property.attribute, attribute.isTransient {
+      // No server will judge it: what the attribute can't hold is passed over here.
+      if let checked = attribute.checked(value) { state.transients[property.number] = checked }
+      return
+    }
     if property.relationship?.isToMany == true {
       let wanted = Set(value.objectIDs)
       let present = Set(related(to: state, through: property))
@@ -43,17 +49,22 @@ extension ObjectContext {
       for id in wanted.subtracting(present).sorted() {
         if let other = self.state(id) { connect(state, other, through: property) }
       }
+      if property.relationship?.isOrdered == true { arrange(value.objectIDs, property, of: state) }
       return
     }
+    if value.objectID == nil || value != state.value(property) { forgetMoves(of: state, through: property) }
     begin(state)
     var local = ObjectState.LocalValue(value: value)
     if property.attribute?.kind == .text, !state.isInserted || !state.sent.isEmpty {
-      local.textBase = state.edits[property.number].map(\.textBase) ?? state.value(property).stringValue
+      // Null counts as empty, so that the first words of two people merge as well.
+      let present = state.value(property)
+      local.textBase = state.edits[property.number].map(\.textBase) ?? (present.isNull ? "" : present.stringValue)
+      local.follow(state.edits[property.number])
     }
     state.edits[property.number] = local
   }
 
-  private func begin(_ state: ObjectState) {
+  func begin(_ state: ObjectState) {
     if dirty[state.id] == nil || (state.edits.isEmpty && !state.isInserted) {
       state.base = state.stored?.revision ?? 0
     }
@@ -85,24 +96,33 @@ extension ObjectContext {
       if let inverse = model.property(relationship.inverse) { change(other, state, inverse, body) }
     case .members:
       begin(state)
+      let isMember = state.value(property).objectIDs.contains(other.id)
       body(&state.edits[property.number, default: ObjectState.LocalValue(value: .null)], other.id)
+      guard relationship.isOrdered, let local = state.edits[property.number] else { return }
+      if local.removed.contains(other.id) {
+        state.edits[property.number]?.forgetMoves(of: other.id)
+      } else if !isMember {
+        state.edits[property.number]?.moves.append(.append(other.id))
+      }
     case .reference:
       var local = ObjectState.LocalValue(value: .null)
       body(&local, other.id)
+      if local.added.first != state.value(property).objectID { forgetMoves(of: state, through: property) }
       begin(state)
       state.edits[property.number] = ObjectState.LocalValue(value: local.added.first.map(Value.object) ?? .null)
     }
   }
 
-  /// The ids at the other end of a relationship, as this context sees it.
+  /// The ids at the other end of a relationship, as this context sees it: in order where it is ordered.
   func related(to state: ObjectState, through property: Property) -> [ObjectID] {
     guard let relationship = property.relationship else { return [] }
     if relationship.storage != .inverse { return state.value(property).objectIDs }
     guard let inverse = model.property(relationship.inverse) else { return [] }
-    return held.filter { other in
+    let others = held.filter { other in
       !other.isDeleted && other.entity.property(inverse.number) != nil
         && other.value(inverse).objectIDs.contains(state.id)
-    }.map(\.id)
+    }
+    return relationship.isOrdered ? inOrder(others, of: state, property, inverse) : others.map(\.id)
   }
 
   /// Objects that were made here and not saved, in the order in which they were made.

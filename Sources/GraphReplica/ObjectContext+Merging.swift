@@ -93,12 +93,20 @@ extension ObjectContext {
       image[property] = value
     }
     image.revision = revision
-    merge(image, into: state)
+    state.recordTextMoves(item.edits, at: revision)
+    take(image, into: state)
   }
 
-  /// The stored image moves on; an unsaved text is rebased over what others wrote, so that both stay.
+  /// The stored image moves on, nobody knows how.
   func merge(_ image: ObjectImage, into state: ObjectState) {
+    state.loseTrackOfTexts()
+    take(image, into: state)
+  }
+
+  /// An unsaved text is rebased over what others wrote, so that both stay.
+  private func take(_ image: ObjectImage, into state: ObjectState) {
     state.stored = image
-    state.rebaseTexts()
+    state.uncertainTexts = []
+    if state.sent.isEmpty { state.settleTexts() }
   }
 }

@@ -45,11 +45,13 @@ extension ObjectContext {
     guard let save = queuedSaves.first else { return }
     var changes = [Change]()
     for (state, kind, base) in save.states {
+      // It may have waited for another save: what was heard meanwhile goes in under it.
+      state.settleTexts()
       guard let sent = state.sent.first(where: { $0.transaction == save.id }) else { continue }
       // An insert that was refused: what changes it is the insert now.
       switch kind == .update && state.isInserted ? .insert : kind {
       case .insert, .revive: changes.append(Change(.insert, state.id, edits: edits(sent.edits)))
-      case .update: changes += updates(of: state, sent.edits, base: base)
+      case .update: changes += updates(of: state, sent.edits, base: base, save.policy)
       case .delete: changes.append(Change(.delete, state.id, base: base))
       }
     }
@@ -57,32 +59,39 @@ extension ObjectContext {
   }
 
   private func edits(_ locals: [PropertyNumber: ObjectState.LocalValue]) -> [Edit] {
-    locals.sorted { $0.key < $1.key }.compactMap { number, local in
-      guard let property = model.property(number) else { return nil }
+    locals.sorted { $0.key < $1.key }.flatMap { number, local -> [Edit] in
+      guard let property = model.property(number) else { return [] }
+      if property.relationship?.isOrdered == true { return local.orderedEdits(number) }
       if property.relationship?.isToMany == true {
-        return Edit(number, .members(added: local.added.sorted(), removed: local.removed.sorted()))
+        return [Edit(number, .members(added: local.added.sorted(), removed: local.removed.sorted()))]
       }
-      return Edit(number, .set(local.value))
+      return [Edit(number, .set(local.value))]
     }
   }
 
-  /// Texts travel as splices of what is stored now; everything else against the revision that the edit began at, so that
-  /// a conflict shows.
+  /// Texts travel as splices of what is stored now; everything else against the revision that the edit began at, so
+  /// that a conflict shows. An overwrite also says up to where the rest of the object was seen.
   private func updates(
-    of state: ObjectState, _ locals: [PropertyNumber: ObjectState.LocalValue], base: Revision
+    of state: ObjectState, _ locals: [PropertyNumber: ObjectState.LocalValue], base: Revision, _ policy: MergePolicy
   ) -> [Change] {
     var plain = locals
     var texts = [Edit]()
-    for (number, local) in locals.sorted(by: { $0.key < $1.key }) where local.textBase != nil {
-      guard let property = model.property(number), let stored = state.storedValue(property).stringValue,
-        let mine = local.rebased(onto: stored).value.stringValue
+    for (number, local) in locals.sorted(by: { $0.key < $1.key }) where !state.uncertainTexts.contains(number) {
+      guard let base = local.textBase, let property = model.property(number),
+        let stored = state.storedValue(property).stringValue ?? (base.isEmpty ? "" : nil),
+        let splices = local.rebased(onto: stored).splices
       else { continue }
       plain[number] = nil
-      texts.append(Edit(number, .splice([TextSplice.smallest(from: stored, to: mine)])))
+      // What was typed and taken back is still an edit, if of nothing.
+      let none = TextSplice(offset: 0, length: 0, insertion: "")
+      texts.append(Edit(number, .splice(splices.isEmpty ? [none] : splices)))
     }
     var changes = [Change]()
     if !plain.isEmpty { changes.append(Change(.update, state.id, base: base, edits: edits(plain))) }
-    if !texts.isEmpty { changes.append(Change(.update, state.id, base: state.stored?.revision ?? 0, edits: texts)) }
+    let seen = state.stored?.revision ?? 0
+    if !texts.isEmpty || (policy == .overwrite && seen > base) {
+      changes.append(Change(.update, state.id, base: seen, edits: texts))
+    }
     return changes
   }
 
@@ -115,14 +124,14 @@ extension ObjectContext {
         // context knows.
         fold(sent.edits, into: state)
       }
-      state.rebaseTexts()
+      state.settleTexts(after: sent.edits, committedAt: saved.committed.revision)
       settle(state)
     }
     sendNextSave()
   }
 
-  /// A temporary id has become an object. Its echo may have come first, or it met an object that was there: then the two
-  /// are one, and both faces stand for it.
+  /// A temporary id has become an object. Its echo may have come first, or it met an object that was there: then the
+  /// two are one, and both faces stand for it.
   private func identify(_ state: ObjectState, _ identity: Committed.Identity) {
     forget(identity.temporary)
     dirty[identity.temporary] = nil
@@ -130,6 +139,7 @@ extension ObjectContext {
     if let known = self.state(identity.permanent), known !== state {
       known.edits.merge(state.edits) { _, mine in mine }
       known.sent += state.sent
+      known.transients.merge(state.transients) { _, mine in mine }
       if let face = state.face {
         face.state = known
         known.face = known.face ?? face
@@ -152,7 +162,10 @@ extension ObjectContext {
         values: state.entity.storedProperties.map { $0.attribute?.defaultValue ?? .null })
     for (number, local) in edits {
       guard let property = state.entity.property(number) else { continue }
-      if property.relationship?.isToMany == true {
+      if local.textBase != nil { state.uncertainTexts.insert(number) }
+      if property.relationship?.isOrdered == true {
+        image[property] = .objects(local.editing(image[property].objectIDs))
+      } else if property.relationship?.isToMany == true {
         let ids = Set(image[property].objectIDs).subtracting(local.removed).union(local.added)
         image[property] = .objects(ids.sorted())
       } else {
@@ -174,7 +187,7 @@ extension ObjectContext {
       } else {
         state.edits = sent.edits.merging(state.edits) { $0.merged(with: $1) }
       }
-      state.rebaseTexts()
+      state.settleTexts()
       settle(state)
     }
     sendNextSave()

@@ -41,7 +41,9 @@ extension Replica {
     staged.removeAll { $0.query == number }
   }
 
-  mutating func takeSubscribed(_ query: QueryID, _ number: UInt64, resumed: Bool, _ actions: inout [ReplicaAction]) {
+  mutating func takeSubscribed(
+    _ query: QueryID, _ number: UInt64, resumed: Bool, known: Bool, _ actions: inout [ReplicaAction]
+  ) {
     guard queries[query] != nil else {
       send(.unsubscribe(query: number), for: .other, &actions)
       return endSubscribing(mayShow: true, &actions)
@@ -56,7 +58,8 @@ extension Replica {
       actions.append(.resumed(query, since: queries[query]?.token?.revision ?? 0))
     } else {
       let hadToken = queries[query]?.token != nil || queries[query]?.subscribe.since != nil
-      if hadToken, !isRepeated { actions.append(.diverged) }
+      // A state that the store knows is not continued all the same where the query follows paths.
+      if hadToken, !known, !isRepeated { actions.append(.diverged) }
       queries[query]?.subscribe.since = nil
       queries[query]?.token = nil
       queries[query]?.incoming = FollowedQuery.Incoming()

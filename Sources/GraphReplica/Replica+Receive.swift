@@ -34,8 +34,8 @@ extension Replica {
     case (.refused(let refusal), .question(let request)?), (.refused(let refusal), .batch(let request)?):
       forget(message.request, request)
       actions.append(.refused(request, refusal))
-    case (.subscribed(let number, let resumed), .subscribe(let query)?):
-      takeSubscribed(query, number, resumed: resumed, &actions)
+    case (.subscribed(let number, let resumed, let known), .subscribe(let query)?):
+      takeSubscribed(query, number, resumed: resumed, known: known, &actions)
     case (.chunk(let chunk), .subscribe(let query)?):
       takeChunk(chunk, of: query, message.request, &actions)
     case (.chunk(let chunk), .question(let request)?):

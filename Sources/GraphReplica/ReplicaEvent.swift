@@ -117,6 +117,7 @@ public struct CommitUpdate: Hashable, Sendable {
   /// For each query that it touches, what it does to it.
   public var changes: [(query: QueryID, changes: [Delta.Change])]
 
+  /// A commit, and what it did to each query that it touched.
   public init(
     revision: Revision, time: Timestamp, author: String, changes: [(query: QueryID, changes: [Delta.Change])]
   ) {

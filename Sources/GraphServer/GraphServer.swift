@@ -26,6 +26,7 @@ public struct GraphServer: Service {
     /// One more is closed without a word.
     public var maximumConnections = 8_192
 
+    /// Limits are the usual ones until they are set.
     public init(addresses: [ServerAddress], name: String = "") {
       self.addresses = addresses
       self.name = name

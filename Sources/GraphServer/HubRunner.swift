@@ -161,6 +161,8 @@ final class HubRunner: @unchecked Sendable {
       readers.enqueue { [self] in
         submit(.history(ticket, reads.history(after: after, through: through, limits: limits)))
       }
+    case .watch(let query, let number): reads.store.watch(query, number: number)
+    case .unwatch(let number): reads.store.unwatch(number)
     case .recognize(let ticket, let token):
       readers.enqueue { [self] in
         submit(.recognized(ticket, (try? reads.store.recognizes(token)) ?? false))

@@ -21,12 +21,14 @@ struct StoreReads: Sendable {
   }
 
   private func objects(_ fetch: FetchRequest, _ number: UInt64, _ stream: ReadStream) throws {
-    var encoder = ChunkEncoder(request: number)
-    let token = try store.fetch(fetch) { image in
-      if let frame = encoder.append(image) { try stream.put(frame) }
+    var columns = [RowColumn]()
+    if case .rows(let rows) = fetch.result { columns = rows.description(in: store.model) }
+    var encoder = ChunkEncoder(request: number, columns: columns)
+    let end = try store.answer(fetch) { part in
+      if let frame = try encoder.append(part) { try stream.put(frame) }
     }
-    try stream.put(encoder.finish(at: token))
-    stream.finish(.success(token))
+    try stream.put(encoder.finish(end))
+    stream.finish(.success(end.at))
   }
 
   /// So many object changes of history are read for one log, and about so many bytes.

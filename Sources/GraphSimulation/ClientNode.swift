@@ -24,12 +24,20 @@ final class ClientNode {
   private(set) var lastRevision: Revision = 0
   /// What it was told since the trace was last written.
   var told = [String]()
+  /// What its user types, over all its lives.
+  private(set) var typed: TypedText
+  private let text: Property?
+  /// A bug that this client has, to see whether it is noticed.
+  private let bug: PlantedBug?
   /// The first thing that must never happen.
   var failure: String?
 
-  init(number: Int, model: Model) {
+  init(number: Int, model: Model, bug: PlantedBug? = nil) {
     self.number = number
     self.model = model
+    self.bug = bug
+    typed = TypedText(client: number)
+    text = model.entity(named: "Item")?.property(named: "text")
     context = ObjectContext(
       model: model,
       replica: Replica(id: UniqueID(high: UInt64(number) + 1, low: 0), author: "client \(number)", model: model.hash))
@@ -117,9 +125,10 @@ final class ClientNode {
   func perform() {
     for action in context.takeActions() {
       switch action {
-      case .send(let message): if session != nil { up.append(Frame.encode(message)) }
+      case .send(let message): send(message)
       case .saved(let id, .success(let saved)):
         acknowledged.append((id, saved.committed.revision))
+        typed.note(id, saved.committed)
         told.append("transaction \(id.sequence) is revision \(saved.committed.revision)")
       case .saved(let id, .failure(let refusal)):
         // A server that fails may or may not have committed; everything else is a promise.
@@ -136,6 +145,21 @@ final class ClientNode {
       default: break
       }
     }
+  }
+
+  private func send(_ message: ToServer) {
+    guard session != nil else { return }
+    guard case .commit(var transaction, let acknowledged) = message.body, let text else {
+      up.append(Frame.encode(message))
+      return
+    }
+    typed.note(transaction, text: text.number)
+    if bug == .unmovedSplices {
+      for index in transaction.changes.indices where transaction.changes[index].kind == .update {
+        transaction.changes[index].base = .max
+      }
+    }
+    up.append(Frame.encode(ToServer(message.request, .commit(transaction, acknowledged: acknowledged))))
   }
 
   // MARK: - What its user does
@@ -159,8 +183,11 @@ final class ClientNode {
       guard let item = random.pick(objects("Item")) else { return "no item" }
       if random.chance(50) { item["size"] = .integer(Int64(random.below(100)) - 2) }
       if random.chance(40) { item["kind"] = .string(random.pick(["red", "green", "blue"]) ?? "red") }
-      if random.chance(40), case .string(let text) = item["text"] {
-        item["text"] = .string(random.chance(70) ? text + "\(number)" : String(text.dropFirst()))
+      // Everyone likes to write in the oldest one.
+      if let page = random.chance(60) ? objects("Item").first : item {
+        for _ in 0..<random.below(4) {
+          if case .string(let text) = page["text"] { page["text"] = .string(typed.edit(text, &random)) }
+        }
       }
       if random.chance(20), let folder = random.pick(objects("Folder")) { item["folder"] = .object(folder.id) }
       return random.chance(70) ? save(&random, "update item") : "edit without saving"

@@ -89,9 +89,9 @@ struct ServerNode {
     do {
       guard case .objects(let fetch) = request else { throw Refusal(.malformed, "no log here") }
       var encoder = ChunkEncoder(request: number)
-      let token = try store.fetch(fetch) { if let frame = encoder.append($0) { frames.append(frame) } }
-      frames.append(encoder.finish(at: token))
-      return Stream(session: session, frames: frames, credit: 2, result: .success(token))
+      let end = try store.answer(fetch) { if let frame = try encoder.append($0) { frames.append(frame) } }
+      frames.append(encoder.finish(end))
+      return Stream(session: session, frames: frames, credit: 2, result: .success(end.at))
     } catch {
       let refusal = error as? Refusal ?? Refusal(.unavailable, "\(error)")
       return Stream(session: session, frames: [], credit: 2, result: .failure(refusal))

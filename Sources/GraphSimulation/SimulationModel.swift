@@ -35,5 +35,13 @@ enum SimulationModel {
     ("Item", ""), ("Item", "kind == \"red\""), ("Item", "size > 4"), ("Item", "size BETWEEN {2, 6}"),
     ("Item", "kind IN {\"green\", \"blue\"} AND size < 8"), ("Item", "NOT (kind == \"red\")"),
     ("Item", "text CONTAINS \"a\""), ("Folder", ""), ("Label", "name BEGINSWITH \"l1\""), ("Item", "text SEARCH \"b\""),
+    ("Item", "folder.name == \"f1\""), ("Item", "folder.name BEGINSWITH \"f\" AND size > 3"),
+    ("Item", "labels.@count > 0"),
+    ("Item", "ANY labels.name IN {\"l1\", \"l2\", \"l3\"}"), ("Item", "NONE labels.name == \"l4\""),
+    ("Folder", "items.@count > 2"), ("Folder", "ANY items.kind == \"red\""), ("Folder", "items.@sum.size > 10"),
+    ("Folder", "ALL items.size < 50"),
+    ("Folder", "SUBQUERY(items, $i, $i.size > 3 AND ANY $i.labels.name != NULL).@count > 0"),
+    ("Label", "ANY items.folder.name == \"f2\""), ("Label", "items.@max.size > 20"),
+    ("Item", "folder.items.@count < 4"),
   ]
 }

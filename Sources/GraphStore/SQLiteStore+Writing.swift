@@ -15,6 +15,7 @@ extension SQLiteStore {
       return before + itself + (rest.isEmpty ? [] : try commit(rest, now: now))
     }
     if isInDoubt { try reopen() }
+    takeWatches()
     do {
       return try pool.writeWithoutTransaction { database in
         let writer = try self.writer ?? makeWriter(database)
@@ -60,7 +61,8 @@ extension SQLiteStore {
         // A savepoint gives a request's half-done writes back; a lone one has the transaction itself for that.
         if batch.count > 1 { try connection.run(Self.save) }
         results.append(
-          try writer.perform(request, now: now, forgetful: plantedBug == .forgottenTransactionID))
+          try writer.perform(
+            request, now: now, related: related, forgetful: plantedBug == .forgottenTransactionID))
         if batch.count > 1 { try connection.run(Self.release) }
       }
       if case .batch? = batch.first, case .refused? = results.first?.outcome {

@@ -10,7 +10,8 @@ import Synchronization
 /// One writer and several readers, as WAL allows: readers never block the writer. Nothing here owns a thread or waits
 /// for a client; every call runs on the caller's thread and returns when it is done.
 ///
-/// `@unchecked Sendable`: the pool and the constants are Sendable by themselves; `writer` is read and written by the one
+/// `@unchecked Sendable`: the pool and the constants are Sendable by themselves; `writer` and what is
+/// guarded as it is are read and written by the one
 /// caller of `commit` at a time, inside the pool's writer queue, and by `init` and `close`.
 public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   /// The model that the store was made with, or one of equal hash.
@@ -27,9 +28,19 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   let layout: StoreLayout
   let log: Logger
   let options: Options
+  let scans = ReportedScans()
   var writer: StoreWriter?
   /// A commit failed and the store could not be opened anew yet; guarded as `writer` is.
   var isInDoubt = false
+  /// The live queries that follow paths; guarded as `writer` is.
+  private(set) var related: RelatedQueries
+  /// What is to become of them with the next batch.
+  private let watches = Mutex<[WatchChange]>([])
+
+  private enum WatchChange {
+    case insert(LiveQuery, UInt64)
+    case remove(UInt64)
+  }
   private let isClosed = Mutex(false)
 
   /// What to vary when opening.
@@ -48,6 +59,14 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     public var wordLimit = 512
     /// A batch of many objects is written so many at a time; one of no more is an ordinary commit.
     public var sliceObjects = Batch.sliceObjects
+    /// A fetch that steps through more rows than this without an index to lead it is worth a line in the log.
+    public var longScan = 10_000
+    /// A clock that only goes forward, for what a fetch that explains itself took.
+    public var monotonicNanoseconds: @Sendable () -> Int64 = {
+      var time = timespec()
+      clock_gettime(CLOCK_MONOTONIC, &time)
+      return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
     /// Test only: called as each statement begins to run, with whether it runs on a reader's connection.
     public var willRunStatement: (@Sendable (_ isReader: Bool) -> Void)?
     /// A bug to plant; the simulation must catch each.
@@ -80,6 +99,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     self.log = log ?? Logger(label: "store") { _ in SwiftLogNoOpLogHandler() }
     self.options = options
     layout = StoreLayout(model: model)
+    related = RelatedQueries(model: model)
     path = directory + "/" + StoreFiles.name
     try StoreFiles.prepare(directory: directory)
     lock = try StoreLock(directory: directory)
@@ -142,6 +162,34 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     }
     guard rename(draft, path) == 0 else { throw StoreFiles.failure("\(path) can't be made", errno) }
     try StoreFiles.synchronize(directory: directory)
+  }
+
+  // MARK: - Live queries that follow paths
+
+  public func watch(_ query: LiveQuery, number: UInt64) {
+    watches.withLock { $0.append(.insert(query, number)) }
+  }
+
+  public func unwatch(_ number: UInt64) {
+    watches.withLock { pending in
+      // Nobody has taken it yet: nobody has to.
+      let inserted = pending.lastIndex { if case .insert(_, number) = $0 { true } else { false } }
+      if let inserted { pending.remove(at: inserted) } else { pending.append(.remove(number)) }
+    }
+  }
+
+  /// The queries as they are now; on the writer's thread.
+  func takeWatches() {
+    let pending = watches.withLock { pending in
+      defer { pending = [] }
+      return pending
+    }
+    for change in pending {
+      switch change {
+      case .insert(let query, let number): related.insert(query, number: number)
+      case .remove(let number): related.remove(number)
+      }
+    }
   }
 
   var pool: DatabasePool { connections.withLock { $0 } }

@@ -18,6 +18,21 @@ public enum Fixtures {
   /// A model with everything that the notes don't have: inheritance, recursion, one-to-one, deny, no action, counts.
   public static func company() throws -> Model { try Model(parsing: companySource.utf8) }
 
+  /// A model with an ordered relationship of either kind: the members of one hold their places, the other is a list.
+  public static func ordered() throws -> Model { try Model(parsing: orderedSource.utf8) }
+
+  public static let orderedSource = """
+    {"format": 1, "name": "Ordered", "version": 1, "entities": [
+      {"name": "Project", "attributes": [{"name": "title", "type": "string", "default": ""}], "relationships": [
+        {"name": "steps", "destination": "Step", "inverse": "project", "toMany": true, "ordered": true},
+        {"name": "chapters", "destination": "Chapter", "inverse": "projects", "toMany": true}]},
+      {"name": "Item", "abstract": true, "attributes": [{"name": "changedAt", "type": "date", "assigned": "updated"}]},
+      {"name": "Step", "parent": "Item", "attributes": [{"name": "label", "type": "string", "default": ""}],
+       "relationships": [{"name": "project", "destination": "Project", "inverse": "steps"}]},
+      {"name": "Chapter", "relationships": [
+        {"name": "projects", "destination": "Project", "inverse": "chapters", "toMany": true, "ordered": true}]}]}
+    """
+
   public static let companySource = """
     {"format": 1, "name": "Company", "version": 1,
      "enumerations": [{"name": "Level", "cases": ["junior", "senior"]}],

@@ -76,7 +76,8 @@ public final class TestStore {
   }
 
   public func property(_ path: String) throws -> Property {
-    let parts = path.split(separator: ".").map(String.init)
+    // The place among the members of an ordered relationship has a dot of its own.
+    let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
     guard parts.count == 2, let property = model.entity(named: parts[0])?.property(named: parts[1]) else {
       throw Refusal(.malformed, "no property \(path)")
     }
@@ -95,7 +96,7 @@ public final class TestStore {
 
   public func edit(_ path: String, _ value: Value) throws -> Edit { Edit(try property(path).number, .set(value)) }
 
-  public func insertion(_ entity: String, _ values: [String: Value]) throws -> Change {
+  public func insertion(_ entity: String, _ values: [String: Value] = [:]) throws -> Change {
     Change(
       .insert, try temporary(entity),
       edits: try values.sorted { $0.key < $1.key }.map { try edit("\(entity).\($0.key)", $0.value) })

@@ -19,9 +19,12 @@ public struct BatchRequest: Hashable, Sendable {
       case expression(String)
     }
 
+    /// The property, by its number in the model.
     public var property: PropertyNumber
+    /// Where its value comes from.
     public var source: Source
 
+    /// What one property becomes.
     public init(_ property: PropertyNumber, _ source: Source) {
       self.property = property
       self.source = source
@@ -37,6 +40,7 @@ public struct BatchRequest: Hashable, Sendable {
   /// What is to happen.
   public var operation: Operation
 
+  /// A batch as it is asked for.
   public init(id: TransactionID, policy: MergePolicy = .error, entity: EntityNumber, operation: Operation) {
     self.id = id
     self.policy = policy
@@ -52,6 +56,7 @@ public struct BatchRows: Hashable, Sendable {
   /// Each has a value for each property that the batch will name.
   public var rows: [[Value]]
 
+  /// Rows under the id of their batch.
   public init(id: TransactionID, rows: [[Value]]) {
     self.id = id
     self.rows = rows

@@ -1,26 +1,55 @@
 import GraphModel
 
-/// Builds the frames of a chunked answer object by object, so that a snapshot of any size needs one chunk's memory.
+/// Builds the frames of a chunked answer part by part, so that a snapshot of any size needs one chunk's memory.
 public struct ChunkEncoder: Sendable {
   private let request: UInt64
   private var body = BinaryWriter(capacity: ProtocolLimits.chunkSize + 4096)
   private var count: UInt64 = 0
 
   /// An answer to `request`, of no objects yet.
-  public init(request: UInt64) { self.request = request }
+  /// - Parameter columns: of an answer in rows; they stand in the first chunk.
+  public init(request: UInt64, columns: [RowColumn] = []) {
+    self.request = request
+    for column in columns { body.field(6, column) }
+  }
 
   /// Adds an object; a full chunk is returned as a frame.
   public mutating func append(_ object: ObjectImage) -> [UInt8]? {
     body.field(1, object)
+    return added()
+  }
+
+  /// Adds an object or a row; a full chunk is returned as a frame.
+  /// - Throws: `Refusal` for a row that no frame can hold.
+  public mutating func append(_ part: FetchedPart) throws(Refusal) -> [UInt8]? {
+    switch part {
+    case .object(let object): return append(object)
+    case .row(let values):
+      let size = body.bytes.count
+      body.row(5, values)
+      guard body.bytes.count - size <= ProtocolLimits.maximumRowSize else {
+        throw Refusal(
+          .limit, "a row has \(body.bytes.count - size) bytes; at most \(ProtocolLimits.maximumRowSize) are sent")
+      }
+      return added()
+    }
+  }
+
+  private mutating func added() -> [UInt8]? {
     count += 1
     return body.bytes.count >= ProtocolLimits.chunkSize ? take() : nil
   }
 
   /// The last frame.
-  public mutating func finish(at token: Token) -> [UInt8] {
+  public mutating func finish(at token: Token) -> [UInt8] { finish(FetchEnd(at: token, count: Int(count))) }
+
+  /// The last frame, with all that the answer ends with.
+  public mutating func finish(_ end: FetchEnd) -> [UInt8] {
     body.field(2, true)
-    body.field(3, token)
-    body.field(4, count)
+    body.field(3, end.at)
+    body.field(4, UInt64(end.count))
+    body.field(7, end.next?.bytes ?? [])
+    if let explanation = end.explanation { body.field(8, explanation) }
     return take()
   }
 

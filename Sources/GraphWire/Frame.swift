@@ -27,6 +27,7 @@ public struct FrameDecoder: Sendable {
   /// Bytes of the largest message that is taken, its length not counted.
   public let maximumFrameSize: Int
 
+  /// A decoder at the beginning of a stream.
   public init(maximumFrameSize: Int = ProtocolLimits.maximumFrameSize) { self.maximumFrameSize = maximumFrameSize }
 
   /// Takes bytes as they came, cut anywhere.

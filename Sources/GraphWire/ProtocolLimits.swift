@@ -6,6 +6,8 @@ public enum ProtocolLimits {
   public static let maximumFrameSize = 16 << 20
   /// A chunk is closed when it holds this many bytes.
   public static let chunkSize = 64 << 10
+  /// A row has at most this many bytes, as an object has.
+  public static let maximumRowSize = 15 << 20
   /// Frames' lengths are four bytes, most significant first.
   public static let headerSize = 4
   /// The longest author, in bytes.

@@ -18,10 +18,11 @@ extension ToClient: BinaryForm {
         for object in objects { $0.field(2, object) }
         $0.field(3, isComplete)
       }
-    case .subscribed(let query, let resumed):
+    case .subscribed(let query, let resumed, let known):
       writer.message(7) {
         $0.field(1, query)
         $0.field(2, resumed)
+        $0.field(3, known)
       }
     case .unsubscribed(let query): writer.message(8) { $0.field(1, query) }
     case .delta(let delta): writer.field(9, delta)
@@ -87,13 +88,14 @@ extension ToClient: BinaryForm {
         guard let committed else { throw MalformedMessage("a commit's reply is empty") }
         body = .committed(committed, objects: objects, isComplete: isComplete)
       case 7:
-        var (query, resumed): (UInt64, Bool) = (0, false)
+        var (query, resumed, known): (UInt64, Bool, Bool) = (0, false, false)
         var inner = try field.reader()
         while let (number, field) = try inner.next() {
           if number == 1 { query = try field.unsigned() }
           if number == 2 { resumed = try field.bool() }
+          if number == 3 { known = try field.bool() }
         }
-        body = .subscribed(query: query, resumed: resumed)
+        body = .subscribed(query: query, resumed: resumed, known: known)
       case 8: body = .unsubscribed(query: try field.first())
       case 9: body = .delta(try field.form())
       case 10:
@@ -227,34 +229,6 @@ extension Welcome: BinaryForm {
       }
     }
     return entry
-  }
-}
-
-extension Chunk: BinaryForm {
-  public func encode(to writer: inout BinaryWriter) {
-    for object in objects { writer.field(1, object) }
-    guard let end else { return }
-    writer.field(2, true)
-    writer.field(3, end.at)
-    writer.field(4, end.count)
-  }
-
-  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
-    self.init(objects: [])
-    var (last, at, count): (Bool, Token?, UInt64) = (false, nil, 0)
-    while let (number, field) = try reader.next() {
-      switch number {
-      case 1: objects.append(try field.form())
-      case 2: last = try field.bool()
-      case 3: at = try field.form()
-      case 4: count = try field.unsigned()
-      default: break
-      }
-    }
-    if last {
-      guard let at else { throw MalformedMessage("a last chunk has no token") }
-      end = (at, count)
-    }
   }
 }
 

@@ -15,7 +15,9 @@ public struct ToClient: Hashable, Sendable {
     /// `isComplete`: the objects are all that the commit changed and that are still there.
     case committed(Committed, objects: [ObjectImage], isComplete: Bool)
     /// `query` is the server's number on this connection. `resumed`: deltas follow, no chunks.
-    case subscribed(query: UInt64, resumed: Bool)
+    /// `known`: the store remembers the state that the client named; where it did not resume all the same, the query
+    /// follows paths.
+    case subscribed(query: UInt64, resumed: Bool, known: Bool = false)
     /// No delta of this query follows.
     case unsubscribed(query: UInt64)
     /// What a commit did to one query.
@@ -43,6 +45,7 @@ public struct ToClient: Hashable, Sendable {
   /// What is said.
   public var body: Body
 
+  /// An answer to that request; 0 for what nobody asked for.
   public init(_ request: UInt64, _ body: Body) {
     self.request = request
     self.body = body
@@ -55,6 +58,7 @@ public struct Welcome: Hashable, Sendable {
   public struct EntityEntry: Hashable, Sendable {
     /// What bodies call it.
     public var number: EntityNumber
+    /// As the model file has it.
     public var name: String
     /// Inherited ones included; those with a slot first, in the order of their slots.
     public var properties: [PropertyEntry]
@@ -64,6 +68,7 @@ public struct Welcome: Hashable, Sendable {
   public struct PropertyEntry: Hashable, Sendable {
     /// What bodies call it; the same wherever it is inherited.
     public var number: PropertyNumber
+    /// As the model file has it.
     public var name: String
     /// An attribute's kind, `toOne` or `toMany`.
     public var type: String
@@ -90,6 +95,7 @@ public struct Welcome: Hashable, Sendable {
   /// A client that has heard nothing for so long asks.
   public var heartbeatMilliseconds: UInt64
 
+  /// What a server with this model says to a hello: the dictionary is made from it.
   public init(
     model: Model, head: Token, session: UInt64, server: String, resumed: Bool, maximumFrameSize: Int,
     heartbeatMilliseconds: Int
@@ -105,8 +111,9 @@ public struct Welcome: Hashable, Sendable {
     entities = model.entities.map { entity in
       EntityEntry(
         number: entity.number, name: entity.name,
-        // Those with a slot first, in the order of their slots: that is the order of an object's values.
-        properties: (entity.storedProperties + entity.properties.filter { $0.slot == nil }).map { property in
+        // Those with a slot first, in the order of their slots: that is the order of an object's values. Transient
+        // attributes never travel.
+        properties: (entity.storedProperties + entity.relationships.filter { $0.slot == nil }).map { property in
           PropertyEntry(
             number: property.number, name: property.name,
             type: property.attribute?.kind.rawValue ?? (property.relationship?.isToMany == true ? "toMany" : "toOne"),
@@ -114,25 +121,6 @@ public struct Welcome: Hashable, Sendable {
         })
     }
   }
-}
-
-/// A part of a result, in the result's order.
-public struct Chunk: Hashable, Sendable {
-  /// Whole objects.
-  public var objects: [ObjectImage]
-  /// On the last chunk: the state that all of it was read at, and how many objects there were.
-  public var end: (at: Token, count: UInt64)?
-
-  public init(objects: [ObjectImage], end: (at: Token, count: UInt64)? = nil) {
-    self.objects = objects
-    self.end = end
-  }
-
-  public static func == (left: Chunk, right: Chunk) -> Bool {
-    left.objects == right.objects && left.end?.at == right.end?.at && left.end?.count == right.end?.count
-  }
-
-  public func hash(into hasher: inout Hasher) { hasher.combine(objects) }
 }
 
 /// What one commit does to one live query: the same bytes for everyone who reads it.
@@ -155,6 +143,7 @@ public struct Delta: Hashable, Sendable {
     /// For a removal: the object is gone altogether.
     public var deleted: Bool
 
+    /// What happened to one object; which fields belong to it depends on the kind.
     public init(
       kind: Kind, id: ObjectID, object: ObjectImage? = nil, previous: Revision = 0, edits: [Edit] = [],
       deleted: Bool = false
@@ -206,6 +195,7 @@ public struct Delta: Hashable, Sendable {
   /// Never empty.
   public var changes: [Change]
 
+  /// What a commit does to one query.
   public init(query: UInt64, commit: CommitRecord, changes: [Change]) {
     self.query = query
     revision = commit.revision
@@ -224,7 +214,9 @@ public struct Delta: Hashable, Sendable {
 public struct CommitEntry: Hashable, Sendable {
   /// The state that it led to.
   public var revision: Revision
+  /// When it was committed, by the server's clock.
   public var time: Timestamp
+  /// Who committed it.
   public var author: String
   /// The idempotency key that it was committed under; its replica tells clients of one author apart.
   public var transaction: TransactionID
@@ -232,6 +224,7 @@ public struct CommitEntry: Hashable, Sendable {
   public var undoes: Revision?
   /// All of them, with whole objects unless the commit is too large for a frame: then ids only.
   public var changes: [Delta.Change]
+  /// With store and revision it makes a token.
   public var fingerprint: UInt64
   /// So many changes are not listed: a batch made them.
   public var unlisted: UInt64
@@ -275,14 +268,18 @@ public struct ServerStatus: Hashable, Sendable {
 
   /// A sequence attribute, and the number that it gives next.
   public struct Counter: Hashable, Sendable {
+    /// The sequence.
     public var property: PropertyNumber
+    /// What the next object of its entity gets.
     public var next: Int64
 
+    /// A sequence and its next number.
     public init(property: PropertyNumber, next: Int64) {
       self.property = property
       self.next = next
     }
   }
 
+  /// A status that says nothing yet.
   public init() {}
 }

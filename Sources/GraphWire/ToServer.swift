@@ -41,6 +41,7 @@ public struct ToServer: Hashable, Sendable {
   /// What is asked.
   public var body: Body
 
+  /// A message under that number.
   public init(_ request: UInt64, _ body: Body) {
     self.request = request
     self.body = body
@@ -62,6 +63,7 @@ public struct Hello: Hashable, Sendable {
   /// Where an earlier connection stopped.
   public var token: Token?
 
+  /// The first message of a connection.
   public init(
     protocolVersion: UInt32 = ProtocolLimits.version, model: ModelHash?, replica: UniqueID, author: String,
     program: String = "", token: Token? = nil
@@ -75,33 +77,11 @@ public struct Hello: Hashable, Sendable {
   }
 }
 
-/// A fetch request as it travels: predicate and order in their text form, which every language can write.
-public struct Fetch: Hashable, Sendable {
-  /// Objects of this entity and of all that inherit from it.
-  public var entity: EntityNumber
-  /// Empty for all of them.
-  public var predicate: String
-  /// Names with commas between, `-` before one that descends; empty for the order of ids.
-  public var sort: String
-  /// 0 for no limit.
-  public var limit: UInt64
-  /// So many objects are passed over.
-  public var offset: UInt64
-
-  public init(entity: EntityNumber, predicate: String = "", sort: String = "", limit: UInt64 = 0, offset: UInt64 = 0) {
-    self.entity = entity
-    self.predicate = predicate
-    self.sort = sort
-    self.limit = limit
-    self.offset = offset
-  }
-}
-
 /// A live query as it travels. Deltas come in no order but the commits'.
 public struct Subscribe: Hashable, Sendable {
   /// Objects of this entity and of all that inherit from it.
   public var entity: EntityNumber
-  /// Empty for all of them; it may read an object's own properties only.
+  /// Empty for all of them.
   public var predicate: String
   /// Deltas carry whole objects, for clients that hold no copy.
   public var wholeObjects: Bool
@@ -110,6 +90,7 @@ public struct Subscribe: Hashable, Sendable {
   /// The state at which the client holds the result; nil when it holds none.
   public var since: Token?
 
+  /// All objects of the entity, where nothing else is said.
   public init(
     entity: EntityNumber, predicate: String = "", wholeObjects: Bool = false, replaces: UInt64 = 0, since: Token? = nil
   ) {
@@ -275,30 +256,6 @@ extension Hello: BinaryForm {
       case 4: author = try field.string()
       case 5: program = try field.string()
       case 6: token = try field.form()
-      default: break
-      }
-    }
-  }
-}
-
-extension Fetch: BinaryForm {
-  public func encode(to writer: inout BinaryWriter) {
-    writer.field(1, UInt64(entity))
-    writer.field(2, predicate)
-    writer.field(3, sort)
-    writer.field(4, limit)
-    writer.field(5, offset)
-  }
-
-  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
-    self.init(entity: 0)
-    while let (number, field) = try reader.next() {
-      switch number {
-      case 1: entity = try field.uint32()
-      case 2: predicate = try field.string()
-      case 3: sort = try field.string()
-      case 4: limit = try field.unsigned()
-      case 5: offset = try field.unsigned()
       default: break
       }
     }

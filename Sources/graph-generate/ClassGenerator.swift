@@ -1,6 +1,7 @@
 import GraphModel
 
-/// Writes the Swift of a model: a class for each entity, an enumeration for each of the model's, and the model itself.
+/// Writes the Swift of a model: a class for each entity, an enumeration or a struct for each of the model's enumerations
+/// and composites, and the model itself.
 struct ClassGenerator {
   let model: Model
 
@@ -8,14 +9,14 @@ struct ClassGenerator {
     var lines = [
       "// Generated from the model \(model.name), version \(model.version). Changes belong into the model file.",
       "import GraphModel", "import GraphReplica", "",
-      "/// \(model.documentation)",
+      comment(model.documentation, model.name),
       "public enum \(model.name)Model {",
       "  /// The model file, as the program was built with it.",
-      "  public static let source = #\"\"\"",
     ]
-    lines += model.source.split(separator: "\n", omittingEmptySubsequences: false).map { "    " + $0 }
+    let literal = rawLiteral(model.source, indent: "    ")
+    lines += ["  public static let source = " + literal[0]] + literal.dropFirst()
     lines += [
-      "    \"\"\"#", "",
+      "",
       "  /// The model. The file was checked when this code was generated from it.",
       "  public static let model: Model = {",
       "    do { return try Model(parsing: source.utf8) } catch { preconditionFailure(\"\\(error)\") }",
@@ -26,13 +27,16 @@ struct ClassGenerator {
       "}",
     ]
     for enumeration in model.enumerations { lines += ["", self.source(of: enumeration)] }
+    for composite in model.composites { lines += ["", self.source(of: composite)] }
     for entity in model.entities { lines += ["", self.source(of: entity)] }
+    for enumeration in model.enumerations { lines += ["", conformance(of: enumeration)] }
+    for entity in model.entities { lines += ["", paths(of: entity)] }
     return lines.joined(separator: "\n") + "\n"
   }
 
   private func source(of enumeration: Enumeration) -> String {
     """
-    /// \(enumeration.documentation)
+    \(comment(enumeration.documentation, enumeration.name))
     public enum \(enumeration.name): String, Sendable, CaseIterable {
       case \(enumeration.cases.map { "`\($0)`" }.joined(separator: ", "))
     }
@@ -41,62 +45,87 @@ struct ClassGenerator {
 
   private func source(of entity: Entity) -> String {
     let parent = entity.parent.flatMap { model.entity($0)?.name } ?? "ManagedObject"
-    let own = entity.properties.filter { $0.owner == entity.number }
+    let composites = entity.composites.filter { $0.owner == entity.number }
+    let members = Set(composites.flatMap(\.members))
+    // The places of an ordered relationship are the server's; they show as the order of its objects.
+    let own = entity.properties.filter {
+      $0.owner == entity.number && !members.contains($0.number) && $0.attribute?.assignment != .position
+    }
     var lines = [
-      "/// \(entity.documentation)",
+      comment(entity.documentation, entity.name),
       "open class \(entity.name): \(parent) {",
       "  open override class var entityName: String { \"\(entity.name)\" }",
     ]
     for property in own { lines += ["", declaration(of: property)] }
+    for composite in composites { lines += ["", declaration(of: composite)] }
     return (lines + ["}"]).joined(separator: "\n")
   }
 
   private func declaration(of property: Property) -> String {
-    let documentation = "  /// \(property.documentation.isEmpty ? property.name : property.documentation)\n"
+    let documentation = comment(property.documentation, property.name, "  ") + "\n"
     switch property.kind {
-    case .attribute(let attribute): return documentation + declaration(property, attribute)
+    case .attribute(let attribute):
+      let addition = defaultComment(attribute).map { "  ///\n  /// \($0)\n" } ?? ""
+      return documentation + addition + declaration(property, attribute)
     case .relationship(let relationship): return documentation + declaration(property, relationship)
     }
   }
 
+  /// A documentation comment, a line for each of the text's; `name` stands in for an empty one.
+  func comment(_ text: String, _ name: String, _ indent: String = "") -> String {
+    (text.isEmpty ? name : text).split(whereSeparator: \.isNewline).map { "\(indent)/// \($0)" }
+      .joined(separator: "\n")
+  }
+
   /// The Swift type of an attribute, how it is read from a value, how it is made into one, and what stands for none.
-  private func swift(_ attribute: Attribute) -> (type: String, pattern: String, wrap: String, none: String) {
-    switch attribute.kind {
-    case .bool: ("Bool", ".bool(let value)", ".bool(newValue)", "false")
-    case .integer: ("Int64", ".integer(let value)", ".integer(newValue)", "0")
-    case .double: ("Double", ".double(let value)", ".double(newValue)", "0")
-    case .decimal: ("DecimalValue?", ".decimal(let value)", ".decimal(newValue)", "nil")
-    case .date: ("Timestamp", ".date(let value)", ".date(newValue)", "0")
-    case .uuid: ("UniqueID", ".uuid(let value)", ".uuid(newValue)", ".zero")
-    case .data: ("[UInt8]", ".data(let value)", ".data(newValue)", "[]")
-    case .string, .text, .uri, .json: ("String", ".string(let value)", ".string(newValue)", "\"\"")
+  func swift(_ attribute: Attribute) -> (type: String, pattern: String, wrap: String, none: String) {
+    let none = fallback(attribute)
+    return switch attribute.kind {
+    case .bool: ("Bool", ".bool(let value)", ".bool(newValue)", none)
+    case .integer: ("Int64", ".integer(let value)", ".integer(newValue)", none)
+    case .double: ("Double", ".double(let value)", ".double(newValue)", none)
+    case .decimal: ("DecimalValue", ".decimal(let value)", ".decimal(newValue)", none)
+    case .date: ("Timestamp", ".date(let value)", ".date(newValue)", none)
+    case .uuid: ("UniqueID", ".uuid(let value)", ".uuid(newValue)", none)
+    case .data: ("[UInt8]", ".data(let value)", ".data(newValue)", none)
+    case .string, .text, .uri, .json: ("String", ".string(let value)", ".string(newValue)", none)
     case .enumeration:
-      (
-        attribute.enumeration ?? "String", ".string(let value)", ".string(newValue.rawValue)",
-        ".\(attribute.defaultValue.stringValue ?? attribute.cases.first ?? "")"
-      )
+      (attribute.enumeration ?? "String", ".string(let value)", ".string(newValue.rawValue)", none)
     }
+  }
+
+  /// The type with its question mark.
+  func type(_ attribute: Attribute, isOptional: Bool) -> String {
+    let type = swift(attribute).type
+    return isOptional && !type.hasSuffix("?") ? type + "?" : type
+  }
+
+  /// What to make of the `value` that the pattern finds, and of none.
+  func reading(_ attribute: Attribute, isOptional: Bool) -> (value: String, none: String) {
+    let form = swift(attribute)
+    let none = isOptional ? "nil" : form.none
+    guard attribute.kind == .enumeration else { return ("value", none) }
+    let read = "\(form.type)(rawValue: value)"
+    return (isOptional ? read : "\(read) ?? \(none)", none)
+  }
+
+  /// The value that `newValue` comes to.
+  func writing(_ attribute: Attribute, isOptional: Bool) -> String {
+    let wrapped = swift(attribute).wrap
+    return isOptional ? "newValue.map { newValue in \(wrapped) } ?? .null" : wrapped
   }
 
   private func declaration(_ property: Property, _ attribute: Attribute) -> String {
     let form = swift(attribute)
     let number = property.number
-    var read = "value"
-    if attribute.kind == .enumeration { read = "\(form.type)(rawValue: value)" }
-    let isOptional = property.isOptional || form.type.hasSuffix("?")
-    let type = isOptional && !form.type.hasSuffix("?") ? form.type + "?" : form.type
-    let none = isOptional ? "nil" : form.none
-    let fallback = attribute.kind == .enumeration && !isOptional ? "\(read) ?? \(none)" : read
-    var body = "    get { if case \(form.pattern) = value(\(number)) { \(fallback) } else { \(none) } }"
-    if attribute.assignment == nil || attribute.assignment != .sequence {
-      let wrapped = form.wrap
-      let set =
-        isOptional
-        ? "setValue(newValue.map { newValue in \(wrapped) } ?? .null, for: \(number))"
-        : "setValue(\(wrapped), for: \(number))"
-      body += "\n    set { \(set) }"
+    let type = type(attribute, isOptional: property.isOptional)
+    let isOptional = type.hasSuffix("?")
+    let read = reading(attribute, isOptional: isOptional)
+    var body = "    get { if case \(form.pattern) = value(\(number)) { \(read.value) } else { \(read.none) } }"
+    if attribute.assignment != .sequence, !attribute.isDerived {
+      body += "\n    set { setValue(\(writing(attribute, isOptional: isOptional)), for: \(number)) }"
     }
-    return "  public var `\(property.name)`: \(type) {\n\(body)\n  }"
+    return "  public var `\(name(of: property))`: \(type) {\n\(body)\n  }"
   }
 
   private func declaration(_ property: Property, _ relationship: Relationship) -> String {
@@ -104,16 +133,29 @@ struct ClassGenerator {
     let number = property.number
     if relationship.isToMany {
       let capitalized = property.name.prefix(1).uppercased() + property.name.dropFirst()
-      return """
-          public var `\(property.name)`: [\(destination)] { objects(\(number), \(destination).self) }
+      var source = """
+          public var `\(name(of: property))`: [\(destination)] { objects(\(number), \(destination).self) }
 
+          /// Adds to `\(property.name)`, and sets the other end.
           public func addTo\(capitalized)(_ object: \(destination)) { add(object, to: \(number)) }
 
+          /// Takes out of `\(property.name)`, at both ends.
           public func removeFrom\(capitalized)(_ object: \(destination)) { remove(object, from: \(number)) }
         """
+      if relationship.isOrdered {
+        source += """
+
+
+            /// Behind `other`, or at the beginning for nil; a member moves.
+            public func insertInto\(capitalized)(_ object: \(destination), after other: \(destination)?) {
+              insert(object, into: \(number), after: other)
+            }
+          """
+      }
+      return source
     }
     return """
-        public var `\(property.name)`: \(destination)? {
+        public var `\(name(of: property))`: \(destination)? {
           get { object(\(number), \(destination).self) }
           set { setValue(newValue.map { .object($0.id) } ?? .null, for: \(number)) }
         }

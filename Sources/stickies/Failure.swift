@@ -54,6 +54,15 @@ enum Failure {
     case let error as UnreadableSort:
       return Report(
         code: "malformed", message: "--sort can't be read at \(error.cause)\n\(error.cause.pointer)", exit: usage)
+    case let error as FetchSyntaxError:
+      let option =
+        switch error.part {
+        case .properties: "--properties"
+        case .groups: "--group-by"
+        case .order: "--sort"
+        }
+      return Report(
+        code: "malformed", message: "\(option) can't be read at \(error.cause)\n\(error.cause.pointer)", exit: usage)
     case let error as UnknownCommand: return Report(code: "usage", message: error.description, exit: usage)
     case let error as ServerAddress.ParseError: return Report(code: "usage", message: error.description, exit: usage)
     default: return nil

@@ -199,10 +199,6 @@ import Testing
     }
     let order = try await guest.refusal(of: guest.send(.fetch(Fetch(entity: scene.entity.number, sort: "nope"))))
     #expect(order?.code == .malformed)
-    let path = try await guest.refusal(
-      of: guest.send(.subscribe(Subscribe(entity: scene.entity.number, predicate: "board.name == \"B\""))))
-    #expect(path?.code == .malformed)
-    #expect(path?.message.contains("can be fetched, not followed") == true)
     try await scene.expectUndisturbed()
     try scene.end()
   }

@@ -24,7 +24,7 @@ import Testing
     #expect(try company.count("Person") == 1_999)
     // A whole batch is a commit.
     #expect(
-      try company.daemon.run("graph", "show", made[0]["id"]?.stringValue ?? "", "--json").json()["revision"]
+      try company.daemon.run("graph", "show", made[1]["id"]?.stringValue ?? "", "--json").json()["revision"]
         == .integer(1))
     let last = try company.run("show", made[1_999]["id"]?.stringValue ?? "", "--json").json()
     #expect(last["revision"] == .integer(2))

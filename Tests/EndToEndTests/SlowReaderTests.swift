@@ -57,7 +57,7 @@ import Testing
 
     let slow = try await scene.client()
     let request = try await slow.send(.subscribe(Subscribe(entity: scene.entity.number, wholeObjects: true)))
-    guard case .subscribed(let query, _) = try await slow.reply(to: request) else { throw RawClient.Silence() }
+    guard case .subscribed(let query, _, _) = try await slow.reply(to: request) else { throw RawClient.Silence() }
     var view = View(query: query, request: request)
     view.take(objects: try await slow.result(under: request).objects)
 

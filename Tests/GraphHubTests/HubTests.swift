@@ -44,6 +44,23 @@ import Testing
     #expect(try script.committed(1, script.record(1)) == ["1 < committed 1", "read #3 for 1"])
   }
 
+  @Test func aFetchWhosePartsDoNotGoTogetherIsRefusedAndReadsNothing() throws {
+    var script = try HubTranscript()
+    try script.open(1)
+    let note = script.note.number
+    for fetch in [
+      Fetch(entity: note, properties: "text"), Fetch(entity: note, distinct: true),
+      Fetch(entity: note, groupBy: "color"),
+      Fetch(entity: note, result: .rows), Fetch(entity: note, result: .rows, properties: "text, nope"),
+      Fetch(entity: note, sort: "nope", result: .count), Fetch(entity: note, after: [1, 2, 3]),
+    ] {
+      #expect(try script.say(.fetch(fetch), 1) == ["1 < refused: malformed"], "\(fetch)")
+    }
+    #expect(
+      try script.say(.fetch(Fetch(entity: note, result: .rows, properties: "color, @count", groupBy: "color")), 1)
+        == ["read #1 for 1"])
+  }
+
   /// An empty transaction counts as some 200 bytes.
   @Test func whoSendsMoreThanTheDiskTakesIsNotReadUntilItDoes() throws {
     var limits = HubLimits()

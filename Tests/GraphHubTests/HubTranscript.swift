@@ -93,6 +93,8 @@ struct HubTranscript {
     case .continueRead(let ticket): ["continue #\(ticket.number)"]
     case .cancelRead(let ticket): ["cancel #\(ticket.number)"]
     case .history(let ticket, let after, let through): ["history #\(ticket.number) after \(after) through \(through)"]
+    case .watch(_, let number): ["watch \(number)"]
+    case .unwatch(let number): ["unwatch \(number)"]
     case .recognize(let ticket, let token): ["recognize #\(ticket.number): \(token.revision)"]
     case .statistics(let ticket): ["statistics #\(ticket.number)"]
     case .pauseReading(let session): ["read no more from \(session)"]
@@ -119,7 +121,7 @@ struct HubTranscript {
     case .welcome: "welcome"
     case .refused(let refusal): "refused: \(refusal.code.rawValue)"
     case .committed(let committed, _, _): "committed \(committed.revision)"
-    case .subscribed(let query, let resumed): resumed ? "query \(query) resumed" : "query \(query)"
+    case .subscribed(let query, let resumed, _): resumed ? "query \(query) resumed" : "query \(query)"
     case .unsubscribed(let query): "query \(query) ended"
     case .delta(let delta): "delta \(delta.query) of \(delta.revision)"
     case .advance(let revision, _): "advance \(revision)"

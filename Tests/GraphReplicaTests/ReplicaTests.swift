@@ -145,7 +145,7 @@ import Testing
   }
 
   /// Follows all notes as query 1, the server's query 4, from a first result at revision 1; returns its first object.
-  private static func following(_ script: ReplicaTranscript, _ images: [ObjectImage]) throws -> ManagedObject {
+  static func following(_ script: ReplicaTranscript, _ images: [ObjectImage]) throws -> ManagedObject {
     #expect(script.connect(head: 1) == ["welcomed"])
     let query = script.context.follow(entity: script.note)
     #expect(script.lines() == ["> follow"])

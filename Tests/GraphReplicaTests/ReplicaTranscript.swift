@@ -14,9 +14,11 @@ final class ReplicaTranscript {
   private(set) var changes = [ObjectsDidChange]()
   private var token: ObservationToken?
 
-  init() throws {
-    model = try Fixtures.stickies()
-    note = try #require(model.entity(named: "Note"))
+  /// - Parameter entity: the one that the transcript speaks of; `note` for the notes' own.
+  init(_ model: Model? = nil, entity: String = "Note") throws {
+    let model = try model ?? Fixtures.stickies()
+    self.model = model
+    note = try #require(model.entity(named: entity))
     context = ObjectContext(
       model: model, replica: Replica(id: UniqueID(high: 1, low: 1), author: "ann", model: model.hash))
     token = context.observe { [unowned self] in changes.append($0) }

@@ -36,6 +36,15 @@ import Testing
     return store
   }
 
+  /// A department, somebody in it, a project.
+  private func workplace() throws -> TestStore {
+    let store = try TestStore(try Fixtures.workplace())
+    let department = try store.insert("Department")
+    _ = try store.insert("Person", ["name": .string("Ann"), "unit": .object(department)])
+    _ = try store.insert("Project", ["department": .object(department), "starts": .date(5), "due": .date(6)])
+    return store
+  }
+
   /// What check finds after `sql` has been done to the closed store. Several statements are parted by semicolons.
   private func findings(
     _ store: TestStore, _ sql: String, sourceLocation: SourceLocation = #_sourceLocation
@@ -102,6 +111,8 @@ import Testing
         let found = try findings(try company(), sql).filter { $0.kind == .rule }
         #expect(found.contains { $0.text.contains(words) && $0.place.table == "Party" }, "\(sql): \(found)")
       }
+      let late = try findings(try workplace(), "UPDATE Project SET due = 4").filter { $0.kind == .rule }
+      #expect(late.map(\.text) == ["breaks the rule endsAfterItStarts"])
     case .unique:
       let found = try findings(try notes(), #"DROP INDEX "Board.unique.name"; UPDATE Board SET name = 'Plans'"#)
       #expect(kinds(found) == [.schema, .unique, .checksum, .history])
@@ -116,6 +127,15 @@ import Testing
         """)
       #expect(kinds(found) == [.count, .checksum, .history])
       #expect(found.first { $0.kind == .count }?.text == "has 4 objects in members and takes 3")
+    case .derived:
+      for (sql, name) in [
+        ("UPDATE Unit SET headcount = 3", "headcount"), ("UPDATE Project SET size = 1", "size"),
+        (#"UPDATE Party SET "Person.pay" = 1"#, "pay"),
+      ] {
+        let found = try findings(try workplace(), sql)
+        #expect(kinds(found) == [.derived, .checksum, .history], "\(sql)")
+        #expect(found.first { $0.kind == .derived }?.text == "has a \(name) that is not what it is derived from")
+      }
     case .dangling:
       let found = try findings(try notes(), #"DELETE FROM "Note.tags"; DELETE FROM Tag"#)
       #expect(kinds(found) == [.dangling, .edges, .history])

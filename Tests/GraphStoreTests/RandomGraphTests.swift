@@ -7,7 +7,9 @@ import Testing
 /// A random history of the company model, against its naive twins.
 @Suite struct RandomGraphTests {
   /// Commits random transactions, most of them legal; returns what was recorded.
-  private func grow(_ store: TestStore, steps: Int, _ random: inout SeededGenerator) throws -> [CommitRecord] {
+  private func grow(
+    _ store: TestStore, steps: Int, reopens: Bool = true, _ random: inout SeededGenerator
+  ) throws -> [CommitRecord] {
     var records = [CommitRecord]()
     for _ in 0..<steps {
       let people = try store.all("Person")
@@ -66,7 +68,7 @@ import Testing
         records.append(record)
       }
       if random.chance(5), let record = try store.undo().record { records.append(record) }
-      if random.chance(4) { try store.reopen() }
+      if random.chance(4), reopens { try store.reopen() }
     }
     return records
   }
@@ -151,7 +153,48 @@ import Testing
     #expect(matched > 60)
   }
 
-  private struct ListSource: ImageSource {
+  /// Live queries nobody thought of: what commits are said to do to them adds up to a fresh fetch, after every commit.
+  @Test(arguments: [UInt64(51), 52, 53, 54])
+  func liveQueriesOverPathsEqualAFreshFetch(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let store = try TestStore(try Fixtures.company())
+    _ = try grow(store, steps: 25, &random)
+    var predicates = RandomPredicate(model: store.model, seed: seed)
+    var queries = [(number: UInt64, entity: Entity, text: String, ids: Set<ObjectID>)]()
+    while queries.count < 60 {
+      let entity = try store.entity(random.pick(["Person", "Person", "Project", "Step"]) ?? "Person")
+      let text = predicates.text(for: entity, depth: 2)
+      let predicate = try GraphPredicate(parsing: text, entity: entity, model: store.model)
+      guard !predicate.readsOnlyOwnImage(in: store.model) else { continue }
+      let number = UInt64(queries.count + 1)
+      store.store.watch(LiveQuery(entity: entity.number, predicate: predicate), number: number)
+      queries.append((number, entity, text, Set(try store.all(entity.name, text).map(\.id))))
+    }
+    var told = 0
+    for step in 0..<60 {
+      for record in try grow(store, steps: 1, reopens: false, &random) {
+        let related = try #require(record.related)
+        #expect(related.knownThrough == 60 && related.unknown.isEmpty)
+        for effect in related.effects {
+          told += effect.changes.count
+          for change in effect.changes {
+            switch change {
+            case .inserted(let image): #expect(queries[Int(effect.query) - 1].ids.insert(image.id).inserted)
+            case .updated(let image, _, _): #expect(queries[Int(effect.query) - 1].ids.contains(image.id))
+            case .removed(let image, _): #expect(queries[Int(effect.query) - 1].ids.remove(image.id) != nil)
+            }
+          }
+        }
+      }
+      for query in queries {
+        let fresh = Set(try store.all(query.entity.name, query.text).map(\.id))
+        #expect(query.ids == fresh, "seed \(seed), step \(step): \(query.entity.name) where \(query.text)")
+      }
+    }
+    #expect(told > 100)
+  }
+
+  struct ListSource: ImageSource {
     let images: [ObjectID: ObjectImage]
 
     init(_ images: [ObjectImage]) { self.images = Dictionary(uniqueKeysWithValues: images.map { ($0.id, $0) }) }

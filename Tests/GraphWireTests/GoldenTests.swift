@@ -99,5 +99,12 @@ import Testing
     #expect(try transaction("revive").changes.first?.kind == .revive)
     #expect(try transaction("undo-group").undo?.name == "Move")
     #expect(try transaction("members").policy == .overwrite)
+    let place = try #require(try transaction("place").changes.first?.edits.first)
+    guard case .place(let objects, let anchor) = place.action else {
+      Issue.record("the golden place is none")
+      return
+    }
+    #expect(objects.map(\.key.high) == [1_858_021_357_290_444, 1_858_021_357_290_333], "in the order of the message")
+    #expect(anchor?.key.low == 4_242_424_242_424_242_424)
   }
 }

@@ -23,6 +23,7 @@ import Testing
           changes: [
             Change(.insert, .temporary(1, entity: 2), edits: [Edit(1, .set(.bool(false)))]),
             Change(.update, id, base: 3, edits: [edit, Edit(4, .members(added: [id], removed: [id]))]),
+            Change(.update, id, edits: [Edit(5, .place([id], after: id)), Edit(5, .place([id], after: nil))]),
             Change(.delete, id, base: 9),
           ]), acknowledged: 6)),
     ToServer(5, .undo(TransactionID(replica: id.key, sequence: 1), revision: 3)),

@@ -18,6 +18,7 @@ public struct Batch: Hashable, Sendable {
     /// A constant, or what is calculated from the object as it was.
     public var value: GraphExpression
 
+    /// What one property becomes.
     public init(_ property: PropertyNumber, _ value: GraphExpression) {
       self.property = property
       self.value = value
@@ -33,6 +34,7 @@ public struct Batch: Hashable, Sendable {
   /// What is to happen.
   public var operation: Operation
 
+  /// A batch, which nothing has looked at yet.
   public init(id: TransactionID, policy: MergePolicy = .error, entity: EntityNumber, operation: Operation) {
     self.id = id
     self.policy = policy
@@ -148,4 +150,14 @@ extension ObjectImage {
 extension Change {
   /// About how many bytes it takes in memory.
   public var approximateSize: Int { edits.reduce(64) { $0 + $1.approximateSize } }
+}
+
+extension Model {
+  /// Whether the objects that have the relationship keep a derived count of it, though its members stand at the other end.
+  public func isCounted(_ relationship: Property) -> Bool {
+    relationship.relationship?.storage == .inverse
+      && entities.contains {
+        parts.counts[$0.number]?.contains { $0.relationship.number == relationship.number } == true
+      }
+  }
 }

@@ -9,6 +9,7 @@ public struct BatchRun: Sendable {
   /// Called on the writer's thread after each slice. What it throws ends the batch: nothing of it stays.
   public var progress: @Sendable (BatchProgress) throws -> Void
 
+  /// A batch that nobody watches, unless it is said who does.
   public init(
     _ batch: Batch, author: String, rows: (any BatchRowSource)? = nil,
     progress: @escaping @Sendable (BatchProgress) throws -> Void = { _ in }
@@ -30,6 +31,7 @@ public struct BatchProgress: Hashable, Sendable {
   /// along do.
   public var changed: Int
 
+  /// So far.
   public init(done: Int, total: Int, changed: Int) {
     self.done = done
     self.total = total

@@ -101,7 +101,8 @@ extension Value: BinaryForm {
         while let (number, field) = try list.next() {
           if number == 1 { ids.append(try field.form()) }
         }
-        self = .objects(Set(ids).sorted())
+        // In the order given: an ordered relationship means it, and the rules sort what has none.
+        self = .objects(OrderMoves.unique(ids))
       // Null is the absence of all of them: a kind of a later version must not pass for it.
       default: throw MalformedMessage("a value has a kind that this version does not know")
       }
@@ -158,7 +159,8 @@ extension TextSplice: BinaryForm {
   public static let maximumOffset = 1 << 32
 }
 
-/// `message Edit { uint32 property = 1; oneof action { Value set = 2; Splices splice = 3; Members members = 4; } }`
+/// `message Edit { uint32 property = 1;
+/// oneof action { Value set = 2; Splices splice = 3; Members members = 4; Place place = 5; } }`
 extension Edit: BinaryForm {
   /// Splices of one edit; rebasing takes time for each pair of two edits.
   public static let maximumSplices = 1_000
@@ -172,6 +174,11 @@ extension Edit: BinaryForm {
       writer.message(4) {
         for id in added { $0.field(1, id) }
         for id in removed { $0.field(2, id) }
+      }
+    case .place(let objects, let anchor):
+      writer.message(5) {
+        for id in objects { $0.field(1, id) }
+        if let anchor { $0.field(2, anchor) }
       }
     }
   }
@@ -200,6 +207,14 @@ extension Edit: BinaryForm {
           if number == 2 { removed.append(try field.form()) }
         }
         action = .members(added: added, removed: removed)
+      case 5:
+        var (objects, anchor) = ([ObjectID](), ObjectID?.none)
+        var list = try field.reader()
+        while let (number, field) = try list.next() {
+          if number == 1 { objects.append(try field.form()) }
+          if number == 2 { anchor = try field.form() }
+        }
+        action = .place(objects, after: anchor)
       default: break
       }
     }

@@ -3,6 +3,7 @@ public struct MalformedMessage: Error, Hashable, CustomStringConvertible {
   /// A sentence without contents, fit to be told to the peer.
   public var reason: String
 
+  /// A sentence for a person.
   public init(_ reason: String) { self.reason = reason }
 
   public var description: String { reason }
@@ -19,6 +20,7 @@ public struct BinaryReader {
     position = bytes.startIndex
   }
 
+  /// Reads from the first byte on.
   public init(_ bytes: [UInt8]) { self.init(bytes[...]) }
 
   /// Whether there is no further field.

@@ -38,6 +38,7 @@ public struct BinaryWriter: Sendable {
     field(number, UInt64(bitPattern: value), always: always)
   }
 
+  /// A varint: 1 for true.
   @inlinable
   public mutating func field(_ number: Int, _ value: Bool, always: Bool = false) {
     field(number, UInt64(value ? 1 : 0), always: always)

@@ -18,10 +18,14 @@ public struct CommitRecord: Hashable, Sendable {
   public var changes: [ObjectChange]
   /// What a batch did, when that is too much to list; then `changes` is empty.
   public var summary: ChangeSummary?
+  /// What it did to the live queries that follow paths; nil where none is followed, and for a record of the past.
+  public var related: RelatedEffects?
 
+  /// A commit, all of it.
   public init(
     revision: Revision, time: Timestamp, author: String, transaction: TransactionID, fingerprint: UInt64,
-    undo: UndoGroup? = nil, undoes: Revision? = nil, changes: [ObjectChange], summary: ChangeSummary? = nil
+    undo: UndoGroup? = nil, undoes: Revision? = nil, changes: [ObjectChange], related: RelatedEffects? = nil,
+    summary: ChangeSummary? = nil
   ) {
     self.revision = revision
     self.time = time
@@ -32,11 +36,12 @@ public struct CommitRecord: Hashable, Sendable {
     self.undoes = undoes
     self.changes = changes
     self.summary = summary
+    self.related = related
   }
 
   /// About how many bytes the record takes in memory; what a ring of records is bounded by.
   public var approximateSize: Int {
-    var size = 200 + author.utf8.count
+    var size = 200 + author.utf8.count + (related?.approximateSize ?? 0)
     for change in changes {
       size += 100
       if let before = change.before { for value in before.values { size += value.approximateSize } }
@@ -53,6 +58,7 @@ public struct ChangeSummary: Hashable, Sendable {
   /// Their concrete entities, ascending.
   public var entities: [EntityNumber]
 
+  /// What is known of a commit whose changes are not listed.
   public init(count: Int, entities: [EntityNumber]) {
     self.count = count
     self.entities = entities
@@ -76,13 +82,21 @@ public struct ObjectChange: Hashable, Sendable {
   public var after: ObjectImage?
   /// For an update: what happened to each changed property, by slot.
   public var edits: [Edit]
+  /// Of these, places in an ordered relationship that changed only to make room for others: the order among those that
+  /// were there is as it was, so an undo leaves them alone.
+  public var spacing: [PropertyNumber]
 
-  public init(kind: Kind, id: ObjectID, before: ObjectImage?, after: ObjectImage?, edits: [Edit] = []) {
+  /// What happened to one object.
+  public init(
+    kind: Kind, id: ObjectID, before: ObjectImage?, after: ObjectImage?, edits: [Edit] = [],
+    spacing: [PropertyNumber] = []
+  ) {
     self.kind = kind
     self.id = id
     self.before = before
     self.after = after
     self.edits = edits
+    self.spacing = spacing
   }
 }
 
@@ -95,6 +109,7 @@ public struct Token: Hashable, Sendable {
   /// That commit's, which covers all commits before it; 0 for the empty graph.
   public var fingerprint: UInt64
 
+  /// The state of a store after the commit with that revision and fingerprint.
   public init(store: UniqueID, revision: Revision, fingerprint: UInt64) {
     self.store = store
     self.revision = revision

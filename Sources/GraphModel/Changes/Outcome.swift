@@ -15,6 +15,7 @@ public struct Committed: Hashable, Sendable {
     /// Newly allocated, or that of an object whose unique key the insert met.
     public var permanent: ObjectID
 
+    /// A pair of ids for one object.
     public init(temporary: ObjectID, permanent: ObjectID) {
       self.temporary = temporary
       self.permanent = permanent
@@ -30,6 +31,7 @@ public struct Committed: Hashable, Sendable {
   /// Conflicts that the merge policy resolved.
   public var conflicts: [Conflict]
 
+  /// What the author of an accepted transaction is told.
   public init(revision: Revision, fingerprint: UInt64, identities: [Identity], conflicts: [Conflict]) {
     self.revision = revision
     self.fingerprint = fingerprint
@@ -56,7 +58,8 @@ public struct Conflict: Hashable, Sendable {
   public var id: ObjectID
   /// 0 when it is about the object as a whole.
   public var property: PropertyNumber
-  /// What the transaction wanted; null for a splice and a delete.
+  /// What the transaction wanted: for a splice the whole text as it would have been, for an overwrite also what goes
+  /// back. Null for a delete and for members of a to-many.
   public var mine: Value
   /// What is in the store.
   public var theirs: Value
@@ -67,6 +70,7 @@ public struct Conflict: Hashable, Sendable {
   /// Whether the transaction's side prevailed.
   public var mineWon: Bool
 
+  /// A conflict over one property, or over an object as a whole.
   public init(
     kind: Kind, id: ObjectID, property: PropertyNumber = 0, mine: Value = .null, theirs: Value = .null,
     author: String = "", revision: Revision = 0, mineWon: Bool = false
@@ -89,13 +93,14 @@ public struct Violation: Hashable, Sendable {
   /// 0 when it is about the object as a whole.
   public var property: PropertyNumber
   /// `required`, `type`, `minimum`, `maximum`, `minimumLength`, `maximumLength`, `count`, `unique`, `destination`,
-  /// `assigned`, `deny`, `dangling`, …
+  /// `assigned`, `deny`, `dangling`, `pattern`, or the name of one of the model's own rules.
   public var rule: String
   /// The value that breaks the rule; for a denied delete, the objects in the way.
   public var value: Value
   /// A sentence for a person, without contents.
   public var message: String
 
+  /// A broken rule; without a property it is about the object as a whole.
   public init(id: ObjectID, property: PropertyNumber = 0, rule: String, value: Value = .null, message: String) {
     self.id = id
     self.property = property
@@ -138,6 +143,7 @@ public struct Refusal: Error, Hashable, Sendable {
   /// For `invalid`, `denied` and `unique`, all of them.
   public var violations: [Violation]
 
+  /// A refusal for a person to read; lists belong to the codes that say so.
   public init(_ code: Code, _ message: String, conflicts: [Conflict] = [], violations: [Violation] = []) {
     self.code = code
     self.message = message

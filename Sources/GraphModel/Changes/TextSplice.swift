@@ -8,6 +8,7 @@ public struct TextSplice: Hashable, Sendable {
   /// What comes instead; empty for a deletion.
   public var insertion: String
 
+  /// A splice that nobody has checked against a text yet.
   public init(offset: Int, length: Int, insertion: String) {
     self.offset = offset
     self.length = length
@@ -61,10 +62,20 @@ public struct TextSplice: Hashable, Sendable {
   /// `splices` and `earlier` were both made against one text; the result does to the text after `earlier` what
   /// `splices` meant. Nothing that `earlier` inserted is deleted; at equal places the earlier insertion comes first.
   public static func rebase(_ splices: [TextSplice], over earlier: [TextSplice]) -> [TextSplice] {
+    move(splices, over: earlier, goesFirst: false)
+  }
+
+  /// The other way round: what the earlier of two edits does to a text that has the later one already. Both ways lead
+  /// to one text, so a client can show its own edit before it knows what was committed in front of it.
+  public static func rebase(_ splices: [TextSplice], under later: [TextSplice]) -> [TextSplice] {
+    move(splices, over: later, goesFirst: true)
+  }
+
+  private static func move(_ splices: [TextSplice], over others: [TextSplice], goesFirst: Bool) -> [TextSplice] {
     var result = [TextSplice]()
     for splice in splices where splice.offset >= 0 && splice.length >= 0 && splice.offset <= maximumOffset {
-      let place = map(splice.offset, over: earlier)
-      var pieces = survivors(of: splice.offset..<splice.end, over: earlier)
+      let place = map(splice.offset, over: others, goesFirst: goesFirst)
+      var pieces = survivors(of: splice.offset..<splice.end, over: others)
       var first = TextSplice(offset: place, length: 0, insertion: splice.insertion)
       if let piece = pieces.first, piece.lowerBound == place {
         first.length = piece.count
@@ -76,22 +87,23 @@ public struct TextSplice: Hashable, Sendable {
     return result
   }
 
-  /// Where an insertion at `offset` lands: behind what was inserted there, and out of what was deleted around it.
-  private static func map(_ offset: Int, over earlier: [TextSplice]) -> Int {
+  /// Where an insertion at `offset` lands: behind what the others insert there, unless it goes first, and out of what
+  /// they delete around it.
+  private static func map(_ offset: Int, over others: [TextSplice], goesFirst: Bool) -> Int {
     var shift = 0
-    for splice in earlier where splice.offset <= offset {
+    for splice in others where goesFirst ? splice.offset < offset : splice.offset <= offset {
       if splice.end > offset { return splice.offset + shift + splice.insertion.utf8.count }
       shift += splice.insertion.utf8.count - splice.length
     }
     return offset + shift
   }
 
-  /// What is left of a deleted range, in the coordinates after `earlier`, cut where `earlier` inserted something.
-  private static func survivors(of range: Range<Int>, over earlier: [TextSplice]) -> [Range<Int>] {
+  /// What is left of a deleted range, in the coordinates after `others`, cut where they inserted something.
+  private static func survivors(of range: Range<Int>, over others: [TextSplice]) -> [Range<Int>] {
     var pieces = [Range<Int>]()
     var start = range.lowerBound
     var shift = 0
-    for splice in earlier {
+    for splice in others {
       if splice.offset >= range.upperBound { break }
       if splice.offset > start { pieces.append((start + shift)..<(splice.offset + shift)) }
       start = max(start, splice.end)

@@ -6,6 +6,7 @@ public struct TransactionID: Hashable, Sendable {
   /// Its place in that client's sequence; never used twice.
   public var sequence: UInt64
 
+  /// The key of one replica's transaction.
   public init(replica: UniqueID, sequence: UInt64) {
     self.replica = replica
     self.sequence = sequence
@@ -13,6 +14,7 @@ public struct TransactionID: Hashable, Sendable {
 }
 
 /// What happens when two clients changed the same property of one object. Edits of different properties always merge.
+/// docs/guides/conflicts.md has all of it as a table.
 public enum MergePolicy: UInt8, Sendable, CaseIterable {
   /// The transaction is refused, and says what stood in the way.
   case error
@@ -20,7 +22,7 @@ public enum MergePolicy: UInt8, Sendable, CaseIterable {
   case storeTrump
   /// What the transaction says wins, property by property.
   case objectTrump
-  /// The transaction's edits win.
+  /// An object with a conflict becomes what the transaction's author saw, with the transaction's edits; to-manys merge.
   case overwrite
   /// An object with a conflict keeps what is stored, whole.
   case rollback
@@ -35,6 +37,7 @@ public struct UndoGroup: Hashable, Sendable {
   /// For a menu: "Undo NAME".
   public var name: String
 
+  /// A group of commits that are taken back together.
   public init(scope: UniqueID, group: UInt64, name: String) {
     self.scope = scope
     self.group = group
@@ -53,6 +56,7 @@ public struct Transaction: Hashable, Sendable {
   /// References do not depend on their order; deletes are carried out last.
   public var changes: [Change]
 
+  /// A transaction that is ready to be sent.
   public init(id: TransactionID, policy: MergePolicy = .error, undo: UndoGroup? = nil, changes: [Change]) {
     self.id = id
     self.policy = policy
@@ -84,11 +88,12 @@ public struct Change: Hashable, Sendable {
   public var kind: Kind
   /// Temporary for an insert; else permanent, or the temporary id of an insert in the same transaction.
   public var id: ObjectID
-  /// The revision that the object was read at; 0 for an insert.
+  /// The revision that the object was read at; 0 for an insert. An update without edits says only this.
   public var base: Revision
   /// None for a delete; for an insert what differs from the defaults.
   public var edits: [Edit]
 
+  /// A change of one object, as its author read it at revision `base`.
   public init(_ kind: Kind, _ id: ObjectID, base: Revision = 0, edits: [Edit] = []) {
     self.kind = kind
     self.id = id

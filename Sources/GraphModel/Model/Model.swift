@@ -13,19 +13,26 @@ public final class Model: Sendable {
   /// In the order of the file.
   public let enumerations: [Enumeration]
   /// In the order of the file.
+  public let composites: [Composite]
+  /// In the order of the file.
   public let entities: [Entity]
   /// What two programs must agree on to exchange objects.
   public let hash: ModelHash
   /// The file's own text, for a client that has no copy.
   public let source: String
 
+  /// What is written in the predicate language: rules and derivations.
+  let parts: ModelParts
   private let entitiesByNumber: [Entity]
   private let propertiesByNumber: [Property]
 
   init(
-    name: String, version: Int, documentation: String, enumerations: [Enumeration], entities: [Entity], source: String
+    name: String, version: Int, documentation: String, enumerations: [Enumeration], entities: [Entity], source: String,
+    composites: [Composite] = [], parts: ModelParts = ModelParts()
   ) {
     self.name = name
+    self.composites = composites
+    self.parts = parts
     self.version = version
     self.documentation = documentation
     self.enumerations = enumerations
@@ -73,6 +80,7 @@ public final class Entity: Sendable {
   public let number: EntityNumber
   /// Unique in the model, case aside.
   public let name: String
+  /// For people; empty when the file says nothing.
   public let documentation: String
   /// Only its subentities have objects.
   public let isAbstract: Bool
@@ -94,6 +102,8 @@ public final class Entity: Sendable {
   public let attributes: [Property]
   /// Inherited ones first.
   public let relationships: [Property]
+  /// The groups among the attributes, inherited ones first; the attributes themselves are properties like any other.
+  public let composites: [CompositeAttribute]
   /// The properties that the server sets.
   public let assignedProperties: [Property]
   /// A new object's values before any edit, by slot: defaults, null, no members.
@@ -107,7 +117,7 @@ public final class Entity: Sendable {
   init(
     number: EntityNumber, name: String, documentation: String, isAbstract: Bool, parent: EntityNumber?,
     root: EntityNumber, family: [EntityNumber], properties: [Property], uniquenessConstraints: [[PropertyNumber]],
-    slotCount: Int
+    slotCount: Int, composites: [CompositeAttribute] = []
   ) {
     self.number = number
     self.name = name
@@ -119,6 +129,7 @@ public final class Entity: Sendable {
     self.properties = properties
     self.uniquenessConstraints = uniquenessConstraints
     self.slotCount = slotCount
+    self.composites = composites
     storedProperties = properties.filter { $0.slot != nil }.sorted { $0.slot ?? 0 < $1.slot ?? 0 }
     attributes = properties.filter { $0.attribute != nil }
     relationships = properties.filter { $0.relationship != nil }
@@ -158,13 +169,14 @@ public final class Property: Sendable {
 
   /// From 1; the same wherever the property is inherited.
   public let number: PropertyNumber
-  /// Unique within an entity and its ancestors, case aside.
+  /// Unique within an entity and its ancestors, case aside. A member of a composite has a dot in it: `home.street`.
   public let name: String
+  /// For people; empty when the file says nothing.
   public let documentation: String
   /// The entity that declares it.
   public let owner: EntityNumber
   /// Its place in the images of its entity and of every subentity, by name within the entity that declares it; nil for
-  /// what is never stored on this side.
+  /// what is never stored on this side, and for a transient attribute.
   public let slot: Int?
   /// Whether null is legal in a committed graph.
   public let isOptional: Bool
@@ -204,6 +216,11 @@ public final class Attribute: Sendable {
   /// Who sets the value: the client, or the server at insert or at each change.
   public enum Assignment: String, Sendable, CaseIterable {
     case sequence, created, updated
+    /// The place among the members of an ordered relationship, beside the to-one that leads there.
+    case position
+
+    /// Those that a model file may name.
+    public static let allCases: [Assignment] = [.sequence, .created, .updated]
   }
 
   /// The type of its values.
@@ -218,6 +235,8 @@ public final class Attribute: Sendable {
   public let minimumLength: Int?
   /// Counted as `minimumLength` is.
   public let maximumLength: Int?
+  /// A regular expression that the whole of a string must match, as the file has it; nil for none.
+  public let pattern: String?
   /// The legal names, for an enumeration.
   public let cases: [String]
   /// The name of the list of cases; nil for another kind.
@@ -228,10 +247,19 @@ public final class Attribute: Sendable {
   public let isIndexed: Bool
   /// `SEARCH` may be asked of it.
   public let isFullText: Bool
+  /// A context holds the value for itself: it is never stored and never travels, and has no slot.
+  public let isTransient: Bool
+  /// What the rules make the value of; nil for what is not derived.
+  public let derivation: Derivation?
+
+  /// `pattern`, ready to be asked.
+  let expression: RegularExpression?
 
   init(
     kind: Kind, defaultValue: Value, minimum: Value, maximum: Value, minimumLength: Int?, maximumLength: Int?,
-    cases: [String], enumeration: String?, assignment: Assignment?, isIndexed: Bool, isFullText: Bool
+    cases: [String], enumeration: String?, assignment: Assignment?, isIndexed: Bool, isFullText: Bool,
+    pattern: String? = nil, expression: RegularExpression? = nil, isTransient: Bool = false,
+    derivation: Derivation? = nil
   ) {
     self.kind = kind
     self.defaultValue = defaultValue
@@ -244,6 +272,10 @@ public final class Attribute: Sendable {
     self.assignment = assignment
     self.isIndexed = isIndexed
     self.isFullText = isFullText
+    self.pattern = pattern
+    self.expression = expression
+    self.isTransient = isTransient
+    self.derivation = derivation
   }
 }
 
@@ -278,10 +310,15 @@ public final class Relationship: Sendable {
   public let maximumCount: Int?
   /// Which side holds the reference.
   public let storage: Storage
+  /// Whether the members of this to-many have an order that people give them.
+  public let isOrdered: Bool
+  /// Of an ordered to-many and the to-one that is its inverse: the attribute beside that to-one which holds the place
+  /// among the members.
+  public let position: PropertyNumber?
 
   init(
     destination: EntityNumber, inverse: PropertyNumber, isToMany: Bool, deleteRule: DeleteRule, minimumCount: Int?,
-    maximumCount: Int?, storage: Storage
+    maximumCount: Int?, storage: Storage, isOrdered: Bool = false, position: PropertyNumber? = nil
   ) {
     self.destination = destination
     self.inverse = inverse
@@ -290,6 +327,8 @@ public final class Relationship: Sendable {
     self.minimumCount = minimumCount
     self.maximumCount = maximumCount
     self.storage = storage
+    self.isOrdered = isOrdered
+    self.position = position
   }
 }
 
@@ -297,6 +336,7 @@ public final class Relationship: Sendable {
 public struct Enumeration: Sendable, Hashable {
   /// What attributes call it by.
   public let name: String
+  /// For people; empty when the file says nothing.
   public let documentation: String
   /// In the order of the file, which means nothing to queries: they compare names by bytes.
   public let cases: [String]

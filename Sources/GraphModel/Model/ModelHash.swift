@@ -1,5 +1,5 @@
 /// What two programs must agree on to exchange objects: names, types, optionality, relationships, uniqueness, full
-/// text and the cases of enumerations. Documentation, defaults and validation may differ.
+/// text, derivations and the cases of enumerations. Documentation, defaults, validation and transients may differ.
 public struct ModelHash: Hashable, Sendable, CustomStringConvertible {
   /// Sixteen of them.
   public let bytes: [UInt8]
@@ -20,16 +20,22 @@ public struct ModelHash: Hashable, Sendable, CustomStringConvertible {
       add("entity", entity.name, "\(entity.parent ?? 0)", entity.isAbstract ? "abstract" : "concrete")
       for property in entity.properties.sorted(by: { $0.number < $1.number }) where property.owner == entity.number {
         switch property.kind {
+        case .attribute(let attribute) where attribute.isTransient: continue
         case .attribute(let attribute):
           add(
             "attribute", property.name, attribute.kind.rawValue, property.isOptional ? "optional" : "required",
             attribute.enumeration ?? "", attribute.assignment?.rawValue ?? "",
             attribute.isFullText ? "fullText" : "")
+          if let derivation = attribute.derivation {
+            add("derived", derivation.counted == nil ? "expression" : "count", derivation.text)
+          }
         case .relationship(let relationship):
           add(
             "relationship", property.name, "\(relationship.destination)", "\(relationship.inverse)",
             relationship.isToMany ? "many" : "one", property.isOptional ? "optional" : "required",
             relationship.storage == .members ? "members" : "")
+          // Only where it says something: the hashes of models without it stay.
+          if relationship.isOrdered { add("ordered") }
         }
       }
       for constraint in entity.uniquenessConstraints {

@@ -1,9 +1,12 @@
 /// The second and third pass over a model file: what its parts say of each other, then numbers and slots.
 struct ModelLinker {
-  let draft: ModelDraft
+  var draft: ModelDraft
   var mistakes = [ModelError.Mistake]()
-  private var byName = [String: ModelDraft.Entity]()
+  var byName = [String: ModelDraft.Entity]()
   private var enumerations = [String: ModelDraft.Enumeration]()
+  var compositesByName = [String: ModelDraft.Composite]()
+  /// Each pattern is read once, however many entities inherit its attribute.
+  var expressions = [String: RegularExpression]()
 
   /// What every object has under these names in JSON and in predicates.
   static let reservedNames: Set<String> = ["id", "entity", "revision", "changed", "deleted", "object"]
@@ -15,7 +18,7 @@ struct ModelLinker {
 
   init(draft: ModelDraft) { self.draft = draft }
 
-  private mutating func report(_ path: String, _ reason: String) {
+  mutating func report(_ path: String, _ reason: String) {
     mistakes.append(.init(path: path, reason: reason))
   }
 
@@ -50,13 +53,20 @@ struct ModelLinker {
       checkParent(of: entity)
     }
     guard mistakes.isEmpty else { return }
+    checkComposites()
     checkFamilies()
+    for entity in draft.entities { checkCompositeAttributes(of: entity) }
+    guard mistakes.isEmpty else { return }
+    flattenComposites()
     for entity in draft.entities {
       checkNames(of: entity)
-      for attribute in entity.attributes { checkAttribute(attribute) }
+      for attribute in entity.attributes where !attribute.isMember { checkAttribute(attribute) }
+      checkDerived(of: entity)
       for relationship in entity.relationships { checkRelationship(relationship, of: entity) }
       for (index, names) in entity.unique.enumerated() { checkUnique(names, of: entity, index: index) }
+      checkRules(of: entity)
     }
+    checkFetchRequests()
   }
 
   private mutating func checkParent(of entity: ModelDraft.Entity) {
@@ -86,7 +96,7 @@ struct ModelLinker {
     var columns = [String: Int]()
     for entity in draft.entities {
       let root = lineage(of: entity)[0].name
-      columns[root, default: 0] += entity.attributes.count + entity.relationships.count
+      columns[root, default: 0] += propertyCount(of: entity) + positions(of: entity).count
       if columns[root, default: 0] > Self.maximumCount {
         return report(entity.path, "\(root) and its heirs have more than \(Self.maximumCount) properties together")
       }
@@ -94,7 +104,7 @@ struct ModelLinker {
   }
 
   /// The entity's ancestors from the root down to itself.
-  private func lineage(of entity: ModelDraft.Entity) -> [ModelDraft.Entity] {
+  func lineage(of entity: ModelDraft.Entity) -> [ModelDraft.Entity] {
     var line = [entity]
     while let parent = line[0].parent.flatMap({ byName[$0] }) { line.insert(parent, at: 0) }
     return line
@@ -103,22 +113,27 @@ struct ModelLinker {
   private mutating func checkNames(of entity: ModelDraft.Entity) {
     var seen = [String: String]()
     for ancestor in lineage(of: entity) {
+      // The members of a composite have been checked where they stand.
       let properties =
-        ancestor.attributes.map { ($0.name, $0.path) } + ancestor.relationships.map { ($0.name, $0.path) }
+        ancestor.attributes.filter { !$0.isMember }.map { ($0.name, $0.path) }
+        + ancestor.composites.map { ($0.name, $0.path) } + ancestor.relationships.map { ($0.name, $0.path) }
       for (name, path) in properties {
         if let other = seen.updateValue(path, forKey: name.lowercased()), ancestor.name == entity.name {
           report(path + ".name", "\"\(name)\" is taken by \(other) (case does not count)")
         }
-        if ancestor.name == entity.name,
-          Self.reservedNames.contains(name.lowercased()) || Self.reservedWords.contains(name.lowercased())
-        {
-          report(path + ".name", "\"\(name)\" is a word of the predicate language or of every object")
-        }
+        if ancestor.name == entity.name { checkWord(name, path: path) }
       }
     }
   }
 
-  private mutating func checkAttribute(_ attribute: ModelDraft.Attribute) {
+  mutating func checkWord(_ name: String, path: String) {
+    guard Self.reservedNames.contains(name.lowercased()) || Self.reservedWords.contains(name.lowercased()) else {
+      return
+    }
+    report(path + ".name", "\"\(name)\" is a word of the predicate language or of every object")
+  }
+
+  mutating func checkAttribute(_ attribute: ModelDraft.Attribute) {
     let kind = attribute.kind
     if kind == .enumeration {
       switch attribute.enumeration {
@@ -158,6 +173,8 @@ struct ModelLinker {
     if let low = attribute.minimumLength, let high = attribute.maximumLength, low > high {
       report(attribute.path + ".maximumLength", "is less than the minimumLength")
     }
+    checkPattern(of: attribute)
+    checkTransient(attribute)
     if attribute.isFullText, ![.string, .text].contains(kind) {
       report(attribute.path + ".fullText", "does not go with the type \(kind.rawValue)")
     }
@@ -195,16 +212,17 @@ struct ModelLinker {
     if let low = relationship.minimumCount, let high = relationship.maximumCount, low > high {
       report(path + ".maximumCount", "is less than the minimumCount")
     }
+    checkOrder(of: relationship, inverse, in: destination)
   }
 
   private mutating func checkUnique(_ names: [String], of entity: ModelDraft.Entity, index: Int) {
     let path = "\(entity.path).unique[\(index)]"
     let line = lineage(of: entity)
     for name in names {
-      let isAttribute = line.contains { $0.attributes.contains { $0.name == name } }
+      let isAttribute = line.contains { $0.attributes.contains { $0.name == name && !$0.isTransient } }
       let isToOne = line.contains { $0.relationships.contains { $0.name == name && !$0.isToMany } }
       if !isAttribute && !isToOne {
-        report(path, "\(entity.name) has no attribute and no to-one relationship \"\(name)\"")
+        report(path, "\(entity.name) has no stored attribute and no to-one relationship \"\(name)\"")
       }
     }
     if Set(names).count != names.count { report(path, "names a property twice") }
@@ -226,11 +244,14 @@ struct ModelLinker {
     var propertyNumbers = [String: PropertyNumber]()
     for entity in sorted {
       entityNumbers[entity.name] = EntityNumber(entityNumbers.count + 1)
-      let names = entity.attributes.map(\.name) + entity.relationships.map(\.name)
+      let names =
+        entity.attributes.filter { !$0.isTransient }.map(\.name) + entity.relationships.map(\.name)
+        + positions(of: entity).map(\.name)
       for name in names.sorted(by: { Bytes.order($0, $1) == .ascending }) {
         propertyNumbers["\(entity.name).\(name)"] = PropertyNumber(propertyNumbers.count + 1)
       }
     }
+    numberTransients(of: sorted, &propertyNumbers)
     let number = { (name: String) in entityNumbers[name] ?? 0 }
     return draft.entities.map { entity in
       let line = lineage(of: entity)
@@ -248,7 +269,8 @@ struct ModelLinker {
       return Entity(
         number: number(entity.name), name: entity.name, documentation: entity.documentation,
         isAbstract: entity.isAbstract, parent: entity.parent.map(number), root: number(line[0].name),
-        family: family.map { number($0.name) }, properties: properties, uniquenessConstraints: unique, slotCount: slot)
+        family: family.map { number($0.name) }, properties: properties, uniquenessConstraints: unique, slotCount: slot,
+        composites: linkedComposites(of: line, properties, owner: number))
     }
   }
 
@@ -258,7 +280,7 @@ struct ModelLinker {
   ) -> [Property] {
     // Slots follow the names, not the file: models with equal hashes have equal images.
     let stored =
-      entity.attributes.map(\.name)
+      entity.attributes.filter { !$0.isTransient }.map(\.name) + positions(of: entity).map(\.name)
       + entity.relationships.filter { storage(of: $0, in: entity) != .inverse }.map(\.name)
     var slots = [String: Int]()
     for name in stored.sorted(by: { Bytes.order($0, $1) == .ascending }) {
@@ -274,13 +296,9 @@ struct ModelLinker {
         ))
     }
     for draft in entity.attributes {
-      let constant = { (name: String) in draft.json[name].flatMap { value($0, of: draft) } ?? .null }
-      let attribute = Attribute(
-        kind: draft.kind, defaultValue: constant("default"), minimum: constant("minimum"),
-        maximum: constant("maximum"), minimumLength: draft.minimumLength, maximumLength: draft.maximumLength,
-        cases: draft.enumeration.flatMap { enumerations[$0]?.cases } ?? [], enumeration: draft.enumeration,
-        assignment: draft.assignment, isIndexed: draft.isIndexed, isFullText: draft.isFullText)
-      add(draft.name, draft.documentation, isOptional: draft.isOptional, isStored: true, .attribute(attribute))
+      add(
+        draft.name, draft.documentation, isOptional: draft.isOptional, isStored: !draft.isTransient,
+        .attribute(linkedAttribute(draft, derivation(of: draft, in: entity, propertyNumbers))))
     }
     for draft in entity.relationships {
       let storage = storage(of: draft, in: entity)
@@ -288,12 +306,30 @@ struct ModelLinker {
         destination: entityNumbers[draft.destination] ?? 0,
         inverse: propertyNumbers["\(draft.destination).\(draft.inverse)"] ?? 0, isToMany: draft.isToMany,
         deleteRule: draft.deleteRule, minimumCount: draft.minimumCount, maximumCount: draft.maximumCount,
-        storage: storage)
+        storage: storage, isOrdered: draft.isOrdered,
+        position: positionName(of: draft, in: entity).flatMap { propertyNumbers[$0] })
       add(
         draft.name, draft.documentation, isOptional: draft.isOptional, isStored: storage != .inverse,
         .relationship(relationship))
     }
+    for position in positions(of: entity) {
+      add(
+        position.name, position.documentation, isOptional: true, isStored: true, .attribute(Self.positionAttribute))
+    }
     return properties
+  }
+
+  func linkedAttribute(
+    _ draft: ModelDraft.Attribute, _ derivation: Attribute.Derivation? = nil
+  ) -> Attribute {
+    let constant = { (name: String) in draft.json[name].flatMap { value($0, of: draft) } ?? .null }
+    return Attribute(
+      kind: draft.kind, defaultValue: constant("default"), minimum: constant("minimum"),
+      maximum: constant("maximum"), minimumLength: draft.minimumLength, maximumLength: draft.maximumLength,
+      cases: draft.enumeration.flatMap { enumerations[$0]?.cases } ?? [], enumeration: draft.enumeration,
+      assignment: draft.assignment, isIndexed: draft.isIndexed, isFullText: draft.isFullText,
+      pattern: draft.pattern, expression: draft.pattern.flatMap { expressions[$0] },
+      isTransient: draft.isTransient, derivation: derivation)
   }
 
   private func storage(of relationship: ModelDraft.Relationship, in entity: ModelDraft.Entity) -> Relationship.Storage {
@@ -301,6 +337,7 @@ struct ModelLinker {
     guard let destination = byName[relationship.destination],
       let inverse = destination.relationships.first(where: { $0.name == relationship.inverse }), inverse.isToMany
     else { return .inverse }
+    if relationship.isOrdered != inverse.isOrdered { return relationship.isOrdered ? .members : .inverse }
     // Of a many-to-many, the side that the file declares first lists the members.
     let order = draft.entities.flatMap { entity in entity.relationships.map { "\(entity.name).\($0.name)" } }
     let here = order.firstIndex(of: "\(entity.name).\(relationship.name)") ?? 0

@@ -2,7 +2,7 @@ extension Model {
   /// Reads a model file (docs/model-format.md) and checks it whole: every mistake is reported, not only the first.
   ///
   /// Three passes: the syntax of each part, with its path; then names, inheritance and inverses across the file; and
-  /// only for a file without mistakes, numbers and slots.
+  /// only for a file without mistakes, numbers and slots, and what is written in the predicate language.
   public convenience init(parsing bytes: some Collection<UInt8>) throws(ModelError) {
     let bytes = Array(bytes)
     guard bytes.count <= Self.maximumFileSize else {
@@ -22,12 +22,20 @@ extension Model {
     var linker = ModelLinker(draft: draft)
     linker.check()
     guard linker.mistakes.isEmpty else { throw ModelError(mistakes: linker.mistakes) }
+    let enumerations = draft.enumerations.map {
+      Enumeration(name: $0.name, documentation: $0.documentation, cases: $0.cases)
+    }
+    let source = String(decoding: bytes, as: UTF8.self)
+    let linked = Model(
+      name: draft.name, version: draft.version, documentation: draft.documentation, enumerations: enumerations,
+      entities: linker.entities(), source: source, composites: linker.composites())
+    var parser = ModelPartsParser(draft: linker.draft, model: linked)
+    parser.run()
+    guard parser.mistakes.isEmpty else { throw ModelError(mistakes: parser.mistakes) }
     self.init(
-      name: draft.name, version: draft.version, documentation: draft.documentation,
-      enumerations: draft.enumerations.map {
-        Enumeration(name: $0.name, documentation: $0.documentation, cases: $0.cases)
-      },
-      entities: linker.entities(), source: String(decoding: bytes, as: UTF8.self))
+      name: draft.name, version: draft.version, documentation: draft.documentation, enumerations: enumerations,
+      entities: linked.entities, source: source,
+      composites: linked.composites, parts: parser.parts)
   }
 
   /// A model file's size in bytes, at most.
@@ -44,18 +52,28 @@ struct ModelDraft {
     var attributes: [Attribute]
     var relationships: [Relationship]
     var unique: [[String]]
+    var rules: [Rule]
+    var composites = [CompositeAttribute]()
   }
   struct Attribute {
     var name, documentation, path: String
     var isOptional: Bool
+    /// Of a composite attribute it means nothing.
     var kind: GraphModel.Attribute.Kind
+    var isComposite: Bool
+    var composite: String?
+    /// Of a composite, in the place where an entity has one.
+    var isMember = false
     var enumeration: String?
     var json: JSON
     var minimumLength: Int?
     var maximumLength: Int?
+    var pattern: String?
     var assignment: GraphModel.Attribute.Assignment?
     var isIndexed: Bool
     var isFullText: Bool
+    var isTransient: Bool
+    var derived: String?
   }
   struct Relationship {
     var name, documentation, path: String
@@ -65,17 +83,20 @@ struct ModelDraft {
     var deleteRule: GraphModel.Relationship.DeleteRule
     var minimumCount: Int?
     var maximumCount: Int?
+    var isOrdered = false
   }
 
   var name = ""
   var version = 0
   var documentation = ""
   var enumerations = [Enumeration]()
+  var composites = [Composite]()
   var entities = [Entity]()
+  var fetchRequests = [FetchRequest]()
 }
 
 /// The first pass: the shape of the file.
-private struct ModelReader {
+struct ModelReader {
   var mistakes = [ModelError.Mistake]()
 
   mutating func model(_ json: JSON) -> ModelDraft {
@@ -91,7 +112,9 @@ private struct ModelReader {
     top.use("$schema")
     draft.documentation = top.string("documentation") ?? ""
     for (item, path) in top.array("enumerations") { draft.enumerations.append(enumeration(item, path)) }
+    for (item, path) in top.array("composites") { draft.composites.append(composite(item, path)) }
     for (item, path) in top.array("entities", required: true) { draft.entities.append(entity(item, path)) }
+    for (item, path) in top.array("fetchRequests") { draft.fetchRequests.append(fetchRequest(item, path)) }
     top.finish(&mistakes)
     return draft
   }
@@ -118,7 +141,7 @@ private struct ModelReader {
     var entity = ModelDraft.Entity(
       name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
       isAbstract: fields.bool("abstract") ?? false, parent: fields.string("parent"), attributes: [], relationships: [],
-      unique: [])
+      unique: [], rules: [])
     for (item, path) in fields.array("attributes") { entity.attributes.append(attribute(item, path)) }
     for (item, path) in fields.array("relationships") { entity.relationships.append(relationship(item, path)) }
     for (item, path) in fields.array("unique") {
@@ -130,19 +153,24 @@ private struct ModelReader {
       }
       entity.unique.append(names)
     }
+    for (item, path) in fields.array("rules") { entity.rules.append(rule(item, path)) }
     fields.finish(&mistakes)
     return entity
   }
 
-  private mutating func attribute(_ json: JSON, _ path: String) -> ModelDraft.Attribute {
+  mutating func attribute(_ json: JSON, _ path: String) -> ModelDraft.Attribute {
     var fields = Fields(json, path: path, in: &mistakes)
+    let type = fields.attributeType()
     let attribute = ModelDraft.Attribute(
       name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
       isOptional: fields.bool("optional") ?? false,
-      kind: fields.choice("type", required: true) ?? .string, enumeration: fields.string("enumeration"), json: json,
+      kind: type ?? .string, isComposite: type == nil, composite: fields.string("composite"),
+      enumeration: fields.string("enumeration"), json: json,
       minimumLength: fields.integer("minimumLength"), maximumLength: fields.integer("maximumLength"),
-      assignment: fields.choice("assigned"), isIndexed: fields.bool("indexed") ?? false,
-      isFullText: fields.bool("fullText") ?? false)
+      pattern: fields.string("pattern"), assignment: fields.choice("assigned"),
+      isIndexed: fields.bool("indexed") ?? false,
+      isFullText: fields.bool("fullText") ?? false, isTransient: fields.bool("transient") ?? false,
+      derived: fields.string("derived"))
     for name in ["default", "minimum", "maximum"] { fields.use(name) }
     fields.finish(&mistakes)
     return attribute
@@ -150,19 +178,20 @@ private struct ModelReader {
 
   private mutating func relationship(_ json: JSON, _ path: String) -> ModelDraft.Relationship {
     var fields = Fields(json, path: path, in: &mistakes)
-    let relationship = ModelDraft.Relationship(
+    var relationship = ModelDraft.Relationship(
       name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
       isOptional: fields.bool("optional") ?? true, destination: fields.string("destination", required: true) ?? "",
       inverse: fields.string("inverse", required: true) ?? "", isToMany: fields.bool("toMany") ?? false,
       deleteRule: fields.choice("deleteRule") ?? .nullify, minimumCount: fields.integer("minimumCount"),
       maximumCount: fields.integer("maximumCount"))
+    relationship.isOrdered = fields.bool("ordered") ?? false
     fields.finish(&mistakes)
     return relationship
   }
 }
 
 /// Reads one JSON object's members, collecting mistakes; `finish` reports members nobody asked for.
-private struct Fields {
+struct Fields {
   private let json: JSON
   private let path: String
   private var used = Set<String>()
@@ -222,7 +251,18 @@ private struct Fields {
   mutating func choice<Choice: RawRepresentable & CaseIterable>(_ name: String, required: Bool = false) -> Choice?
   where Choice.RawValue == String {
     let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-    return value(name, required: required, "one of \(choices)") { $0.stringValue.flatMap(Choice.init(rawValue:)) }
+    return value(name, required: required, "one of \(choices)") { json in
+      Choice.allCases.first { $0.rawValue == json.stringValue }
+    }
+  }
+
+  /// Nil for a composite, and for what is no type at all, which is reported.
+  mutating func attributeType() -> Attribute.Kind? {
+    let choices = (Attribute.Kind.allCases.map(\.rawValue) + ["composite"]).joined(separator: ", ")
+    return value("type", required: true, "one of \(choices)") { json -> Attribute.Kind?? in
+      guard let name = json.stringValue else { return nil }
+      return name == "composite" ? .some(nil) : Attribute.Kind(rawValue: name).map { .some($0) }
+    } ?? nil
   }
 
   mutating func array(_ name: String, required: Bool = false) -> [(JSON, String)] {

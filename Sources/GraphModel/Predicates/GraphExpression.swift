@@ -70,6 +70,13 @@ extension GraphExpression {
     }
   }
 
+  /// Whether answering it takes a full-text index.
+  public var searchesText: Bool {
+    var found = false
+    forEachSubquery { found = found || $0.searchesText }
+    return found
+  }
+
   /// Every path that is read, those inside subqueries aside; a subquery's own way counts as one that ends at ids.
   public var paths: [GraphPredicate.Path] {
     switch self {

@@ -1,6 +1,11 @@
 extension GraphPredicate {
   /// The canonical text form: parsing it gives this predicate back. It is what travels, and what tells equal queries.
   public func text(in model: Model) -> String { PredicateWriter(model: model).text(self, depth: 0) }
+
+  /// The text form with `?` for every constant: what many predicates have in common, and nobody's contents.
+  public func textWithoutConstants(in model: Model) -> String {
+    PredicateWriter(model: model, hidesConstants: true).text(self, depth: 0)
+  }
 }
 
 extension GraphExpression {
@@ -11,6 +16,7 @@ extension GraphExpression {
 /// Writes the text form. What a SUBQUERY judges is called `$x1`, `$x2`, … by its depth.
 struct PredicateWriter {
   let model: Model
+  var hidesConstants = false
 
   func text(_ predicate: GraphPredicate, depth: Int) -> String {
     switch predicate {
@@ -49,6 +55,7 @@ struct PredicateWriter {
     }
     switch comparison.right {
     case .value(let value): parts.append(literal(value))
+    case .list where hidesConstants: parts.append("{?}")
     case .list(let values): parts.append("{" + values.map(literal).joined(separator: ", ") + "}")
     case .expressions(let operands):
       let texts = operands.map { operand in
@@ -126,6 +133,7 @@ struct PredicateWriter {
   private func plain(_ value: Value, _ kind: Attribute.Kind?) -> String {
     switch value {
     case .null: "NULL"
+    case _ where hidesConstants: "?"
     case .bool(let value): value ? "TRUE" : "FALSE"
     case .integer(let number): "\(number)"
     case .double(let number): "\(number)"

@@ -50,6 +50,7 @@ public indirect enum GraphPredicate: Hashable, Sendable {
     /// The other side: of one value, or the list of `IN` and `BETWEEN`.
     public var right: GraphExpression
 
+    /// A comparison of two expressions; the parser's rules about types are not checked here.
     public init(
       _ quantifier: Quantifier = .one, _ left: GraphExpression, _ comparator: Comparator, _ right: GraphExpression,
       options: StringOptions = []
@@ -61,6 +62,7 @@ public indirect enum GraphPredicate: Hashable, Sendable {
       self.right = right
     }
 
+    /// A comparison of what a path leads to.
     public init(
       _ quantifier: Quantifier = .one, _ path: Path, _ comparator: Comparator, _ right: GraphExpression,
       options: StringOptions = []
@@ -102,6 +104,7 @@ public indirect enum GraphPredicate: Hashable, Sendable {
     /// What is read at the end.
     public var end: End
 
+    /// A path from the object itself, or from one around a subquery.
     public init(level: Int = 0, hops: [PropertyNumber] = [], end: End) {
       self.level = level
       self.hops = hops

@@ -4,6 +4,14 @@ public protocol ImageSource {
   func image(of id: ObjectID) -> ObjectImage?
   /// The objects whose stored relationship `property` refers to `id`.
   func referrers(to id: ObjectID, through property: Property) -> [ObjectID]
+  /// How many those are.
+  func referrerCount(to id: ObjectID, through property: Property) -> Int
+}
+
+extension ImageSource {
+  public func referrerCount(to id: ObjectID, through property: Property) -> Int {
+    referrers(to: id, through: property).count
+  }
 }
 
 /// For predicates that read an object's own image only.
@@ -46,6 +54,11 @@ struct PathHop: Sendable {
     if let inverse { return source.referrers(to: id, through: inverse) }
     let object = id == image.id ? image : source.image(of: id)
     return object?[property].objectIDs ?? []
+  }
+
+  func count(of id: ObjectID, _ image: ObjectImage, _ source: any ImageSource) -> Int {
+    if let inverse { return source.referrerCount(to: id, through: inverse) }
+    return related(to: id, image, source).count
   }
 }
 
@@ -112,7 +125,7 @@ struct PathReader: Sendable {
     guard let id else { return .null }
     switch end {
     case .identifier: return .object(id)
-    case .count(let hop): return .integer(Int64(hop.related(to: id, image, source).count))
+    case .count(let hop): return .integer(Int64(hop.count(of: id, image, source)))
     case .aggregate(let aggregate, let hop, let attribute, let zero):
       let values = hop.related(to: id, image, source).map { source.image(of: $0)?[attribute] ?? .null }
       return Arithmetic.aggregate(aggregate, values, zero: zero)

@@ -237,7 +237,7 @@ extension PredicateParser {
   // MARK: - Paths
 
   /// - Parameter index: the scope that the path starts from.
-  private mutating func path(
+  mutating func path(
     _ parts: ArraySlice<Substring>, from index: Int
   ) throws(PredicateSyntaxError) -> Operand {
     var parts = parts

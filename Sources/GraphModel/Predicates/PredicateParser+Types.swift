@@ -163,6 +163,7 @@ extension PredicateParser {
 }
 
 extension GraphValueType {
+  /// The type of such an attribute's values: texts of every sort are strings.
   public init(_ kind: Attribute.Kind) {
     switch kind {
     case .bool: self = .bool

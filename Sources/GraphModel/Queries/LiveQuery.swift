@@ -3,11 +3,12 @@
 public struct LiveQuery: Hashable, Sendable {
   /// Objects of this entity and of all that inherit from it.
   public var entity: EntityNumber
-  /// Which of them; it may read an object's own properties only.
+  /// Which of them; paths may lead through relationships.
   public var predicate: GraphPredicate
   /// Deltas carry whole objects rather than changed properties, for clients that hold no copy.
   public var wholeObjects: Bool
 
+  /// Without a predicate, all objects of the entity.
   public init(entity: EntityNumber, predicate: GraphPredicate = .always, wholeObjects: Bool = false) {
     self.entity = entity
     self.predicate = predicate

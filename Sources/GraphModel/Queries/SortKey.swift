@@ -7,6 +7,7 @@ public struct SortKey: Hashable, Sendable {
   /// How people would order the strings; nil for the order of their bytes.
   public var collation: Collation?
 
+  /// By what a path leads to.
   public init(_ path: GraphPredicate.Path, ascending: Bool = true, collation: Collation? = nil) {
     self.path = path
     self.ascending = ascending
@@ -23,6 +24,7 @@ public struct SortKey: Hashable, Sendable {
 public struct SortOrder: Sendable {
   private let keys: [(read: ExpressionEvaluator, key: SortKey)]
 
+  /// Resolves the keys' paths once.
   public init(_ keys: [SortKey], model: Model) {
     self.keys = keys.map { (ExpressionEvaluator(.path($0.path), model: model), $0) }
   }

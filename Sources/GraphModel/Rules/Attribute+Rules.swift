@@ -45,6 +45,9 @@ extension Attribute {
         broken.append(("maximumLength", "has \(length) bytes and takes \(maximumLength)"))
       }
     }
+    if let expression, let pattern, case .string(let text) = value, !expression.matchesWhole(text) {
+      broken.append(("pattern", "does not match \(pattern)"))
+    }
     return broken
   }
 }

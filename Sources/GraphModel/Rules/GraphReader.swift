@@ -16,6 +16,13 @@ public protocol GraphReader {
   /// The objects whose stored relationship `property` refers to `id`, in ascending order.
   func referrers(to id: ObjectID, through property: Property) throws -> [ObjectID]
 
+  /// Members of an ordered relationship that hold their places themselves: the objects whose stored to-one `reference`
+  /// is `parent`, by place. Those behind `place`, or before it, the nearest first; from the beginning, or the end, for
+  /// nil.
+  func members(
+    of parent: ObjectID, through reference: Property, beyond place: MemberPlace?, ascending: Bool, limit: Int
+  ) throws -> [MemberPlace]
+
   /// What happened to the object after `revision`, oldest first.
   func history(of id: ObjectID, after revision: Revision) throws -> [PastChange]
 
@@ -38,13 +45,26 @@ public struct PastChange: Sendable {
   public var kind: ObjectChange.Kind
   /// For an update, what changed.
   public var edits: [Edit]
+  /// For each edit the one that takes it back, from the property as the change left it.
+  public var reversals: [Edit]
+  /// Of the edits, places that changed only to make room for others.
+  public var spacing: [PropertyNumber]
 
-  public init(revision: Revision, author: String, replica: UniqueID, kind: ObjectChange.Kind, edits: [Edit]) {
+  /// Whether nothing happened that anybody meant: the object stands where it stood, with more room around it.
+  public var isSpacing: Bool { kind == .updated && edits.allSatisfy { spacing.contains($0.property) } }
+
+  /// A change as history tells it.
+  public init(
+    revision: Revision, author: String, replica: UniqueID, kind: ObjectChange.Kind, edits: [Edit],
+    reversals: [Edit] = [], spacing: [PropertyNumber] = []
+  ) {
     self.revision = revision
     self.author = author
     self.replica = replica
     self.kind = kind
     self.edits = edits
+    self.reversals = reversals
+    self.spacing = spacing
   }
 }
 

@@ -44,7 +44,8 @@ extension TransactionPlanner {
   private mutating func keeps(_ draft: Draft, against change: Change) throws -> Bool {
     guard let before = draft.before, before.revision > change.base, change.base > 0 else { return false }
     let past = try reader.history(of: before.id, after: change.base)
-    guard let last = past.last(where: { $0.replica != transaction.id.replica }) else { return false }
+    let others = past.filter { $0.replica != transaction.id.replica && $0.isSomebodysEdit(in: model) }
+    guard let last = others.last else { return false }
     let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
     conflicts.append(
       Conflict(kind: .changed, id: before.id, author: last.author, revision: last.revision, mineWon: mineWins))
@@ -70,6 +71,7 @@ extension TransactionPlanner {
       if inverseRelationship.isToMany {
         draft.after[inverse] = .objects(draft.after[inverse].objectIDs.filter { $0 != id })
       } else {
+        withdraw(draft, through: inverse)
         draft.after[inverse] = .null
       }
     }

@@ -6,7 +6,21 @@ extension TransactionPlanner {
       let name = model.property(edit.property)?.name ?? "number \(edit.property)"
       throw Refusal(.malformed, "\(draft.entity.name) has no property \(name)")
     }
+    guard property.attribute?.isTransient != true else {
+      throw Refusal(.malformed, "\(draft.entity.name).\(property.name) is transient: no store has it")
+    }
+    if property.attribute?.isDerived == true {
+      // What comes back is derived anew.
+      guard !isRevival else { return }
+      violate(
+        id, property, "assigned", .null,
+        "\(draft.entity.name).\(property.name) is derived: the rules set it, not a client")
+      return
+    }
     switch (property.kind, edit.action) {
+    case (.attribute(let attribute), .set(let value))
+    where attribute.assignment == .position && (isRevival || isUndo):
+      restore(value, property, of: draft)
     case (.attribute(let attribute), .set(let value)):
       set(value, property, attribute, of: draft, isInsert: isInsert, isRevival: isRevival)
     case (.attribute(let attribute), .splice(let splices)):
@@ -18,10 +32,11 @@ extension TransactionPlanner {
         throw Refusal(.malformed, "a splice of \(draft.entity.name).\(property.name) does not fit the text")
       }
       // Recorded as they are only when they speak of the text before the transaction; else the difference is computed.
+      // Moved over many others they may have come to more pieces than a message takes.
       let isFirst =
         !isInsert && draft.before?[property].stringValue != nil && draft.before?[property] == draft.after[property]
       draft.after[property] = .string(new)
-      draft.splices[property.number] = isFirst ? splices : nil
+      draft.splices[property.number] = isFirst && splices.count <= Edit.maximumSplices ? splices : nil
     case (.relationship(let relationship), .set(let value)) where !relationship.isToMany:
       try setReference(value, property, relationship, of: id)
     case (.relationship(let relationship), .set(.objects(let ids))):
@@ -31,6 +46,7 @@ extension TransactionPlanner {
       for other in present where !wantedSet.contains(other) { try disconnect(id, other, property, relationship) }
       let presentSet = Set(present)
       for other in wanted where !presentSet.contains(other) { try connect(id, other, property, relationship) }
+      if relationship.isOrdered, violations.isEmpty { try arrange(wanted, property, relationship, of: id) }
     case (.relationship(let relationship), .members(let added, let removed)) where relationship.isToMany:
       for other in removed {
         guard let other = permanent(other) else { continue }
@@ -39,6 +55,8 @@ extension TransactionPlanner {
       for other in added {
         try connect(id, destination(other, of: property, relationship, owner: id), property, relationship)
       }
+    case (.relationship(let relationship), .place(let others, let anchor)) where relationship.isOrdered:
+      try place(others, after: anchor, property, relationship, of: id)
     default:
       throw Refusal(.malformed, "\(draft.entity.name).\(property.name) can't be edited in this way")
     }
@@ -48,7 +66,7 @@ extension TransactionPlanner {
     _ value: Value, _ property: Property, _ attribute: Attribute, of draft: Draft, isInsert: Bool, isRevival: Bool
   ) {
     let id = draft.after.id
-    if let assignment = attribute.assignment, !isRevival, !(isInsert && assignment != .sequence) {
+    if let assignment = attribute.assignment, !isRevival, !(isInsert && [.created, .updated].contains(assignment)) {
       violate(
         id, property, "assigned", value, "\(draft.entity.name).\(property.name) is set by the server, not by a client")
       return
@@ -67,7 +85,7 @@ extension TransactionPlanner {
 
   /// The permanent id of an object that a relationship is to name; violations are noted, and nil's place is taken by
   /// the id as given, which is never written because a violation refuses the transaction.
-  private mutating func destination(
+  mutating func destination(
     _ other: ObjectID, of property: Property, _ relationship: Relationship, owner: ObjectID
   ) throws -> ObjectID {
     guard let other = permanent(other) else {
@@ -140,18 +158,21 @@ extension TransactionPlanner {
   private mutating func write(
     _ other: ObjectID, into property: Property, _ relationship: Relationship, of id: ObjectID
   ) throws {
-    noteCount(of: property, relationship, id)
+    recordCount(of: property, relationship, id)
     switch relationship.storage {
     case .inverse: break
     case .reference:
       guard let draft = try touch(id) else { return }
+      let isNew = draft.after[property].objectID != other
       draft.after[property] = .object(other)
+      if isNew { try append(draft, to: other, through: property) }
       gainedReferrers[Reference(target: other, property: property.number), default: []].append(id)
     case .members:
       guard let draft = try touch(id) else { return }
       var ids = draft.after[property].objectIDs
       guard !ids.contains(other) else { return }
-      ids.insert(other, at: ids.firstIndex { other < $0 } ?? ids.endIndex)
+      let place = relationship.isOrdered ? nil : ids.firstIndex { other < $0 }
+      ids.insert(other, at: place ?? ids.endIndex)
       draft.after[property] = .objects(ids)
       gainedReferrers[Reference(target: other, property: property.number), default: []].append(id)
     }
@@ -160,13 +181,14 @@ extension TransactionPlanner {
   private mutating func erase(
     _ other: ObjectID, from property: Property, _ relationship: Relationship, of id: ObjectID
   ) throws {
-    noteCount(of: property, relationship, id)
+    recordCount(of: property, relationship, id)
     switch relationship.storage {
     case .inverse: break
     case .reference:
       guard let draft = try touch(id), draft.entity.property(property.number) != nil,
         draft.after[property].objectID == other
       else { return }
+      withdraw(draft, through: property)
       draft.after[property] = .null
     case .members:
       guard let draft = try touch(id), draft.entity.property(property.number) != nil else { return }
@@ -174,12 +196,13 @@ extension TransactionPlanner {
     }
   }
 
-  private mutating func noteCount(of property: Property, _ relationship: Relationship, _ id: ObjectID) {
+  private mutating func recordCount(of property: Property, _ relationship: Relationship, _ id: ObjectID) {
     guard relationship.minimumCount != nil || relationship.maximumCount != nil else { return }
     countsToCheck[id, default: []].insert(property.number)
   }
 
-  /// The objects at the other end of a relationship as the transaction will leave it, in ascending order.
+  /// The objects at the other end of a relationship as the transaction will leave it; in ascending order unless the
+  /// relationship lists them in one of its own.
   func related(to id: ObjectID, through property: Property) throws -> [ObjectID] {
     guard let relationship = property.relationship else { return [] }
     if relationship.storage != .inverse {

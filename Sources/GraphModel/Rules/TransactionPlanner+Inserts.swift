@@ -76,13 +76,58 @@ extension TransactionPlanner {
     for edit in change.edits { try apply(edit, to: draft, isInsert: true, isRevival: change.kind == .revive) }
   }
 
-  /// The insert met an object with its key: what it says is an edit of that object, or is dropped.
+  /// The insert met an object with its key and is an edit of that object now. What it adds to to-manys merges; where
+  /// its values differ the policy decides: `objectTrump` for what the insert says, `overwrite` for the whole object
+  /// with an insert's defaults, while `storeTrump` and `rollback` keep what is there.
   mutating func mergeIntoExisting(_ change: Change) throws {
     guard let known = identities[change.id], let draft = try touch(known) else { return }
-    guard transaction.policy == .objectTrump || transaction.policy == .overwrite else { return }
-    for edit in change.edits {
-      guard model.property(edit.property)?.attribute?.assignment == nil else { continue }
-      try apply(edit, to: draft, isInsert: false)
+    let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
+    var edits = change.edits.filter { model.property($0.property)?.attribute?.assignment == nil }
+    if transaction.policy == .overwrite, draft.before != nil { edits += unsaid(by: change, draft.entity) }
+    for edit in edits {
+      guard let property = draft.entity.property(edit.property) else {
+        try apply(edit, to: draft, isInsert: false)
+        continue
+      }
+      if property.relationship?.isToMany == true {
+        guard transaction.policy != .rollback else { continue }
+        // A new object has none yet: a list is what it adds.
+        var adds = edit
+        if case .set(let value) = edit.action { adds.action = .members(added: value.objectIDs, removed: []) }
+        try apply(adds, to: draft, isInsert: false)
+        continue
+      }
+      let differs = try recordDifference(edit, property, of: draft, mineWon: mineWins)
+      if differs, mineWins { try apply(edit, to: draft, isInsert: false) }
     }
+  }
+
+  /// The defaults and nulls that an insert gets without saying so.
+  private func unsaid(by change: Change, _ entity: Entity) -> [Edit] {
+    let said = Set(change.edits.map(\.property))
+    return zip(entity.storedProperties, entity.initialValues).compactMap { property, value in
+      guard !said.contains(property.number), property.attribute?.assignment == nil,
+        property.relationship?.isToMany != true
+      else { return nil }
+      return Edit(property.number, .set(value))
+    }
+  }
+
+  /// Whether an insert's edit would change the object that it met; noted as a conflict then.
+  private mutating func recordDifference(
+    _ edit: Edit, _ property: Property, of draft: Draft, mineWon: Bool
+  ) throws -> Bool {
+    guard case .set(let value) = edit.action else { return true }
+    // What the type refuses is refused where it is applied, and a reference is compared by what it will be.
+    let wanted =
+      property.attribute.map { $0.checked(value) } ?? value.objectID.flatMap { permanent($0) }.map(Value.object)
+    guard draft.after[property] != wanted ?? value else { return false }
+    guard let stored = draft.before else { return true }
+    let past = try reader.history(of: stored.id, after: 0)
+    let last = past.last { change in
+      change.kind == .inserted || change.edits.contains { $0.property == property.number }
+    }
+    record(property.number, of: stored, mine: wanted ?? value, last, mineWon: mineWon, kind: .unique)
+    return true
   }
 }

@@ -5,75 +5,120 @@ extension TransactionPlanner {
       throw Refusal(.malformed, "an update names a temporary id that this transaction does not insert")
     }
     guard let draft = try touch(named) else { return try reportMissing(named) }
+    let id = draft.after.id
+    // Decided whole, with all changes of the object, when the first of them came.
+    if contested[id] != nil { return try resolveWhole(draft) }
     // At or below the base there is nothing to compare.
     guard let before = draft.before, before.revision > change.base else {
       for edit in change.edits { try apply(edit, to: draft, isInsert: false) }
       return
     }
-    // With its concrete entity, whatever the client believed.
-    let id = before.id
     let past = try reader.history(of: id, after: change.base)
-    // What was deleted meanwhile and came back is not what the edit was made on.
-    if change.base > 0, let revival = past.first(where: { $0.kind == .inserted }) {
-      conflicts.append(
-        Conflict(kind: .deleted, id: id, author: revival.author, revision: revival.revision, mineWon: false))
-      return
-    }
-    let edits = merge(change.edits, of: before, past: past)
-    for edit in edits { try apply(edit, to: draft, isInsert: false) }
+    if recordRevival(of: id, in: past, after: change.base) { return }
+    for edit in merge(change.edits, of: before, past: past) { try apply(edit, to: draft, isInsert: false) }
+  }
+
+  /// What was deleted meanwhile and came back is not what the edit was made on.
+  mutating func recordRevival(of id: ObjectID, in past: [PastChange], after base: Revision) -> Bool {
+    guard base > 0, let revival = past.first(where: { $0.kind == .inserted }) else { return false }
+    conflicts.append(
+      Conflict(kind: .deleted, id: id, author: revival.author, revision: revival.revision, mineWon: false))
+    return true
   }
 
   /// The edits that remain once others' are considered; conflicts are noted on the way.
   private mutating func merge(_ edits: [Edit], of stored: ObjectImage, past: [PastChange]) -> [Edit] {
     var remaining = [Edit]()
-    var lost = false
     for edit in edits {
-      let all = past.filter { $0.edits.contains { $0.property == edit.property } }
-      // A replica's own commits come in order, so it has no conflict with itself; its splices speak of the base all the same.
-      var theirs = all.filter { $0.replica != transaction.id.replica }
-      if case .splice = edit.action { theirs = all }
-      guard let last = theirs.last, let property = model.property(edit.property) else {
-        remaining.append(edit)
-        continue
-      }
-      switch edit.action {
-      case .members: remaining.append(edit)
-      case .splice(let splices):
-        if let rebased = rebase(splices, over: theirs, property: edit.property) {
-          remaining.append(Edit(edit.property, .splice(rebased)))
-        } else {
-          lost = note(edit, of: stored, property, last) || lost
-          if transaction.policy == .overwrite || transaction.policy == .objectTrump { remaining.append(edit) }
-        }
-      case .set(let value):
-        if stored[property] == value { continue }
-        let mineWins = note(edit, of: stored, property, last)
-        lost = lost || !mineWins
-        if mineWins { remaining.append(edit) }
+      switch compare(edit, with: stored, past: past) {
+      case .merged(let edit): remaining.append(edit)
+      case .settled: break
+      case .conflicting(let wanted, let last):
+        let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
+        record(edit.property, of: stored, mine: wanted, last, mineWon: mineWins)
+        if mineWins { remaining.append(Edit(edit.property, .set(wanted))) }
       }
     }
-    return lost && transaction.policy == .rollback ? [] : remaining
+    return remaining
   }
 
-  /// Notes a conflict; true when the transaction's side prevails.
-  private mutating func note(_ edit: Edit, of stored: ObjectImage, _ property: Property, _ last: PastChange) -> Bool {
-    let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
-    var mine = Value.null
-    if case .set(let value) = edit.action { mine = value }
+  /// What an edit is beside what others did to the same property.
+  enum Comparison {
+    /// It can be made as it is here.
+    case merged(Edit)
+    /// Both sides wanted the same.
+    case settled
+    /// The value that the transaction wants, and the last change in its way.
+    case conflicting(wanted: Value, last: PastChange)
+  }
+
+  func compare(_ edit: Edit, with stored: ObjectImage, past: [PastChange]) -> Comparison {
+    // A derived attribute nobody may edit: it is refused, and no conflict.
+    guard let property = model.property(edit.property), property.attribute?.isDerived != true else {
+      return .merged(edit)
+    }
+    let all = past.filter { $0.edits.contains { $0.property == edit.property } }
+    // A replica's own commits come in order, so it has no conflict with itself.
+    guard let last = all.last(where: { $0.replica != transaction.id.replica }) else {
+      guard case .splice(let splices) = edit.action else { return .merged(edit) }
+      // Its splices speak of the base all the same.
+      return .merged(Edit(edit.property, .splice(rebase(splices, over: all, property: edit.property) ?? splices)))
+    }
+    switch edit.action {
+    // Neither conflicts with anything: what is added and moved stays, and the server's order decides.
+    case .members, .place: return .merged(edit)
+    case .splice(let splices):
+      if let rebased = rebase(splices, over: all, property: edit.property) {
+        return .merged(Edit(edit.property, .splice(rebased)))
+      }
+      let base = value(of: property, in: stored, before: past, keepsOwn: false)
+      return .conflicting(wanted: edit.applied(to: base) ?? .null, last: last)
+    case .set(var value):
+      if case .objects(let ids) = value, property.relationship?.isOrdered == false { value = .objects(ids.sorted()) }
+      return stored[property] == value ? .settled : .conflicting(wanted: value, last: last)
+    }
+  }
+
+  /// A property as it was before `past`, from what it is now.
+  /// - Parameter keepsOwn: whether to stop at what the transaction's own replica committed, for that is what it sees.
+  func value(
+    of property: Property, in stored: ObjectImage, before past: [PastChange], keepsOwn: Bool
+  ) -> Value {
+    var value = stored[property]
+    for change in past.reversed() {
+      for reversal in change.reversals where reversal.property == property.number {
+        if keepsOwn, change.replica == transaction.id.replica { return value }
+        value = reversal.applied(to: value) ?? value
+      }
+    }
+    return value
+  }
+
+  mutating func record(
+    _ property: PropertyNumber, of stored: ObjectImage, mine: Value, _ last: PastChange?, mineWon: Bool,
+    kind: Conflict.Kind = .changed
+  ) {
     conflicts.append(
       Conflict(
-        kind: .changed, id: stored.id, property: property.number, mine: mine, theirs: stored[property],
-        author: last.author, revision: last.revision, mineWon: mineWins))
-    return mineWins
+        kind: kind, id: stored.id, property: property, mine: mine,
+        theirs: model.property(property).map { stored[$0] } ?? .null, author: last?.author ?? "",
+        revision: last?.revision ?? 0, mineWon: mineWon))
   }
 
   /// Nil when one of the others replaced the text as a whole, so that no place in it means anything any more.
-  private func rebase(_ splices: [TextSplice], over past: [PastChange], property: PropertyNumber) -> [TextSplice]? {
+  func rebase(_ splices: [TextSplice], over past: [PastChange], property: PropertyNumber) -> [TextSplice]? {
     var splices = splices
     for change in past {
-      for edit in change.edits where edit.property == property {
-        guard case .splice(let earlier) = edit.action else { return nil }
-        splices = TextSplice.rebase(splices, over: earlier)
+      for (index, edit) in change.edits.enumerated() where edit.property == property {
+        switch edit.action {
+        case .splice(let earlier): splices = TextSplice.rebase(splices, over: earlier)
+        case .set(.string(let text))
+        where change.reversals.indices.contains(index)
+          && change.reversals[index].action == .set(.null):
+          // Null counts as empty: the first words of a text push nobody else's out.
+          splices = TextSplice.rebase(splices, over: [TextSplice(offset: 0, length: 0, insertion: text)])
+        default: return nil
+        }
       }
     }
     return splices

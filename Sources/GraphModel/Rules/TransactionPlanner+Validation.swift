@@ -12,11 +12,19 @@ extension TransactionPlanner {
           draft.after[property] = .integer(next)
           sequences[property.number] = next + 1
         case .created where isMissing: draft.after[property] = .date(now)
-        case .updated where isInsert ? isMissing : draft.before?.values != draft.after.values:
+        case .updated where isInsert ? isMissing : hasChanged(draft):
           draft.after[property] = .date(now)
         default: break
         }
       }
+    }
+  }
+
+  /// Making room for others is no change of the object.
+  private func hasChanged(_ draft: Draft) -> Bool {
+    guard let before = draft.before, !draft.spacing.isEmpty else { return draft.before?.values != draft.after.values }
+    return draft.entity.storedProperties.contains { property in
+      !draft.spacing.contains(property.number) && before[property] != draft.after[property]
     }
   }
 
@@ -107,7 +115,11 @@ extension TransactionPlanner {
         others.append(stored)
       }
       guard let other = others.first else { continue }
-      conflicts.append(Conflict(kind: .unique, id: other))
+      let last = drafts[other] == nil ? try reader.history(of: other, after: 0).last : nil
+      conflicts.append(
+        Conflict(
+          kind: .unique, id: other, property: constraint[0], mine: values[0], theirs: values[0],
+          author: last?.author ?? "", revision: last?.revision ?? 0))
       violations.append(Violation(draft.after.id, meets: constraint, of: owner, value: values[0], model))
     }
   }
@@ -121,7 +133,8 @@ extension TransactionPlanner {
   ) throws -> [Violation] {
     var planner = TransactionPlanner(
       reader: reader, model: reader.model,
-      transaction: Transaction(id: TransactionID(replica: .zero, sequence: 0), changes: []), revision: 0, now: 0)
+      transaction: Transaction(id: TransactionID(replica: .zero, sequence: 0), changes: []), revision: 0, now: 0,
+      isUndo: false)
     for owner in owners { try planner.validateCount(of: owner.property, owner.id) }
     return planner.violations
   }

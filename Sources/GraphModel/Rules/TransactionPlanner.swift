@@ -16,6 +16,8 @@ public struct TransactionPlanner {
     var isDeleted = false
     /// What a text's edits were after merging, so that history and deltas can say them as splices.
     var splices = [PropertyNumber: [TextSplice]]()
+    /// Places that changed only to make room for others.
+    var spacing = Set<PropertyNumber>()
 
     init(entity: Entity, before: ObjectImage? = nil, after: ObjectImage) {
       self.entity = entity
@@ -46,8 +48,12 @@ public struct TransactionPlanner {
   let transaction: Transaction
   let revision: Revision
   let now: Timestamp
+  /// The transaction was made from history: it may set places.
+  let isUndo: Bool
   /// Properties whose unique keys are judged later, when all objects of a batch have theirs.
   var deferredKeys = Set<PropertyNumber>()
+  /// Derived counts are counted anew: members go that are in no draft.
+  var recounts = false
 
   /// The objects touched so far, and their order.
   var drafts = [ObjectID: Draft]()
@@ -61,8 +67,12 @@ public struct TransactionPlanner {
   /// Which objects came to refer to an object in this transaction, for the side of a relationship that stores nothing.
   /// Entries may be out of date: a reader checks them against the drafts.
   var gainedReferrers = [Reference: [ObjectID]]()
+  /// The ordered relationships whose members' places changed.
+  var lists = [Reference: ListChanges]()
   /// The unique keys of the objects that this transaction inserts.
   var insertedKeys = [UniqueKey: ObjectID]()
+  /// Objects that `overwrite` or `rollback` decides whole.
+  var contested = [ObjectID: Contest]()
   /// To-many relationships whose count changed without their owner being touched.
   var countsToCheck = [ObjectID: Set<PropertyNumber>]()
 
@@ -70,16 +80,19 @@ public struct TransactionPlanner {
   /// - Parameters:
   ///   - revision: the revision that the commit will have.
   ///   - now: the time of the commit.
+  ///   - isUndo: the store made the transaction from history; no client did.
   ///   - deferredKeys: properties whose unique keys are not judged here.
+  ///   - recounts: the reader leaves out members that are about to go: derived counts are counted anew.
   ///   - allocate: makes a new permanent id.
   /// - Throws: `Refusal`, or whatever the reader throws.
   public static func plan(
     _ transaction: Transaction, reader: any GraphReader, revision: Revision, now: Timestamp,
-    deferredKeys: Set<PropertyNumber> = [], allocate: (EntityNumber) -> ObjectID
+    isUndo: Bool = false, deferredKeys: Set<PropertyNumber> = [], recounts: Bool = false,
+    allocate: (EntityNumber) -> ObjectID
   ) throws -> TransactionPlan {
     var planner = TransactionPlanner(
-      reader: reader, model: reader.model, transaction: transaction, revision: revision, now: now,
-      deferredKeys: deferredKeys)
+      reader: reader, model: reader.model, transaction: transaction, revision: revision, now: now, isUndo: isUndo,
+      deferredKeys: deferredKeys, recounts: recounts)
     return try planner.run(allocate: allocate)
   }
 
@@ -88,6 +101,7 @@ public struct TransactionPlanner {
     drafts.reserveCapacity(transaction.changes.count)
     let inserted = try identifyInserts(allocate: allocate)
     try refuseIfViolated()
+    try findContested()
     for (change, draft) in zip(transaction.changes, inserted) {
       switch change.kind {
       case .insert, .revive:
@@ -101,8 +115,11 @@ public struct TransactionPlanner {
       throw Refusal(.conflict, sentence(for: conflicts), conflicts: conflicts)
     }
     try refuseIfViolated()
+    try deriveCounts()
     stampAssignedValues()
+    deriveExpressions()
     try validate()
+    validateRules()
     try refuseIfViolated()
     return plan()
   }
@@ -119,7 +136,10 @@ public struct TransactionPlanner {
       } else if let before = draft.before {
         let edits = edits(of: draft, since: before)
         if !edits.isEmpty {
-          changes.append(ObjectChange(kind: .updated, id: id, before: before, after: draft.after, edits: edits))
+          let spacing = edits.map(\.property).filter { draft.spacing.contains($0) }
+          changes.append(
+            ObjectChange(
+              kind: .updated, id: id, before: before, after: draft.after, edits: edits, spacing: spacing))
         }
       } else {
         changes.append(ObjectChange(kind: .inserted, id: id, before: nil, after: draft.after))
@@ -132,8 +152,13 @@ public struct TransactionPlanner {
 
   private func edits(of draft: Draft, since before: ObjectImage) -> [Edit] {
     var edits = [Edit]()
+    // A place among other members is another place, even under the same number.
+    var places = Set<PropertyNumber>()
     for property in draft.entity.properties {
-      guard let slot = property.slot, before.values[slot] != draft.after.values[slot] else { continue }
+      guard let slot = property.slot,
+        before.values[slot] != draft.after.values[slot] || places.contains(property.number)
+      else { continue }
+      if let position = property.relationship?.position { places.insert(position) }
       if let splices = draft.splices[property.number] {
         edits.append(Edit(property.number, .splice(splices)))
       } else {

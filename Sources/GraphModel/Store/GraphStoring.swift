@@ -15,12 +15,10 @@ public protocol GraphStoring: Sendable {
   /// - Throws: `StoreFailure` when the disk or the file fails; then nothing of the batch counts as committed.
   func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult]
 
-  /// Reads objects inside one read transaction.
-  /// - Returns: the state that the objects were read at.
-  func fetch(_ request: FetchRequest, _ body: (ObjectImage) throws -> Void) throws -> Token
-
-  /// How many objects there are, limit and offset applied, without handing them out.
-  func count(_ request: FetchRequest) throws -> (count: Int, at: Token)
+  /// Answers a fetch inside one read transaction, part by part.
+  /// - Returns: the state that all of it was read at, and what comes behind it.
+  /// - Throws: `Refusal` for a request that can't be answered, and whatever `body` throws.
+  func answer(_ request: FetchRequest, _ body: (FetchedPart) throws -> Void) throws -> FetchEnd
 
   /// The commits after `after` up to and including `through`, oldest first, with whole images; of a large batch its
   /// summary.
@@ -30,6 +28,13 @@ public protocol GraphStoring: Sendable {
 
   /// Whether the store was ever in this state.
   func recognizes(_ token: Token) throws -> Bool
+
+  /// From the next batch on, records say what their commits do to this query, which follows paths through relationships.
+  /// From any thread; numbers rise.
+  func watch(_ query: LiveQuery, number: UInt64)
+
+  /// Records need no longer speak of the query.
+  func unwatch(_ number: UInt64)
 
   /// What `stickies status` tells of the store.
   func statistics() throws -> StoreStatistics
@@ -61,6 +66,7 @@ public struct WriteResult: Sendable {
   /// What was committed; nil for a refusal, and for a transaction that had been committed before.
   public var record: CommitRecord?
 
+  /// What was committed, or a refusal without a record.
   public init(outcome: Outcome, record: CommitRecord?) {
     self.outcome = outcome
     self.record = record
@@ -78,6 +84,7 @@ public struct StoreStatistics: Sendable, Hashable {
   /// For each sequence attribute, the number that it gives next.
   public var sequences: [(property: PropertyNumber, next: Int64)]
 
+  /// The numbers of one moment.
   public init(head: Token, location: String, size: Int, sequences: [(property: PropertyNumber, next: Int64)]) {
     self.head = head
     self.location = location
@@ -110,6 +117,7 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// What a person can do about it, in whole sentences.
   public var advice: String
 
+  /// A failure for whoever looks after the machine.
   public init(_ code: Code, _ sentence: String, cause: String = "", advice: String) {
     self.code = code
     self.sentence = sentence
@@ -126,5 +134,21 @@ extension GraphStoring {
   /// The commits after `after`, however large they are.
   public func commits(after: Revision, through: Revision?, maximumChanges: Int) throws -> [CommitRecord] {
     try commits(after: after, through: through, maximumChanges: maximumChanges, maximumBytes: .max)
+  }
+
+  /// Reads objects inside one read transaction.
+  /// - Returns: the state that the objects were read at.
+  public func fetch(_ request: FetchRequest, _ body: (ObjectImage) throws -> Void) throws -> Token {
+    try answer(request) { part in
+      if case .object(let image) = part { try body(image) }
+    }.at
+  }
+
+  /// How many objects there are, limit and offset applied, without handing them out.
+  public func count(_ request: FetchRequest) throws -> (count: Int, at: Token) {
+    var request = request
+    request.result = .count
+    let end = try answer(request) { _ in }
+    return (end.count, end.at)
   }
 }

@@ -9,6 +9,7 @@ public struct DecimalValue: Hashable, Comparable, Sendable {
   /// The power of ten of the first digit lies within ± this.
   public static let maximumExponent = 6_000
 
+  /// Never true of zero.
   public let isNegative: Bool
   /// The digits 0–9 without zeros at either end, most significant first; empty for zero.
   public let digits: [UInt8]

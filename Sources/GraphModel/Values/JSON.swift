@@ -16,6 +16,7 @@ public indirect enum JSON: Hashable, Sendable {
     /// Any value, null included.
     public var value: JSON
 
+    /// A member of an object.
     public init(_ name: String, _ value: JSON) {
       self.name = name
       self.value = value

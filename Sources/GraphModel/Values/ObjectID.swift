@@ -18,6 +18,7 @@ public struct UniqueID: Hashable, Comparable, Sendable {
   /// Random, for objects.
   public var low: UInt64
 
+  /// The two halves of its 128 bits.
   public init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
@@ -59,6 +60,7 @@ public struct ObjectID: Hashable, Comparable, Sendable {
   /// The concrete entity; it says which slots the object has, and is no part of the identity.
   public var entity: EntityNumber
 
+  /// The id of an object of that entity.
   public init(key: UniqueID, entity: EntityNumber) {
     self.key = key
     self.entity = entity

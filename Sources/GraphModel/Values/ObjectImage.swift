@@ -9,6 +9,7 @@ public struct ObjectImage: Hashable, Sendable {
   /// One for each slot of the entity.
   public var values: [Value]
 
+  /// An object's state, its values by slot.
   public init(id: ObjectID, revision: Revision, values: [Value]) {
     self.id = id
     self.revision = revision

@@ -15,7 +15,7 @@ public enum Value: Sendable {
   case data([UInt8])
   /// A to-one relationship.
   case object(ObjectID)
-  /// A stored many-to-many relationship: ids without duplicates, in ascending order.
+  /// A stored many-to-many relationship: ids without duplicates, in ascending order unless the relationship is ordered.
   case objects([ObjectID])
 
   /// Whether there is no value.
@@ -127,6 +127,7 @@ extension Value {
 public enum Order: Sendable {
   case ascending, same, descending
 
+  /// How the first stands to the second.
   @inlinable
   public init<Element: Comparable>(_ left: Element, _ right: Element) {
     self = left < right ? .ascending : right < left ? .descending : .same

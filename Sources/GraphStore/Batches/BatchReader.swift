@@ -36,6 +36,12 @@ struct BatchReader: GraphReader {
     return leaving == nil ? all : try all.filter { try !isLeaving($0) }
   }
 
+  func members(
+    of parent: ObjectID, through reference: Property, beyond place: MemberPlace?, ascending: Bool, limit: Int
+  ) throws -> [MemberPlace] {
+    try base.members(of: parent, through: reference, beyond: place, ascending: ascending, limit: limit)
+  }
+
   func history(of id: ObjectID, after revision: Revision) throws -> [PastChange] {
     try base.history(of: id, after: revision)
   }

@@ -57,7 +57,7 @@ extension BatchWriter {
       guard let rows = consequences.survivors[table.root.number] else { continue }
       try forEachSlice(of: rows, in: table) { images in
         let changes = try images.map { Change(.update, $0.id, base: .max, edits: try edits(of: $0, leaving)) }
-        try write(slice: changes, reader: BatchReader(writer, known: images, leaving: leaving))
+        try write(slice: changes, reader: BatchReader(writer, known: images, leaving: leaving), recounts: true)
         done += images.count
         try report(done: done, of: total)
       }

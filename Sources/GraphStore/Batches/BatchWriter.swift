@@ -30,7 +30,7 @@ final class BatchWriter {
   var model: Model { writer.layout.model }
   var connection: Connection { writer.connection }
 
-  func commit() throws -> WriteResult {
+  func commit(related: RelatedQueries) throws -> WriteResult {
     try batch.check(in: model)
     guard let entity = model.entity(batch.entity), let table = writer.layout.table(of: batch.entity) else {
       throw Refusal(.malformed, "there is no entity number \(batch.entity)")
@@ -42,7 +42,7 @@ final class BatchWriter {
       case .insert(let properties, let rows): try insert(properties, rows, entity)
       }
     if let whole {
-      let result = try writer.commit(whole, author: run.author, time: time)
+      let result = try writer.commit(whole, author: run.author, time: time, related: related)
       try report(done: whole.changes.count, of: whole.changes.count, changed: result.record?.changes.count ?? 0)
       return result
     }
@@ -84,14 +84,16 @@ final class BatchWriter {
   }
 
   /// Plans a slice and writes it, unless one before it was refused.
+  /// - Parameter recounts: derived counts are counted anew, without the objects that are leaving.
   func write(
-    slice changes: [Change], reader: any GraphReader, deferredKeys: Set<PropertyNumber> = []
+    slice changes: [Change], reader: any GraphReader, deferredKeys: Set<PropertyNumber> = [], recounts: Bool = false
   ) throws {
     let plan: TransactionPlan
     let mark = ids
     do {
       plan = try TransactionPlanner.plan(
-        transaction(changes), reader: reader, revision: revision, now: time, deferredKeys: deferredKeys
+        transaction(changes), reader: reader, revision: revision, now: time, deferredKeys: deferredKeys,
+        recounts: recounts
       ) { ids.next($0) }
     } catch let refusal as Refusal where !refusal.violations.isEmpty {
       ids = mark

@@ -9,6 +9,8 @@ final class LeavingObjects {
     let property: Property
     let relationship: Relationship
     let inverse: Property
+    /// Objects at the other end keep a derived count of their side.
+    let isCounted: Bool
     /// The other end's table, by its root.
     let root: EntityNumber
     /// The other end's rows, for a row.
@@ -59,11 +61,16 @@ final class LeavingObjects {
 
   /// What a delete means for those who stay.
   struct Consequences {
-    /// Objects that refer to some that leave, by root.
+    /// Objects that refer to some that leave or count them, by root.
     var survivors = [EntityNumber: RowSet]()
     /// Objects whose to-many loses members without their being touched, by property.
     var counts = [PropertyNumber: RowSet]()
     var survivorCount: Int { survivors.values.reduce(0) { $0 + $1.count } }
+
+    fileprivate mutating func keep(_ rows: [Int64], of root: EntityNumber, besides leaving: Int) throws {
+      for row in rows { survivors[root, default: RowSet()].insert(row) }
+      guard leaving + survivorCount <= Batch.maximumObjects else { throw BatchWriter.tooMany }
+    }
   }
 
   /// Judges `deny` and `noAction` on the final set, and finds whom else it concerns.
@@ -75,15 +82,18 @@ final class LeavingObjects {
         for link in try links(of: row, in: table) where Self.matters(link) {
           let remaining = try others(link, of: row).filter { !contains($0, of: link.root) }
           guard !remaining.isEmpty else { continue }
+          if link.isCounted, link.relationship.deleteRule != .deny {
+            try found.keep(remaining, of: link.root, besides: count)
+          }
           switch link.relationship.deleteRule {
           case .cascade: break
           case .deny: try deny(row, table, link, remaining, violate)
+          case .noAction where link.inverse.slot == nil: break
           case .noAction: try dangle(row, table, link, remaining, violate)
           case .nullify where link.inverse.relationship?.storage == .inverse:
+            guard link.inverse.relationship?.minimumCount != nil else { continue }
             for other in remaining { found.counts[link.inverse.number, default: RowSet()].insert(other) }
-          case .nullify:
-            for other in remaining { found.survivors[link.root, default: RowSet()].insert(other) }
-            guard count + found.survivorCount <= Batch.maximumObjects else { throw BatchWriter.tooMany }
+          case .nullify: try found.keep(remaining, of: link.root, besides: count)
           }
         }
       }
@@ -92,7 +102,8 @@ final class LeavingObjects {
   }
 
   private static func matters(_ link: Link) -> Bool {
-    switch link.relationship.deleteRule {
+    if link.isCounted { return link.relationship.deleteRule != .cascade }
+    return switch link.relationship.deleteRule {
     case .cascade: false
     case .deny: true
     // The other end has nothing stored: the reference goes with the object.
@@ -177,6 +188,7 @@ final class LeavingObjects {
       sql = "SELECT _row FROM \(quoted(other.name)) WHERE \(column) = ?"
     }
     return Link(
-      property: property, relationship: relationship, inverse: inverse, root: other.root.number, sql: sql)
+      property: property, relationship: relationship, inverse: inverse, isCounted: layout.model.isCounted(inverse),
+      root: other.root.number, sql: sql)
   }
 }

@@ -30,6 +30,8 @@ public enum StoreCheck {
     case unique
     /// A relationship has too many objects, or too few.
     case count
+    /// A derived attribute is not what its object and its relationships come to.
+    case derived
     /// A to-many names an object that is not there.
     case dangling
     /// A to-many and its index differ.
@@ -55,6 +57,7 @@ public enum StoreCheck {
     /// The object that the row is or was.
     public var object: ObjectID?
 
+    /// A place in the file.
     public init(table: String? = nil, row: Int64? = nil, object: ObjectID? = nil) {
       self.table = table
       self.row = row
@@ -76,6 +79,7 @@ public enum StoreCheck {
     /// A sentence that begins behind the place.
     public let text: String
 
+    /// One thing that was found.
     public init(kind: Kind, place: Place = Place(), text: String) {
       self.kind = kind
       self.place = place

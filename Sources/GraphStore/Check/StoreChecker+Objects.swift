@@ -29,6 +29,7 @@ extension StoreChecker {
       checkForms(image, rows, table, place)
       checkRules(image, place)
       try checkCounts(image, place)
+      try checkDerived(image, place)
       try checkEdges(image, number, table, place, &members)
       if let known = indexed.known(image) {
         for wordTable in table.wordTables {
@@ -97,11 +98,17 @@ extension StoreChecker {
         case .bool(let value): row.integer(position) == (value ? 1 : 0)
         case .decimal(let value): row.blob(position) == value.orderedBytes
         case .uuid(let value): row.blob(position) == value.bytes
-        case .objects(let ids): row.blob(position) == Row.packed(ids)
+        case .objects(let ids): row.blob(position) == Row.packed(ids) && Self.isList(ids, of: property)
         default: true
         }
       if !isCanonical { report(.form, place, "keeps \(property.name) in another form than the property's") }
     }
+  }
+
+  /// No member twice, and in ascending order what has no order of its own.
+  private static func isList(_ ids: [ObjectID], of property: Property) -> Bool {
+    if property.relationship?.isOrdered == true { return Set(ids).count == ids.count }
+    return zip(ids, ids.dropFirst()).allSatisfy { $0 < $1 }
   }
 
   // MARK: - The model's rules
@@ -112,6 +119,12 @@ extension StoreChecker {
     for property in entity.storedProperties {
       let value = image[property]
       if value.isNull, !property.isOptional { report(.rule, place, "has no \(property.name), which is required") }
+      if let reference = property.relationship, let position = reference.position.flatMap({ entity.property($0) }),
+        value.isNull != image[position].isNull
+      {
+        let (what, lack) = value.isNull ? (position.name, property.name) : (property.name, position.name)
+        report(.rule, place, "has \(what), and no \(lack)")
+      }
       guard let attribute = property.attribute else { continue }
       guard attribute.checked(value) == value else {
         report(.rule, place, "breaks a rule: \(property.name) is no \(attribute.typeDescription)")
@@ -120,6 +133,9 @@ extension StoreChecker {
       for violation in attribute.violations(of: value) {
         report(.rule, place, "breaks a rule: \(property.name) \(violation)")
       }
+    }
+    for rule in model.rules(of: entity.number) where !rule.holds(for: image) {
+      report(.rule, place, "breaks the rule \(rule.name)")
     }
   }
 

@@ -23,6 +23,10 @@ extension HistoryChange {
     sum = later.sum
     // What was made in this commit goes as a whole.
     guard kind == .updated else { return }
+    // Making room is nobody's edit, as long as all of it was that.
+    let meant = Set(edits.map(\.property)).subtracting(spacing).union(
+      Set(later.edits.map(\.property)).subtracting(later.spacing))
+    spacing = Set(spacing + later.spacing).subtracting(meant).sorted()
     for edit in later.edits {
       guard let place = edits.firstIndex(where: { $0.property == edit.property }) else {
         edits.append(edit)

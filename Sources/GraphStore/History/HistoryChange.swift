@@ -13,6 +13,8 @@ struct HistoryChange {
   /// The whole object, for a delete.
   var values = [Value]()
   var edits = [HistoryEdit]()
+  /// Of these, places that changed only to make room for others: an undo leaves them alone.
+  var spacing = [PropertyNumber]()
 }
 
 /// An edit that can be taken back.
@@ -61,6 +63,7 @@ extension HistoryChange {
     id = change.id
     previous = change.before?.revision ?? 0
     self.sum = sum
+    spacing = change.spacing
     if change.kind == .deleted { values = change.before?.values ?? [] }
     for edit in change.edits {
       guard let property = model.property(edit.property) else { continue }
@@ -69,6 +72,8 @@ extension HistoryChange {
         switch edit.action {
         case .set(let new): .set(old: old, new: new)
         case .members(let added, let removed): .members(added: added, removed: removed)
+        // Plans tell an ordered to-many as the whole list: what an undo needs is the difference between two of them.
+        case .place: .set(old: old, new: change.after?[property] ?? old)
         case .splice(let splices): .splice(splices, removed: Self.removed(splices, from: old.stringValue ?? ""))
         }
       edits.append(HistoryEdit(property: edit.property, action: action))
@@ -109,6 +114,7 @@ extension HistoryChange: BinaryForm {
     writer.fixed(4, sum)
     for value in values { writer.field(5, value) }
     for edit in edits { writer.field(6, edit) }
+    for property in spacing { writer.field(7, UInt64(property)) }
   }
 
   init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -121,6 +127,7 @@ extension HistoryChange: BinaryForm {
       case 4: sum = try field.fixed64()
       case 5: values.append(try field.form())
       case 6: edits.append(try field.form())
+      case 7: spacing.append(try field.uint32())
       default: break
       }
     }

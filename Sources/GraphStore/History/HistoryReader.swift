@@ -234,7 +234,7 @@ struct HistoryReader {
       changes.append(
         ObjectChange(
           kind: change.kind, id: change.id, before: before, after: change.kind == .deleted ? nil : after,
-          edits: change.edits.map(\.edit)))
+          edits: change.edits.map(\.edit), spacing: change.spacing))
     }
     changes.reverse()
     return changes
@@ -251,7 +251,7 @@ struct HistoryReader {
         past.append(
           PastChange(
             revision: revision, author: entry.author, replica: entry.replica, kind: change.kind,
-            edits: change.edits.map(\.edit)))
+            edits: change.edits.map(\.edit), reversals: change.edits.map(\.reversed), spacing: change.spacing))
       }
       revision = first.previous
     }

@@ -84,7 +84,7 @@ final class EntityTable: Sendable {
         let owner = model.entity(property.owner)?.name ?? ""
         columns.append(
           Column(
-            property: property, name: property.owner == root.number ? property.name : "\(owner).\(property.name)",
+            property: property, name: (property.owner == root.number ? "" : owner + ".") + Self.ownName(property),
             destination: destination))
       }
     }
@@ -138,6 +138,13 @@ final class EntityTable: Sendable {
 
   func column(of property: PropertyNumber) -> Column? { columns.first { $0.property.number == property } }
 
+  /// The place beside the to-one `project` is the column `project._order`: with a name that a property may have, it could
+  /// be that of a subentity's property.
+  private static func ownName(_ property: Property) -> String {
+    guard property.attribute?.assignment == .position else { return property.name }
+    return property.name.split(separator: ".").joined(separator: "._")
+  }
+
   // MARK: - SQL
 
   /// Every statement that makes the table, in order.
@@ -153,8 +160,10 @@ final class EntityTable: Sendable {
     }
     statements.append("CREATE TABLE \(quoted(name)) (\(definitions.joined(separator: ", ")))")
     for column in columns where column.destination != nil || column.property.attribute?.isIndexed == true {
-      statements.append(
-        "CREATE INDEX \(quoted("\(name).\(column.name)")) ON \(quoted(name)) (\(quoted(column.name)))")
+      // The members of an ordered relationship are found in their order.
+      let position = column.property.relationship?.position.flatMap { self.column(of: $0) }
+      let keys = [column, position].compactMap { $0 }.map { quoted($0.name) }.joined(separator: ", ")
+      statements.append("CREATE INDEX \(quoted("\(name).\(column.name)")) ON \(quoted(name)) (\(keys))")
     }
     for (owner, constraint) in Self.constraints(of: root, model) {
       statements.append(uniqueIndex(constraint, of: owner))

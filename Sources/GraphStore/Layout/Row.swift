@@ -98,6 +98,26 @@ struct Row {
     }
   }
 
+  /// The value of an expression of a type. A whole number that did not fit into 64 bits is a fraction; an object is its
+  /// id, whose concrete entity the caller knows how to find.
+  func value(_ column: Int32, of type: GraphValueType) -> Value {
+    if isNull(column) { return .null }
+    switch type {
+    case .null: return .null
+    case .bool: return .bool(integer(column) != 0)
+    case .integer, .duration:
+      return sqlite3_column_type(statement, column) == SQLITE_FLOAT
+        ? .double(sqlite3_column_double(statement, column)) : .integer(integer(column))
+    case .double: return .double(sqlite3_column_double(statement, column))
+    case .decimal: return DecimalValue(orderedBytes: blob(column)).map(Value.decimal) ?? .null
+    case .string: return .string(text(column))
+    case .date: return .date(integer(column))
+    case .uuid: return .uuid(id(column))
+    case .data: return .data(blob(column))
+    case .object(let entity): return .object(ObjectID(key: id(column), entity: entity))
+    }
+  }
+
   // MARK: Lists of ids: sixteen bytes and the entity in four, each
 
   static func packed(_ ids: [ObjectID]) -> [UInt8] {

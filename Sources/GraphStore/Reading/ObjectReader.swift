@@ -142,12 +142,69 @@ final class ObjectReader: ImageSource {
     return found
   }
 
+  /// The members of an ordered relationship from a place on, for the engine of rules.
+  func readMembers(
+    of parent: ObjectID, through reference: Property, beyond place: MemberPlace?, ascending: Bool, limit: Int
+  ) throws -> [MemberPlace] {
+    guard let table = layout.table(of: reference.owner), let column = table.column(of: reference.number),
+      let position = reference.relationship?.position.flatMap({ table.column(of: $0) }), let target = try find(parent)
+    else { return [] }
+    let (name, direction) = (quoted(position.name), ascending ? "ASC" : "DESC")
+    let beyond = place == nil ? "" : "AND (\(name), _id) \(ascending ? ">" : "<") (?, ?)"
+    let row = try connection.statement(
+      """
+      SELECT \(name), _id, _entity FROM \(quoted(table.name)) WHERE \(quoted(column.name)) = ? \(beyond)
+      ORDER BY \(name) \(direction), _id \(direction) LIMIT ?
+      """)
+    row.bind(1, target.row)
+    if let place {
+      row.bind(2, place.position)
+      row.bind(3, place.id.key)
+    }
+    row.bind(place == nil ? 2 : 4, Int64(limit))
+    var found = [MemberPlace]()
+    defer { sqlite3_reset(row.statement) }
+    while try connection.step(row) {
+      let id = ObjectID(key: row.id(1), entity: EntityNumber(truncatingIfNeeded: row.integer(2)))
+      found.append(MemberPlace(position: row.integer(0), id: id))
+    }
+    return found
+  }
+
+  private func countReferrers(to id: ObjectID, through property: Property) throws -> Int {
+    guard let relationship = property.relationship, let table = layout.table(of: property.owner),
+      let target = try find(id)?.row
+    else { return 0 }
+    let sql: String
+    switch relationship.storage {
+    case .inverse: return 0
+    case .reference:
+      guard let column = table.column(of: property.number) else { return 0 }
+      sql = "SELECT count(*) FROM \(quoted(table.name)) WHERE \(quoted(column.name)) = ?"
+    case .members: sql = "SELECT count(*) FROM \(quoted(EntityTable.edgeName(property, model))) WHERE member = ?"
+    }
+    let row = try connection.statement(sql)
+    row.bind(1, target)
+    defer { sqlite3_reset(row.statement) }
+    return try connection.step(row) ? Int(row.integer(0)) : 0
+  }
+
   // MARK: - ImageSource
 
   func image(of id: ObjectID) -> ObjectImage? { noting { try readImage(of: id) } ?? nil }
 
   func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
     noting { try readReferrers(to: id, through: property) } ?? []
+  }
+
+  func referrerCount(to id: ObjectID, through property: Property) -> Int {
+    noting { try countReferrers(to: id, through: property) } ?? 0
+  }
+
+  /// What went wrong since the last call.
+  func takeFailure() -> (any Error)? {
+    defer { failure = nil }
+    return failure
   }
 
   private func noting<Result>(_ body: () throws -> Result) -> Result? {

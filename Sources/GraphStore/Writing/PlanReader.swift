@@ -15,6 +15,13 @@ struct PlanReader: GraphReader {
     try writer.objects.readReferrers(to: id, through: property)
   }
 
+  func members(
+    of parent: ObjectID, through reference: Property, beyond place: MemberPlace?, ascending: Bool, limit: Int
+  ) throws -> [MemberPlace] {
+    try writer.objects.readMembers(
+      of: parent, through: reference, beyond: place, ascending: ascending, limit: limit)
+  }
+
   func deletion(of id: ObjectID) throws -> (revision: Revision, author: String)? {
     let row = try writer.connection.statement("SELECT revision FROM _tombstone WHERE id = ?")
     row.bind(1, id.key)

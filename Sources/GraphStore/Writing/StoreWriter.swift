@@ -64,21 +64,26 @@ final class StoreWriter {
 
   /// Commits one request inside the transaction that is open. Nothing has been written when it is refused.
   /// - Parameter forgetful: test only; a transaction that was committed before is not recognized.
-  func perform(_ request: WriteRequest, now: Timestamp, forgetful: Bool = false) throws -> WriteResult {
+  /// - Parameter related: live queries of which the record is to say what becomes of them.
+  func perform(
+    _ request: WriteRequest, now: Timestamp, related: RelatedQueries, forgetful: Bool = false
+  ) throws -> WriteResult {
     if !forgetful, let outcome = try earlierOutcome(of: request.id) {
       return WriteResult(outcome: outcome, record: nil)
     }
     let time = max(now, lastTime)
     do {
       switch request {
-      case .transaction(let transaction, let author): return try commit(transaction, author: author, time: time)
+      case .transaction(let transaction, let author):
+        return try commit(transaction, author: author, time: time, related: related)
       case .undo(let id, let author, let wanted):
         let undo = try UndoPlanner(history: history, objects: objects).plan(id, author: author, revision: wanted)
         return try commit(
-          undo.transaction, author: author, undoes: undo.revision, time: time, conflicts: undo.skipped)
+          undo.transaction, author: author, undoes: undo.revision, time: time, conflicts: undo.skipped,
+          related: related)
       case .batch(let run):
         let batch = BatchWriter(self, run, time: time)
-        return try batch.commit()
+        return try batch.commit(related: related)
       }
     } catch let refusal as Refusal {
       return WriteResult(outcome: .refused(refusal), record: nil)
@@ -87,15 +92,24 @@ final class StoreWriter {
 
   /// Plans and writes a transaction as a whole.
   func commit(
-    _ transaction: Transaction, author: String, undoes: Revision? = nil, time: Timestamp, conflicts: [Conflict] = []
+    _ transaction: Transaction, author: String, undoes: Revision? = nil, time: Timestamp, conflicts: [Conflict] = [],
+    related: RelatedQueries
   ) throws -> WriteResult {
     var ids = newIDs(time: time)
     let plan = try TransactionPlanner.plan(
-      transaction, reader: PlanReader(writer: self), revision: revision + 1, now: time
+      transaction, reader: PlanReader(writer: self), revision: revision + 1, now: time, isUndo: undoes != nil
     ) { ids.next($0) }
-    let result = try write(plan, transaction, author: author, undoes: undoes, time: time, conflicts: conflicts)
+    var result = try write(plan, transaction, author: author, undoes: undoes, time: time, conflicts: conflicts)
     lastIDHigh = ids.high
+    if !related.isEmpty { result.record?.related = try effects(of: plan.changes, on: related) }
     return result
+  }
+
+  /// Read on the writer's own connection, behind the writes: what the commit left is what is there.
+  private func effects(of changes: [ObjectChange], on related: RelatedQueries) throws -> RelatedEffects {
+    let effects = related.effects(of: changes, in: objects)
+    if let failure = objects.takeFailure() { throw failure }
+    return effects
   }
 
   /// Ids that rise with time and were never given.

@@ -18,15 +18,17 @@ struct UndoPlanner {
     let commit = try self.commit(wanted, author: author)
     var changes = [Change]()
     var skipped = [Conflict]()
+    var returns = [Return]()
     let own = Set(commit.changes.map(\.id))
     let revived = Set(commit.changes.filter { $0.kind == .deleted }.map(\.id))
     for change in commit.changes {
       switch change.kind {
       case .inserted: try undoInsert(change, of: commit, own, &changes, &skipped)
-      case .updated: try undoUpdate(change, of: commit, revived, &changes, &skipped)
+      case .updated: try undoUpdate(change, of: commit, revived, &changes, &skipped, &returns)
       case .deleted: try undoDelete(change, revived, &changes)
       }
     }
+    changes += self.changes(for: returns)
     guard !changes.isEmpty else {
       throw Refusal(
         .conflict, "everything that revision \(commit.revision) changed has been changed again since",
@@ -73,7 +75,7 @@ struct UndoPlanner {
   ) throws {
     guard let image = try objects.readImage(of: change.id) else { return }
     let later = try history.past(of: image.id, newest: image.revision, after: commit.revision)
-    let edited = later.last { $0.author != commit.author }
+    let edited = later.last { $0.author != commit.author && $0.isSomebodysEdit(in: objects.model) }
     if let other = try edited ?? othersBelow(image, commit, own) {
       skipped.append(Conflict(kind: .changed, id: image.id, author: other.author, revision: other.revision))
     } else {
@@ -94,7 +96,9 @@ struct UndoPlanner {
       for id in related where !own.contains(id) {
         guard let other = try objects.readImage(of: id) else { continue }
         let past = try history.past(of: id, newest: other.revision, after: commit.revision)
-        if let foreign = past.last(where: { $0.author != commit.author }) { return foreign }
+        if let foreign = past.last(where: { $0.author != commit.author && $0.isSomebodysEdit(in: objects.model) }) {
+          return foreign
+        }
       }
     }
     return nil
@@ -102,7 +106,7 @@ struct UndoPlanner {
 
   private func undoUpdate(
     _ change: HistoryChange, of commit: HistoryReader.Commit, _ revived: Set<ObjectID>, _ changes: inout [Change],
-    _ skipped: inout [Conflict]
+    _ skipped: inout [Conflict], _ returns: inout [Return]
   ) throws {
     guard let image = try objects.readImage(of: change.id) else {
       skipped.append(Conflict(kind: .deleted, id: change.id))
@@ -110,24 +114,36 @@ struct UndoPlanner {
     }
     let later = try history.past(of: image.id, newest: image.revision, after: commit.revision)
     var edits = [Edit]()
-    for edit in change.edits {
-      guard let property = objects.model.property(edit.property), property.attribute?.assignment == nil else {
-        continue
-      }
-      let since = later.flatMap { past in past.edits.filter { $0.property == edit.property }.map { (past, $0) } }
+    // To-ones of this change that stay as they are: so do the places beside them.
+    var kept = Set<PropertyNumber?>()
+    for edit in change.edits where !change.spacing.contains(edit.property) {
+      guard let property = objects.model.property(edit.property),
+        [nil, .position].contains(property.attribute?.assignment), property.attribute?.isDerived != true
+      else { continue }
+      let since = later.filter { !$0.spacing.contains(edit.property) }
+        .flatMap { past in past.edits.filter { $0.property == edit.property }.map { (past, $0) } }
       switch edit.action {
+      case .set(.objects(let old), .objects(let new)) where property.relationship?.isOrdered == true:
+        edits += try undoList(property, from: old, to: new, in: image[property].objectIDs, revived)
+      case .set where property.attribute?.assignment == .position && kept.contains(property.number): break
+      case .set where property.attribute?.assignment == .position && since.isEmpty:
+        if let back = try restore(edit, property, of: change, in: image, commit, &returns) { edits.append(back) }
       case .members(let added, let removed):
         let back = try removed.filter { try isThere(.object($0), revived) }
         edits.append(Edit(edit.property, .members(added: back, removed: added)))
       case .set(let old, let new):
         if image[property] == new {
-          if try isThere(old, revived) { edits.append(edit.reversed) }
+          if try isThere(old, revived) {
+            edits.append(edit.reversed)
+            continue
+          }
         } else if let last = since.last?.0 {
           skipped.append(
             Conflict(
               kind: .changed, id: image.id, property: property.number, mine: old, theirs: image[property],
               author: last.author, revision: last.revision))
         }
+        kept.insert(property.relationship?.position)
       case .splice:
         guard case .splice(var splices) = edit.reversed.action else { continue }
         var isWhole = false
@@ -157,7 +173,7 @@ struct UndoPlanner {
       return
     }
     var edits = [Edit]()
-    for property in entity.storedProperties {
+    for property in entity.storedProperties where property.attribute?.isDerived != true {
       guard let slot = property.slot, slot < change.values.count, !change.values[slot].isNull else { continue }
       var value = change.values[slot]
       if case .objects(let ids) = value {

@@ -30,6 +30,8 @@ struct List: AsyncParsableCommand {
   @Option(parsing: .unconditional, help: "Attributes to sort by, a minus for descending: -pinned,number.")
   var sort = "number"
   @OptionGroup var limit: Limit
+  @Flag(help: "Print how the daemon finds the notes, and none of them.")
+  var explain = false
 
   @MainActor
   func run() async throws {
@@ -45,6 +47,11 @@ struct List: AsyncParsableCommand {
               .equal, .value(.string(tag)))))
       }
       let condition = GraphPredicate.all(parts)
+      if explain {
+        let note = shell.entity("Note")
+        let fetch = shell.client.wireFetch(note, condition, try shell.order(sort, of: note), limit.number)
+        return shell.output.show(try await shell.client.explain(fetch))
+      }
       let notes = try await shell.images("Note", where: condition, sort: sort, limit: limit.number)
       try await NoteTable.show(notes, shell, isFiltered: condition != .always)
     }

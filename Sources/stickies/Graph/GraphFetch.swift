@@ -18,43 +18,100 @@ extension GraphCommand {
     @OptionGroup var limit: Limit
     @Option(parsing: .unconditional, help: "Pass over this many first.")
     var offset = 0
+    @Option(help: "Go on where an earlier page ended: its cursor; empty for the first page.")
+    var after: String?
     @Flag(help: "Print only how many there are.")
     var count = false
     @Flag(help: "Print only the ids.")
     var ids = false
-    @Option(help: "What to print of each, with commas between; to-many relationships only when they stand here.")
+    @Option(
+      help: """
+        What to print of each, with commas between; to-many relationships only when they stand here. Expressions such as \
+        'name, department.name, salary * 12 AS yearly' make rows of their own.
+        """)
     var properties: String?
+    @Flag(help: "Print equal rows once.")
+    var distinct = false
+    @Option(
+      help: "Group by these, with commas between; --properties may then have @count, @sum.NAME, @avg, @min, @max.")
+    var groupBy: String?
+    @Flag(help: "Print how the daemon finds the answer, and nothing of it.")
+    var explain = false
 
     func validate() throws {
       if offset < 0 { throw ValidationError("--offset takes a number from 0") }
       if count, ids { throw ValidationError("--count and --ids exclude each other") }
-      if count || ids, properties != nil { throw ValidationError("--properties goes without --count and --ids") }
+      if count || ids, properties != nil || distinct || groupBy != nil {
+        throw ValidationError("--properties, --distinct and --group-by go without --count and --ids")
+      }
+      if distinct, properties == nil, groupBy == nil { throw ValidationError("--distinct goes with --properties") }
+      if after != nil, offset > 0 || count { throw ValidationError("--after goes without --offset and --count") }
     }
 
     @MainActor
     func run() async throws {
       try await options.withGraph { shell in
         let entity = try shell.known(entity)
-        let predicate = try shell.predicate(condition, on: entity)
-        let order = try shell.order(sort, of: entity)
-        let columns = try Columns(properties, of: entity, in: shell.model)
-        var number = 0
-        var printer = ListPrinter(shell: shell, columns: columns, ids: ids)
-        let objects = shell.client.images(
-          of: entity, where: predicate, sort: order, limit: limit.number, offset: offset)
-        for try await chunk in objects {
-          number += chunk.count
-          if !count { try await printer.print(chunk) }
+        var fetch = shell.client.wireFetch(
+          entity, try shell.predicate(condition, on: entity), [], limit.number, offset, try cursor())
+        let rows = try rows(of: entity, in: shell.model)
+        if rows?.standForObjects ?? true { _ = try shell.order(sort, of: entity) }
+        fetch.sort = sort
+        if rows != nil {
+          fetch.result = .rows
+          (fetch.properties, fetch.groupBy, fetch.distinct) = (columnText, groupBy ?? "", distinct)
+        } else if count || ids {
+          fetch.result = count ? .count : .identifiers
         }
-        if count {
+        let columns = rows == nil ? try Columns(properties, of: entity, in: shell.model) : nil
+        if explain {
+          shell.output.show(try await shell.client.explain(fetch))
+        } else if count {
+          let number = try await shell.client.count(fetch)
           shell.output.json
             ? shell.output.print(JSON.object([.init("count", .integer(Int64(number)))]))
             : shell.output.print("\(number)")
+        } else if let columns {
+          var printer = ListPrinter(shell: shell, columns: columns, ids: ids, isPage: after != nil)
+          let objects = shell.client.stream(fetch)
+          for try await chunk in objects { try await printer.print(chunk) }
+          printer.end(objects.next)
+          if objects.count == 0, !shell.output.json { StandardError.write("no \(entity.name) matches") }
         } else {
-          printer.end()
-          if number == 0, !shell.output.json { StandardError.write("no \(entity.name) matches") }
+          let stream = shell.client.rows(fetch)
+          var printer = RowPrinter(shell: shell, isPage: after != nil)
+          for try await chunk in stream { printer.print(chunk) }
+          printer.end(stream.next)
+          if printer.isEmpty, !shell.output.json { StandardError.write("no \(entity.name) matches") }
         }
       }
+    }
+
+    /// Groups alone are counted.
+    private var columnText: String { properties ?? "\(groupBy ?? ""), @count" }
+
+    /// Nil for the first page.
+    private func cursor() throws -> FetchCursor? {
+      guard let after, !after.isEmpty else { return nil }
+      guard let bytes = Base64.bytes(after) else {
+        throw Refusal(.malformed, "--after takes the cursor that an earlier page ended with, whole")
+      }
+      return try FetchCursor(bytes: bytes)
+    }
+
+    /// What is to be calculated; nil where whole objects are printed, as they are when only their own properties are named.
+    private func rows(of entity: Entity, in model: Model) throws -> RowRequest? {
+      let known = entity.family.compactMap { model.entity($0) }.flatMap(\.properties).map(\.name)
+      func isName(_ item: Substring) -> Bool {
+        let words = item.split(whereSeparator: \.isWhitespace)
+        guard words.count == 1 else { return false }
+        return known.contains(String(words[0])) || words[0].allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+      }
+      let isPlain = properties?.split(separator: ",").allSatisfy(isName) ?? true
+      guard groupBy != nil || distinct || !isPlain else { return nil }
+      return try RowRequest(
+        parsing: columnText, distinct: distinct, groups: groupBy ?? "", order: sort,
+        entity: entity, model: model)
     }
   }
 }
@@ -106,79 +163,19 @@ struct Columns {
 /// To-many relationships that are part of no image, by property and owner.
 typealias Members = [PropertyNumber: [ObjectID: [ObjectID]]]
 
-/// Prints objects chunk by chunk: a JSON array on one line, or a table.
-@MainActor
-private struct ListPrinter {
-  private let shell: Shell
-  private let columns: Columns
-  private let ids: Bool
-  private var table: TextTable
-  private var isFirst = true
-
-  init(shell: Shell, columns: Columns, ids: Bool) {
-    self.shell = shell
-    self.columns = columns
-    self.ids = ids
-    table = TextTable(
-      ["ID"] + (columns.hasKinds ? ["ENTITY"] : []) + columns.names.map { $0.uppercased() })
-  }
-
-  mutating func print(_ images: [ObjectImage]) async throws {
-    guard !images.isEmpty else { return }
-    if ids {
-      return print(images.map { JSON.string($0.id.description) }, lines: images.map(\.id.description))
-    }
-    var members = Members()
-    for (number, owners) in Dictionary(grouping: images, by: \.id.entity).sorted(by: { $0.key < $1.key }) {
-      guard let entity = shell.model.entity(number) else { continue }
-      for property in columns.unstored(of: entity) {
-        members[property.number, default: [:]].merge(
-          try await shell.members(of: property, owners: owners.map(\.id))
-        ) { $1 }
-      }
-    }
-    guard shell.output.json else {
-      for image in images { table.append(cells(image, members)) }
-      return shell.output.print(table.take())
-    }
-    let objects = images.map { ObjectJSON.object($0, shell.model, only: columns.chosen, members: members) }
-    print(objects, lines: [])
-  }
-
-  private mutating func print(_ items: [JSON], lines: [String]) {
-    guard shell.output.json else { return shell.output.print(lines.joined(separator: "\n")) }
-    shell.output.print((isFirst ? "[" : ",") + items.map(\.text).joined(separator: ","), terminator: "")
-    isFirst = false
-  }
-
-  func end() {
-    if shell.output.json { shell.output.print(isFirst ? "[]" : "]") }
-  }
-
-  private func cells(_ image: ObjectImage, _ members: Members) -> [String] {
-    let entity = shell.model.entity(image.id.entity)
-    let kind = columns.hasKinds ? [entity?.name ?? ""] : []
-    return [String(image.id.description.prefix(8))] + kind
-      + columns.names.map { name in
-        guard let property = entity?.property(named: name) else { return "" }
-        if property.slot == nil { return ValueText.cell(.objects(members[property.number]?[image.id] ?? []), property) }
-        return ValueText.cell(image[property], property)
-      }
-  }
-}
-
 /// Values on one line, for a person.
 enum ValueText {
-  static func cell(_ value: Value, _ property: Property) -> String {
+  static func cell(_ value: Value, _ property: Property) -> String { cell(value, property.attribute?.kind) }
+
+  static func cell(_ value: Value, _ kind: Attribute.Kind?) -> String {
     switch value {
     case .null: ""
-    case .string(let text) where property.attribute?.kind != .json: TextTable.firstLine(text)
+    case .string(let text) where kind != .json: TextTable.firstLine(text)
     case .data(let bytes): Output.count(bytes.count, "byte")
     case .object(let id): String(id.description.prefix(8))
     case .objects(let ids): ids.map { String($0.description.prefix(8)) }.joined(separator: " ")
     default:
-      TextTable.firstLine(
-        value.json(kind: property.attribute?.kind).stringValue ?? value.json(kind: property.attribute?.kind).text)
+      TextTable.firstLine(value.json(kind: kind).stringValue ?? value.json(kind: kind).text)
     }
   }
 }

@@ -163,7 +163,7 @@ final class RawClient {
     _ entity: EntityNumber, wholeObjects: Bool = false
   ) async throws -> (query: UInt64, objects: [ObjectImage], at: Token) {
     let request = try await send(.subscribe(Subscribe(entity: entity, wholeObjects: wholeObjects)))
-    guard case .subscribed(let query, _) = try await reply(to: request) else { throw Silence() }
+    guard case .subscribed(let query, _, _) = try await reply(to: request) else { throw Silence() }
     let (objects, at) = try await result(under: request)
     return (query, objects, at)
   }

@@ -2,7 +2,8 @@ import Foundation
 import GraphTesting
 import GraphWire
 
-/// A server that says what it was told to say to whoever connects first, whatever that one asks.
+/// A server that says what it was told to say to whoever connects first: one message for each that it is sent, whatever that
+/// one asks.
 final class ScriptedServer: Sendable {
   let address: ServerAddress
   private let directory: TemporaryDirectory
@@ -18,14 +19,16 @@ final class ScriptedServer: Sendable {
       return bind(listener, base.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
     }
     guard status == 0, listen(listener, 1) == 0 else { throw RawClient.NoConnection(code: errno) }
-    let frames = messages.flatMap { Frame.encode($0) }
+    let frames = messages.map { Frame.encode($0) }
     let thread = Thread { [listener] in
       let client = accept(listener, nil, nil)
       guard client >= 0 else { return }
-      _ = send(client, frames, frames.count, Int32(MSG_NOSIGNAL))
+      var heard = [UInt8](repeating: 0, count: 1 << 16)
+      for frame in frames where read(client, &heard, heard.count) > 0 {
+        _ = send(client, frame, frame.count, Int32(MSG_NOSIGNAL))
+      }
       // Until the client hangs up.
-      var byte: UInt8 = 0
-      while read(client, &byte, 1) > 0 {}
+      while read(client, &heard, heard.count) > 0 {}
       close(client)
     }
     thread.name = "scripted server"

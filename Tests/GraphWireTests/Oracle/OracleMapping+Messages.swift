@@ -62,6 +62,18 @@ extension OracleMapping {
       $0.sort = fetch.sort
       $0.limit = fetch.limit
       $0.offset = fetch.offset
+      $0.result =
+        switch fetch.result {
+        case .objects: .objects
+        case .identifiers: .identifiers
+        case .count: .count
+        case .rows: .rows
+        }
+      $0.properties = fetch.properties
+      $0.distinct = fetch.distinct
+      $0.groupBy = fetch.groupBy
+      $0.after = data(fetch.after)
+      $0.explain = fetch.explain
     }
   }
 
@@ -106,11 +118,12 @@ extension OracleMapping {
               $0.objects = objects.map(object)
               $0.complete = isComplete
             })
-        case .subscribed(let query, let resumed):
+        case .subscribed(let query, let resumed, let known):
           .subscribed(
             make {
               $0.query = query
               $0.resumed = resumed
+              $0.known = known
             })
         case .unsubscribed(let query): .unsubscribed(make { $0.query = query })
         case .delta(let delta): .delta(self.delta(delta))
@@ -189,6 +202,28 @@ extension OracleMapping {
         $0.at = token(end.at)
         $0.count = end.count
       }
+      $0.rows = chunk.rows.map { row in make { $0.values = row.map(value) } }
+      $0.columns = chunk.columns.map { column in
+        make {
+          $0.name = column.name
+          $0.type = column.type
+        }
+      }
+      $0.next = data(chunk.next)
+      if let explanation = chunk.explanation { $0.explanation = self.explanation(explanation) }
+    }
+  }
+
+  private func explanation(_ explanation: FetchExplanation) -> Graph_Explanation {
+    make {
+      $0.statements = explanation.statements
+      $0.arguments = explanation.arguments
+      $0.plan = explanation.plan
+      $0.indexes = explanation.indexes
+      $0.checksInMemory = explanation.checksInMemory
+      $0.microseconds = explanation.microseconds
+      $0.count = UInt64(explanation.count)
+      $0.advice = explanation.advice
     }
   }
 

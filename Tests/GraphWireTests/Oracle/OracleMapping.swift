@@ -65,6 +65,12 @@ struct OracleMapping {
             $0.added = added.map(id)
             $0.removed = removed.map(id)
           })
+      case .place(let objects, let anchor):
+        $0.action = .place(
+          make {
+            $0.objects = objects.map(id)
+            if let anchor { $0.after = id(anchor) }
+          })
       }
     }
   }

@@ -74,7 +74,7 @@ struct RandomMessages {
     case 7: .uuid(key())
     case 8: .data(bytes())
     case 9: .object(id())
-    default: .objects(Set(list { $0.id() }).sorted())
+    default: .objects(OrderMoves.unique(list { $0.id() }))
     }
   }
 
@@ -83,9 +83,10 @@ struct RandomMessages {
   }
 
   mutating func edit() -> Edit {
-    switch Int.random(in: 0..<3, using: &random) {
+    switch Int.random(in: 0..<4, using: &random) {
     case 0: Edit(number(), .set(value()))
     case 1: Edit(number(), .splice(list { $0.splice() }))
+    case 2: Edit(number(), .place(list { $0.id() }, after: maybe { $0.id() }))
     default: Edit(number(), .members(added: list { $0.id() }, removed: list { $0.id() }))
     }
   }
@@ -134,7 +135,11 @@ struct RandomMessages {
           protocolVersion: number(), model: bool() ? hash : nil, replica: key(), author: string(), program: string(),
           token: maybe { $0.token() })),
       .model,
-      .fetch(Fetch(entity: number(), predicate: string(), sort: string(), limit: unsigned(), offset: unsigned())),
+      .fetch(
+        Fetch(
+          entity: number(), predicate: string(), sort: string(), limit: unsigned(), offset: unsigned(),
+          result: random.pick(Fetch.Result.allCases) ?? .objects, properties: string(), distinct: bool(),
+          groupBy: string(), after: bytes(), explain: bool())),
       .commit(transaction(), acknowledged: unsigned()), .undo(transactionID(), revision: integer()),
       .subscribe(
         Subscribe(
@@ -174,13 +179,17 @@ struct RandomMessages {
           random.pick(Refusal.Code.allCases) ?? .limit, string(), conflicts: list { $0.conflict() },
           violations: list { $0.violation() })),
       .model(source: string(), hash: ModelHash(bytes: key().bytes) ?? model.hash),
-      .chunk(Chunk(objects: list { $0.object() }, end: maybe { ($0.token(), $0.unsigned()) })),
+      .chunk(
+        Chunk(
+          objects: list { $0.object() }, rows: list { generator in generator.list { $0.value() } },
+          columns: list { RowColumn(name: $0.string(), type: $0.string()) },
+          end: maybe { ($0.token(), $0.unsigned()) }, next: bytes(), explanation: maybe { $0.explanation() })),
       .committed(
         Committed(
           revision: integer(), fingerprint: unsigned(),
           identities: list { .init(temporary: $0.id(), permanent: $0.id()) },
           conflicts: list { $0.conflict() }), objects: list { $0.object() }, isComplete: bool()),
-      .subscribed(query: unsigned(), resumed: bool()), .unsubscribed(query: unsigned()), .delta(delta()),
+      .subscribed(query: unsigned(), resumed: bool(), known: bool()), .unsubscribed(query: unsigned()), .delta(delta()),
       .advance(revision: integer(), fingerprint: unsigned()), .reset(query: unsigned(), reason: string()),
       .log(list { $0.entry() }, last: bool()), .status(status()), .pong(token()),
       .close(code: string(), message: string()),
@@ -188,6 +197,13 @@ struct RandomMessages {
       .progress(BatchProgress(done: count(), total: count(), changed: count())),
     ]
     return bodies.map { ToClient(unsigned(), $0) }
+  }
+
+  private mutating func explanation() -> FetchExplanation {
+    FetchExplanation(
+      statements: list { $0.string() }, arguments: list { $0.string() }, plan: list { $0.string() },
+      indexes: list { $0.string() }, checksInMemory: bool(), microseconds: integer(),
+      count: Int(clamping: unsigned()), advice: list { $0.string() })
   }
 
   private mutating func welcome() -> Welcome {

@@ -372,6 +372,29 @@ nonisolated struct Graph_Members: Sendable {
   init() {}
 }
 
+nonisolated struct Graph_Place: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var objects: [Graph_ObjectID] = []
+
+  var after: Graph_ObjectID {
+    get {_after ?? Graph_ObjectID()}
+    set {_after = newValue}
+  }
+  /// Returns true if `after` has been explicitly set.
+  var hasAfter: Bool {self._after != nil}
+  /// Clears the value of `after`. Subsequent reads from it will return its default value.
+  mutating func clearAfter() {self._after = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _after: Graph_ObjectID? = nil
+}
+
 nonisolated struct Graph_Edit: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -405,12 +428,23 @@ nonisolated struct Graph_Edit: Sendable {
     set {action = .members(newValue)}
   }
 
+  /// of an ordered to-many
+  var place: Graph_Place {
+    get {
+      if case .place(let v)? = action {return v}
+      return Graph_Place()
+    }
+    set {action = .place(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Action: Equatable, Sendable {
     case set(Graph_Value)
     case splice(Graph_Splices)
     case members(Graph_Members)
+    /// of an ordered to-many
+    case place(Graph_Place)
 
   }
 
@@ -1358,6 +1392,9 @@ nonisolated struct Graph_Subscribed: Sendable {
   /// deltas since the client's revision follow; otherwise chunks of a first result
   var resumed: Bool = false
 
+  /// the store remembers the client's state, whether or not the query resumed
+  var known: Bool = false
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -2004,9 +2041,48 @@ nonisolated extension Graph_Members: SwiftProtobuf.Message, SwiftProtobuf._Messa
   }
 }
 
+nonisolated extension Graph_Place: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Place"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}objects\0\u{1}after\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.objects) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._after) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.objects.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.objects, fieldNumber: 1)
+    }
+    try { if let v = self._after {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Place, rhs: Graph_Place) -> Bool {
+    if lhs.objects != rhs.objects {return false}
+    if lhs._after != rhs._after {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Graph_Edit: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Edit"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}property\0\u{1}set\0\u{1}splice\0\u{1}members\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}property\0\u{1}set\0\u{1}splice\0\u{1}members\0\u{1}place\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2054,6 +2130,19 @@ nonisolated extension Graph_Edit: SwiftProtobuf.Message, SwiftProtobuf._MessageI
           self.action = .members(v)
         }
       }()
+      case 5: try {
+        var v: Graph_Place?
+        var hadOneofValue = false
+        if let current = self.action {
+          hadOneofValue = true
+          if case .place(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.action = .place(v)
+        }
+      }()
       default: break
       }
     }
@@ -2079,6 +2168,10 @@ nonisolated extension Graph_Edit: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     case .members?: try {
       guard case .members(let v)? = self.action else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .place?: try {
+      guard case .place(let v)? = self.action else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
     }()
     case nil: break
     }
@@ -3867,7 +3960,7 @@ nonisolated extension Graph_CommitReply: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Graph_Subscribed: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Subscribed"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}query\0\u{1}resumed\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}query\0\u{1}resumed\0\u{1}known\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3877,6 +3970,7 @@ nonisolated extension Graph_Subscribed: SwiftProtobuf.Message, SwiftProtobuf._Me
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.query) }()
       case 2: try { try decoder.decodeSingularBoolField(value: &self.resumed) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self.known) }()
       default: break
       }
     }
@@ -3889,12 +3983,16 @@ nonisolated extension Graph_Subscribed: SwiftProtobuf.Message, SwiftProtobuf._Me
     if self.resumed != false {
       try visitor.visitSingularBoolField(value: self.resumed, fieldNumber: 2)
     }
+    if self.known != false {
+      try visitor.visitSingularBoolField(value: self.known, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Graph_Subscribed, rhs: Graph_Subscribed) -> Bool {
     if lhs.query != rhs.query {return false}
     if lhs.resumed != rhs.resumed {return false}
+    if lhs.known != rhs.known {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

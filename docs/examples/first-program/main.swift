@@ -1,7 +1,7 @@
 import StickiesKit
 
 let client = try await Stickies.connect()
-for note in try await client.fetch(Note.self, where: #"color == "yellow""#) { print(note.number, note.text) }
+for note in try await client.fetch(Note.self, where: { $0.color == .yellow }) { print(note.number, note.text) }
 if let note = client.context.insert(Note.self) {
   note.text = "Written from Swift"
   note.board = try await client.fetch(Board.self).first

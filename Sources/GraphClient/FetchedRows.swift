@@ -1,0 +1,91 @@
+import GraphModel
+import GraphWire
+
+/// One row of an answer in rows.
+public struct FetchedRow: Sendable {
+  /// The same for all rows of an answer.
+  public let columns: [RowColumn]
+  /// One for each column.
+  public let values: [Value]
+
+  /// The value under a column's name; nil when there is no such column.
+  public subscript(name: String) -> Value? {
+    columns.firstIndex { $0.name == name }.flatMap { $0 < values.count ? values[$0] : nil }
+  }
+}
+
+/// The rows of one answer, pulled chunk by chunk.
+@MainActor
+public final class RowStream: AsyncSequence {
+  /// The rows of one chunk.
+  public typealias Element = [FetchedRow]
+
+  private let stream: ReplyStream
+  /// Known when the first chunk has been taken.
+  public private(set) var columns = [RowColumn]()
+  /// The state that the rows were read at; known when the last chunk has been taken.
+  public var token: Token? { stream.token }
+  /// Where the next page begins; known when the last chunk of a fetch with a limit has been taken, nil when nothing comes
+  /// behind it. Groups and distinct rows have none.
+  public var next: FetchCursor? { stream.next }
+
+  init(_ stream: ReplyStream) { self.stream = stream }
+
+  /// The next chunk's rows; nil after the last.
+  public func nextChunk() async throws -> [FetchedRow]? {
+    guard let chunk = try await stream.nextWholeChunk() else { return nil }
+    if !chunk.columns.isEmpty { columns = chunk.columns }
+    return chunk.rows.map { FetchedRow(columns: columns, values: $0) }
+  }
+
+  /// Takes chunks of the stream that made it; all its iterators share them.
+  public struct Iterator: AsyncIteratorProtocol {
+    let stream: RowStream
+
+    @MainActor
+    public mutating func next() async throws -> [FetchedRow]? { try await stream.nextChunk() }
+  }
+
+  nonisolated public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
+}
+
+/// Some objects of a longer result.
+@MainActor
+public struct Page<Object> {
+  public let objects: [Object]
+  /// Where the next page begins; nil for the last one.
+  public let next: FetchCursor?
+  /// The state that this page was read at; the next one may be of a later one.
+  public let at: Token?
+}
+
+/// The pages of a result, each read when it is asked for.
+@MainActor
+public final class PageSequence<Object>: AsyncSequence {
+  public typealias Element = Page<Object>
+
+  private let read: (FetchCursor?) async throws -> Page<Object>
+  private var cursor: FetchCursor?
+  private var isComplete = false
+
+  init(read: @escaping (FetchCursor?) async throws -> Page<Object>) { self.read = read }
+
+  /// The next page; nil after the last. A result without objects has one page, which is empty.
+  public func nextPage() async throws -> Page<Object>? {
+    if isComplete { return nil }
+    let page = try await read(cursor)
+    cursor = page.next
+    isComplete = page.next == nil
+    return page
+  }
+
+  /// Takes pages of the sequence that made it; all its iterators share them.
+  public struct Iterator: AsyncIteratorProtocol {
+    let pages: PageSequence<Object>
+
+    @MainActor
+    public mutating func next() async throws -> Page<Object>? { try await pages.nextPage() }
+  }
+
+  nonisolated public func makeAsyncIterator() -> Iterator { Iterator(pages: self) }
+}

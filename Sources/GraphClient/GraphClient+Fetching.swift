@@ -1,0 +1,191 @@
+import GraphModel
+import GraphReplica
+import GraphWire
+
+/// Reading: objects, how many there are, who they are, and values of them or of groups of them.
+extension GraphClient {
+  // MARK: - Objects
+
+  /// Reads objects chunk by chunk: no more than one chunk is held beyond what the caller keeps.
+  /// - Parameter after: where an earlier page of the same order ended; goes without `offset`.
+  public func images(
+    of entity: Entity, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil,
+    offset: Int = 0, after: FetchCursor? = nil
+  ) -> ReplyStream {
+    ask(.fetch(wireFetch(entity, predicate, sort, limit, offset, after)))
+  }
+
+  /// Reads objects into the context.
+  public func fetch<Object: ManagedObject>(
+    _ type: Object.Type, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil
+  ) async throws -> [Object] {
+    var objects = [Object]()
+    for try await chunk in images(of: try entity(of: type), where: predicate, sort: sort, limit: limit) {
+      objects += context.register(chunk).compactMap { $0 as? Object }
+    }
+    return objects
+  }
+
+  /// Reads objects with a predicate in its text form.
+  public func fetch<Object: ManagedObject>(
+    _ type: Object.Type, where text: String, sort: String = "", limit: Int? = nil
+  ) async throws -> [Object] {
+    let entity = try entity(of: type)
+    return try await fetch(type, where: try predicate(text, entity), sort: try order(sort, entity), limit: limit)
+  }
+
+  // MARK: - Counts and ids
+
+  /// How many objects there are.
+  public func count(of entity: Entity, where predicate: GraphPredicate = .always) async throws -> Int {
+    var fetch = wireFetch(entity, predicate)
+    fetch.result = .count
+    return try await count(fetch)
+  }
+
+  /// How many objects there are, with a predicate in its text form; empty for all of them.
+  public func count<Object: ManagedObject>(of type: Object.Type, where text: String = "") async throws -> Int {
+    let entity = try entity(of: type)
+    return try await count(of: entity, where: try predicate(text, entity))
+  }
+
+  /// The ids of objects, in their order, without their values.
+  public func identifiers(
+    of entity: Entity, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil,
+    offset: Int = 0, after: FetchCursor? = nil
+  ) async throws -> [ObjectID] {
+    var fetch = wireFetch(entity, predicate, sort, limit, offset, after)
+    fetch.result = .identifiers
+    var ids = [ObjectID]()
+    for try await chunk in stream(fetch) { ids += chunk.map(\.id) }
+    return ids
+  }
+
+  /// The ids of objects, with predicate and order in their text forms.
+  public func identifiers<Object: ManagedObject>(
+    of type: Object.Type, where text: String = "", sort: String = "", limit: Int? = nil
+  ) async throws -> [ObjectID] {
+    let entity = try entity(of: type)
+    return try await identifiers(
+      of: entity, where: try predicate(text, entity), sort: try order(sort, entity), limit: limit)
+  }
+
+  // MARK: - Rows
+
+  /// Reads values of objects, or of groups of them, chunk by chunk.
+  /// - Parameters:
+  ///   - properties: the columns: `name, department.name, salary * 12 AS yearly`; of groups what they are grouped by and
+  ///     `@count`, `@sum.salary`, `@avg.…`, `@min.…`, `@max.…`.
+  ///   - groups: what to group by; empty for no groups, or for one of all objects when a column is an aggregate.
+  ///   - distinct: equal rows come once.
+  ///   - sort: paths as in any order; of groups and distinct rows the names of columns.
+  /// - Returns: rows; the server's `Refusal` for what can't be read comes with the first of them.
+  public func rows(
+    of entity: Entity, _ properties: String, where predicate: GraphPredicate = .always, groupBy groups: String = "",
+    distinct: Bool = false, sort: String = "", limit: Int? = nil, offset: Int = 0, after: FetchCursor? = nil
+  ) -> RowStream {
+    var fetch = wireFetch(entity, predicate, [], limit, offset, after)
+    (fetch.result, fetch.properties, fetch.groupBy, fetch.distinct) = (.rows, properties, groups, distinct)
+    fetch.sort = sort
+    return self.rows(fetch)
+  }
+
+  /// Reads values of objects, or of groups of them, all at once.
+  public func rows<Object: ManagedObject>(
+    of type: Object.Type, _ properties: String, where text: String = "", groupBy groups: String = "",
+    distinct: Bool = false, sort: String = "", limit: Int? = nil
+  ) async throws -> [FetchedRow] {
+    let entity = try entity(of: type)
+    var all = [FetchedRow]()
+    let rows = rows(
+      of: entity, properties, where: try predicate(text, entity), groupBy: groups, distinct: distinct, sort: sort,
+      limit: limit)
+    for try await chunk in rows { all += chunk }
+    return all
+  }
+
+  // MARK: - Pages
+
+  /// Reads objects page by page: each page is a request of its own, made when it is asked for, and goes on behind the
+  /// last object of the one before. What others insert and delete in between is neither told twice nor makes anything
+  /// else be left out.
+  public func pages<Object: ManagedObject>(
+    of type: Object.Type, where text: String = "", sort: String = "", size: Int
+  ) throws -> PageSequence<Object> {
+    precondition(size > 0, "a page holds an object at least")
+    let entity = try entity(of: type)
+    let (predicate, order) = (try predicate(text, entity), try order(sort, entity))
+    return PageSequence { [self] cursor in
+      let stream = images(of: entity, where: predicate, sort: order, limit: size, after: cursor)
+      var objects = [Object]()
+      for try await chunk in stream { objects += context.register(chunk).compactMap { $0 as? Object } }
+      return Page(objects: objects, next: stream.next, at: stream.token)
+    }
+  }
+
+  /// Reads objects page by page without the context.
+  public func pages(
+    of entity: Entity, where predicate: GraphPredicate = .always, sort: [SortKey] = [], size: Int
+  ) -> PageSequence<ObjectImage> {
+    precondition(size > 0, "a page holds an object at least")
+    return PageSequence { [self] cursor in
+      let stream = images(of: entity, where: predicate, sort: sort, limit: size, after: cursor)
+      var objects = [ObjectImage]()
+      for try await chunk in stream { objects += chunk }
+      return Page(objects: objects, next: stream.next, at: stream.token)
+    }
+  }
+
+  // MARK: - As it travels
+
+  /// Any fetch; the objects of its answer.
+  public func stream(_ fetch: Fetch) -> ReplyStream { ask(.fetch(fetch)) }
+
+  /// Any fetch whose result is rows.
+  public func rows(_ fetch: Fetch) -> RowStream { RowStream(stream(fetch)) }
+
+  /// Any fetch whose result is a count.
+  public func count(_ fetch: Fetch) async throws -> Int {
+    Int(clamping: try await lastChunk(of: stream(fetch)).end?.count ?? 0)
+  }
+
+  /// How the server finds the answer to a fetch. It runs the fetch, and sends nothing of what it finds.
+  public func explain(_ fetch: Fetch) async throws -> FetchExplanation {
+    var fetch = fetch
+    fetch.explain = true
+    guard let explanation = try await lastChunk(of: stream(fetch)).explanation else {
+      throw Refusal(.unavailable, "the server explains nothing")
+    }
+    return explanation
+  }
+
+  /// A fetch as it travels.
+  public func wireFetch(
+    _ entity: Entity, _ predicate: GraphPredicate = .always, _ sort: [SortKey] = [], _ limit: Int? = nil,
+    _ offset: Int = 0, _ after: FetchCursor? = nil
+  ) -> Fetch {
+    Fetch(
+      entity: entity.number, predicate: predicate == .always ? "" : predicate.text(in: context.model),
+      sort: sort.text(in: context.model), limit: UInt64(limit ?? 0), offset: UInt64(offset), after: after?.bytes ?? [])
+  }
+
+  private func lastChunk(of stream: ReplyStream) async throws -> Chunk {
+    while let chunk = try await stream.nextWholeChunk() { if chunk.end != nil { return chunk } }
+    throw Refusal(.unavailable, "the server's answer has no end")
+  }
+
+  private func entity<Object: ManagedObject>(of type: Object.Type) throws -> Entity {
+    guard let entity = context.model.entity(named: type.entityName) else {
+      throw Refusal(.malformed, "the model has no entity \(type.entityName)")
+    }
+    return entity
+  }
+
+  private func predicate(_ text: String, _ entity: Entity) throws -> GraphPredicate {
+    text.isEmpty ? .always : try GraphPredicate(parsing: text, entity: entity, model: context.model)
+  }
+
+  private func order(_ text: String, _ entity: Entity) throws -> [SortKey] {
+    text.isEmpty ? [] : try [SortKey](parsing: text, entity: entity, model: context.model)
+  }
+}

@@ -1,0 +1,53 @@
+import GraphModel
+import GraphWire
+
+/// A fetch as it came is text; what goes to the store is resolved against the model. Whatever can't be read, and whatever
+/// does not go together, is refused here, with its place.
+extension Hub {
+  func request(for fetch: Fetch) throws -> FetchRequest {
+    let entity = try entity(fetch.entity)
+    var request = FetchRequest(
+      entity: fetch.entity, predicate: try predicate(fetch.predicate, entity),
+      limit: fetch.limit == 0 ? nil : Int(clamping: fetch.limit), offset: Int(clamping: fetch.offset),
+      explains: fetch.explain)
+    if fetch.result != .rows, !fetch.properties.isEmpty || !fetch.groupBy.isEmpty || fetch.distinct {
+      throw Refusal(.malformed, "properties, groups and distinct go with a result of rows only")
+    }
+    switch fetch.result {
+    case .objects: request.sort = try order(fetch.sort, entity)
+    case .identifiers:
+      request.result = .identifiers
+      request.sort = try order(fetch.sort, entity)
+    case .count:
+      request.result = .count
+      // In whatever order, there are as many; an order that can't be read is a mistake all the same.
+      _ = try order(fetch.sort, entity)
+    case .rows:
+      let rows = try rows(of: fetch, entity)
+      request.result = .rows(rows.bound(now: time))
+      if rows.standForObjects { request.sort = try order(fetch.sort, entity) }
+    }
+    if !fetch.after.isEmpty { request.after = try FetchCursor(bytes: fetch.after) }
+    try request.check(in: model)
+    return request
+  }
+
+  private func rows(of fetch: Fetch, _ entity: Entity) throws -> RowRequest {
+    do {
+      return try RowRequest(
+        parsing: fetch.properties, distinct: fetch.distinct, groups: fetch.groupBy, order: fetch.sort, entity: entity,
+        model: model)
+    } catch {
+      throw Refusal(.malformed, error.description)
+    }
+  }
+
+  private func order(_ text: String, _ entity: Entity) throws -> [SortKey] {
+    if text.isEmpty { return [] }
+    do {
+      return try [SortKey](parsing: text, entity: entity, model: model)
+    } catch {
+      throw Refusal(.malformed, "the order can't be read at \(error)")
+    }
+  }
+}

@@ -1,0 +1,87 @@
+/// Several edits of one text, made one after the other, as one edit: what none of them touched stays untouched, so that
+/// it merges with what others do there.
+extension TextSplice {
+  /// A stretch of the text in between: bytes that were there before, or new ones.
+  private enum Piece {
+    case kept(Range<Int>)
+    case new(ArraySlice<UInt8>)
+
+    var count: Int {
+      switch self {
+      case .kept(let range): range.count
+      case .new(let bytes): bytes.count
+      }
+    }
+
+    func parted(at count: Int) -> (Piece, Piece) {
+      switch self {
+      case .kept(let range):
+        let middle = range.lowerBound + count
+        return (.kept(range.lowerBound..<middle), .kept(middle..<range.upperBound))
+      case .new(let bytes): return (.new(bytes.prefix(count)), .new(bytes.dropFirst(count)))
+      }
+    }
+  }
+
+  /// The splices that do at once what `first` and then `second` do; `second` speaks of the text after `first`.
+  public static func compose(_ first: [TextSplice], then second: [TextSplice]) -> [TextSplice] {
+    var pieces = [Piece]()
+    var position = 0
+    for splice in first where splice.offset >= position {
+      pieces.append(.kept(position..<splice.offset))
+      pieces.append(.new(ArraySlice(Array(splice.insertion.utf8))))
+      position = splice.end
+    }
+    // The end of the text does not matter: nothing lies behind it.
+    pieces.append(.kept(position..<Int.max))
+    var edited = [Piece]()
+    var rest = pieces[...]
+    position = 0
+    for splice in second where splice.offset >= position {
+      edited += take(splice.offset - position, from: &rest)
+      edited.append(.new(ArraySlice(Array(splice.insertion.utf8))))
+      _ = take(splice.length, from: &rest)
+      position = splice.end
+    }
+    return splices(edited + rest)
+  }
+
+  private static func take(_ count: Int, from pieces: inout ArraySlice<Piece>) -> [Piece] {
+    var taken = [Piece]()
+    var left = count
+    while left > 0, let piece = pieces.popFirst() {
+      if piece.count <= left {
+        taken.append(piece)
+        left -= piece.count
+      } else {
+        let (head, tail) = piece.parted(at: left)
+        taken.append(head)
+        pieces.insert(tail, at: pieces.startIndex)
+        left = 0
+      }
+    }
+    return taken
+  }
+
+  private static func splices(_ pieces: [Piece]) -> [TextSplice] {
+    var result = [TextSplice]()
+    var position = 0
+    var insertion = [UInt8]()
+    for piece in pieces {
+      switch piece {
+      case .new(let bytes): insertion += bytes
+      case .kept(let range) where !range.isEmpty:
+        if range.lowerBound > position || !insertion.isEmpty {
+          result.append(
+            TextSplice(
+              offset: position, length: range.lowerBound - position,
+              insertion: String(decoding: insertion, as: UTF8.self)))
+          insertion = []
+        }
+        position = range.upperBound
+      case .kept: break
+      }
+    }
+    return result
+  }
+}

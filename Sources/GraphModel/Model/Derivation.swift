@@ -1,0 +1,147 @@
+extension Attribute {
+  /// Where the rules take a derived attribute's value from.
+  public struct Derivation: Hashable, Sendable {
+    /// As the file has it: `staff.@count`, or an expression over the object's own attributes.
+    public let text: String
+    /// The to-many relationship whose objects are counted; nil for an expression.
+    public let counted: PropertyNumber?
+  }
+
+  /// Set by the rules alone. Nobody else's edit of it is taken, so that it never conflicts and is never undone.
+  public var isDerived: Bool { derivation != nil }
+}
+
+/// An attribute that says how many objects a relationship has.
+struct DerivedCount: Sendable {
+  let attribute: Property
+  let relationship: Property
+}
+
+/// An attribute that is computed from others of the same object.
+struct DerivedExpression: Sendable {
+  let attribute: Property
+  let evaluator: ExpressionEvaluator
+}
+
+/// A stored relationship whose other end is counted: what it gains and loses is gained and lost there.
+struct CountedEnd: Sendable {
+  let stored: Property
+  let counted: PropertyNumber
+}
+
+extension Model {
+  /// What a derived attribute of an object must be; null for one that is not derived.
+  /// - Parameter count: how many objects a to-many relationship of the object has.
+  public func derivedValue(
+    of attribute: Property, in image: ObjectImage, count: (Property) throws -> Int
+  ) rethrows -> Value {
+    let entity = image.id.entity
+    if let derived = parts.counts[entity]?.first(where: { $0.attribute.number == attribute.number }) {
+      return .integer(Int64(try count(derived.relationship)))
+    }
+    let derived = parts.expressions[entity]?.first { $0.attribute.number == attribute.number }
+    return derived?.value(for: image) ?? .null
+  }
+}
+
+extension DerivedExpression {
+  /// What does not fit the attribute's type is null.
+  func value(for image: ObjectImage) -> Value {
+    attribute.attribute?.checked(evaluator.value(of: image, in: NoImageSource())) ?? .null
+  }
+}
+
+// MARK: - Reading the model
+
+extension ModelLinker {
+  /// The relationship that the text counts; nil for an expression.
+  private static func countedName(_ text: String) -> String? {
+    guard text.hasSuffix(".@count") else { return nil }
+    let name = String(text.dropLast(".@count".count))
+    return Fields.isName(name) ? name : nil
+  }
+
+  mutating func checkDerived(of entity: ModelDraft.Entity) {
+    for attribute in entity.attributes where !attribute.isMember {
+      guard let text = attribute.derived else { continue }
+      for member in ["default", "assigned", "transient"] {
+        guard let value = attribute.json[member], value != .null, value != .bool(false) else { continue }
+        report("\(attribute.path).\(member)", "does not go with derived: the rules set the value")
+      }
+      guard let name = Self.countedName(text) else { continue }
+      let path = attribute.path + ".derived"
+      if attribute.kind != .integer { report(path, "a count goes with the type integer") }
+      if !lineage(of: entity).contains(where: { $0.relationships.contains { $0.name == name && $0.isToMany } }) {
+        report(path, "\(entity.name) has no to-many relationship \"\(name)\"")
+      }
+    }
+  }
+
+  func derivation(
+    of attribute: ModelDraft.Attribute, in entity: ModelDraft.Entity, _ numbers: [String: PropertyNumber]
+  ) -> Attribute.Derivation? {
+    guard let text = attribute.derived else { return nil }
+    let owner = Self.countedName(text).flatMap { name in
+      lineage(of: entity).first { $0.relationships.contains { $0.name == name } }.map { "\($0.name).\(name)" }
+    }
+    return Attribute.Derivation(text: text, counted: owner.flatMap { numbers[$0] })
+  }
+}
+
+extension ModelPartsParser {
+  mutating func parseDerivations() {
+    for (draft, entity) in entitiesFromTheRoots {
+      let inherited = entity.parent.flatMap { parts.expressions[$0] } ?? []
+      var counts = [DerivedCount]()
+      var expressions = inherited
+      for attribute in entity.attributes {
+        guard let derivation = attribute.attribute?.derivation else { continue }
+        if let relationship = derivation.counted.flatMap({ entity.property($0) }) {
+          counts.append(DerivedCount(attribute: attribute, relationship: relationship))
+        } else if attribute.owner == entity.number {
+          let path = draft.attributes.first { $0.name == attribute.name }?.path ?? draft.path
+          if let evaluator = evaluator(of: derivation.text, in: entity, path: path + ".derived") {
+            expressions.append(DerivedExpression(attribute: attribute, evaluator: evaluator))
+          }
+        }
+      }
+      if !counts.isEmpty { parts.counts[entity.number] = counts }
+      if !expressions.isEmpty { parts.expressions[entity.number] = expressions }
+    }
+    let counted = Set(parts.counts.values.joined().map(\.relationship.number))
+    for entity in model.entities {
+      let ends = entity.relationships.compactMap { property -> CountedEnd? in
+        guard property.slot != nil, let inverse = property.relationship?.inverse, counted.contains(inverse) else {
+          return nil
+        }
+        return CountedEnd(stored: property, counted: inverse)
+      }
+      if !ends.isEmpty { parts.countedEnds[entity.number] = ends }
+    }
+  }
+
+  private mutating func evaluator(of text: String, in entity: Entity, path: String) -> ExpressionEvaluator? {
+    do {
+      let expression = try GraphExpression(parsing: text, entity: entity, model: model)
+      guard !expression.paths.isEmpty else {
+        report(path, "reads no attribute of the object")
+        return nil
+      }
+      for read in expression.paths {
+        guard read.hops.isEmpty, case .property(let number) = read.end,
+          let attribute = model.property(number)?.attribute, !attribute.isDerived
+        else {
+          report(
+            path,
+            "reads \(GraphExpression.path(read).text(in: model)); it may read the object's own attributes, none of them derived, or be "
+              + "RELATIONSHIP.@count")
+          return nil
+        }
+      }
+      return ExpressionEvaluator(expression, model: model)
+    } catch {
+      report(path, error.description)
+      return nil
+    }
+  }
+}

@@ -1,0 +1,110 @@
+/// A question that the model names: which objects of an entity, in which order, with room for values that come when it
+/// is asked.
+public struct FetchTemplate: Hashable, Sendable {
+  /// Unique in the model, case aside.
+  public let name: String
+  /// For people; empty when the file says nothing.
+  public let documentation: String
+  /// Objects of this entity and of all that inherit from it.
+  public let entity: EntityNumber
+  /// The text of the predicate, with `$name` for what comes later; empty for every object.
+  public let predicate: String
+  /// As `[SortKey](parsing:entity:)` reads it; empty for the order of the ids.
+  public let sort: String
+  /// Nil for all of them.
+  public let limit: Int?
+  /// The names after `$` in the predicate, each once, in the order in which they come.
+  public let variables: [String]
+
+  /// The request with its variables' values, as JSON has them.
+  /// - Throws: `PredicateSyntaxError` when one is missing or is no value of its place, or the template has no such variable.
+  public func request(with arguments: [String: JSON], model: Model) throws(PredicateSyntaxError) -> FetchRequest {
+    guard let entity = model.entity(entity) else {
+      throw PredicateSyntaxError(scalar: 1, reason: "the model has no such entity", text: predicate)
+    }
+    if let unknown = arguments.keys.sorted().first(where: { !variables.contains($0) }) {
+      let names = variables.isEmpty ? "none" : variables.map { "$" + $0 }.joined(separator: ", ")
+      throw PredicateSyntaxError(
+        scalar: 1, reason: "\(name) has no variable $\(unknown); it has \(names)", text: predicate)
+    }
+    let condition: GraphPredicate =
+      predicate.isEmpty
+      ? .always : try GraphPredicate(parsing: predicate, entity: entity, model: model, arguments: arguments)
+    let order = sort.isEmpty ? [] : try [SortKey](parsing: sort, entity: entity, model: model)
+    return FetchRequest(entity: entity.number, predicate: condition, sort: order, limit: limit)
+  }
+}
+
+extension Model {
+  /// In the order of the file.
+  public var fetchRequests: [FetchTemplate] { parts.fetchRequests }
+
+  /// Nil for a name that the model does not have; case counts.
+  public func fetchRequest(named name: String) -> FetchTemplate? { fetchRequests.first { $0.name == name } }
+}
+
+// MARK: - Reading the model
+
+extension ModelDraft {
+  struct FetchRequest {
+    var name, documentation, path, entity, predicate, sort: String
+    var limit: Int?
+  }
+}
+
+extension ModelReader {
+  mutating func fetchRequest(_ json: JSON, _ path: String) -> ModelDraft.FetchRequest {
+    var fields = Fields(json, path: path, in: &mistakes)
+    let request = ModelDraft.FetchRequest(
+      name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
+      entity: fields.string("entity", required: true) ?? "", predicate: fields.string("predicate") ?? "",
+      sort: fields.string("sort") ?? "", limit: fields.integer("limit"))
+    fields.finish(&mistakes)
+    return request
+  }
+}
+
+extension ModelLinker {
+  mutating func checkFetchRequests() {
+    guard draft.fetchRequests.count <= Self.maximumCount else {
+      return report("fetchRequests", "a model has at most \(Self.maximumCount) fetch requests")
+    }
+    var seen = Set<String>()
+    for request in draft.fetchRequests {
+      if !seen.insert(request.name.lowercased()).inserted {
+        report(request.path + ".name", "another fetch request is called \"\(request.name)\" (case does not count)")
+      }
+      if byName[request.entity] == nil {
+        report(request.path + ".entity", "there is no entity \"\(request.entity)\"")
+      }
+    }
+  }
+}
+
+extension ModelPartsParser {
+  mutating func parseFetchRequests() {
+    for request in draft.fetchRequests {
+      guard let entity = model.entity(named: request.entity) else { continue }
+      var variables = [String]()
+      do {
+        if !request.predicate.isEmpty {
+          for variable in try GraphPredicate.variables(ofTemplate: request.predicate, entity: entity, model: model)
+          where !variables.contains(variable.name) {
+            variables.append(variable.name)
+          }
+        }
+      } catch {
+        report(request.path + ".predicate", error.description)
+      }
+      do {
+        if !request.sort.isEmpty { _ = try [SortKey](parsing: request.sort, entity: entity, model: model) }
+      } catch {
+        report(request.path + ".sort", error.description)
+      }
+      parts.fetchRequests.append(
+        FetchTemplate(
+          name: request.name, documentation: request.documentation, entity: entity.number,
+          predicate: request.predicate, sort: request.sort, limit: request.limit, variables: variables))
+    }
+  }
+}

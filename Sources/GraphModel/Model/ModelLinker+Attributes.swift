@@ -1,0 +1,38 @@
+/// What an attribute may say beside its type: patterns, and that it is transient.
+extension ModelLinker {
+  mutating func checkPattern(of attribute: ModelDraft.Attribute) {
+    guard let pattern = attribute.pattern else { return }
+    let path = attribute.path + ".pattern"
+    guard [.string, .text, .uri].contains(attribute.kind) else {
+      return report(path, "does not go with the type \(attribute.kind.rawValue)")
+    }
+    guard expressions[pattern] == nil else { return }
+    do {
+      expressions[pattern] = try RegularExpression(parsing: pattern)
+    } catch {
+      report(path, "column \(error.column): \(error.reason)")
+    }
+  }
+
+  /// Nobody judges a transient value and no store has it: whatever speaks of rules or of stores does not go with it.
+  mutating func checkTransient(_ attribute: ModelDraft.Attribute) {
+    guard attribute.isTransient else { return }
+    let others = [
+      "minimum", "maximum", "minimumLength", "maximumLength", "pattern", "assigned", "indexed", "fullText",
+    ]
+    for member in others {
+      guard let value = attribute.json[member], value != .null, value != .bool(false) else { continue }
+      report("\(attribute.path).\(member)", "does not go with transient: no store has the value")
+    }
+  }
+
+  /// Transients come after everything else: they are no part of the hash, and models with equal hashes number alike.
+  func numberTransients(of entities: [ModelDraft.Entity], _ numbers: inout [String: PropertyNumber]) {
+    for entity in entities {
+      let names = entity.attributes.filter(\.isTransient).map(\.name)
+      for name in names.sorted(by: { Bytes.order($0, $1) == .ascending }) {
+        numbers["\(entity.name).\(name)"] = PropertyNumber(numbers.count + 1)
+      }
+    }
+  }
+}

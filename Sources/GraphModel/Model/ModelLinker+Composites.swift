@@ -1,0 +1,169 @@
+extension ModelDraft {
+  struct Composite {
+    var name, documentation, path: String
+    var attributes: [Attribute]
+  }
+
+  /// An attribute of the type `composite`, once its members stand in its place.
+  struct CompositeAttribute {
+    var name, composite, documentation, path: String
+    var isOptional: Bool
+    /// With the entity's names for them: `home.street`.
+    var members: [String]
+  }
+}
+
+extension ModelReader {
+  mutating func composite(_ json: JSON, _ path: String) -> ModelDraft.Composite {
+    var fields = Fields(json, path: path, in: &mistakes)
+    var composite = ModelDraft.Composite(
+      name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path, attributes: [])
+    for (item, path) in fields.array("attributes", required: true) {
+      composite.attributes.append(attribute(item, path))
+    }
+    fields.finish(&mistakes)
+    return composite
+  }
+}
+
+/// Composites are flattened before anything else is linked: everywhere below, a member is an attribute like any other.
+extension ModelLinker {
+  /// The composites by themselves: each mistake is reported where it stands, once, however many entities use it.
+  mutating func checkComposites() {
+    guard draft.composites.count <= Self.maximumCount else {
+      return report("composites", "a model has at most \(Self.maximumCount) composites")
+    }
+    // Entities, enumerations and composites all become types.
+    var taken = Set((draft.entities.map(\.name) + draft.enumerations.map(\.name)).map { $0.lowercased() })
+    for composite in draft.composites {
+      if !taken.insert(composite.name.lowercased()).inserted {
+        report(
+          composite.path + ".name",
+          "another composite, entity or enumeration is called \"\(composite.name)\" (case does not count)")
+      }
+      compositesByName[composite.name] = composite
+      if composite.attributes.isEmpty {
+        report(composite.path + ".attributes", "a composite has at least one attribute")
+      }
+      checkMembers(of: composite)
+    }
+  }
+
+  private mutating func checkMembers(of composite: ModelDraft.Composite) {
+    var seen = [String: String]()
+    for attribute in composite.attributes {
+      if let other = seen.updateValue(attribute.path, forKey: attribute.name.lowercased()) {
+        report(attribute.path + ".name", "\"\(attribute.name)\" is taken by \(other) (case does not count)")
+      }
+      checkWord(attribute.name, path: attribute.path)
+      if attribute.isComposite {
+        report(attribute.path + ".type", "there is no composite within a composite")
+        continue
+      }
+      checkAttribute(attribute)
+      if attribute.assignment != nil {
+        report(attribute.path + ".assigned", "the server assigns no member of a composite")
+      }
+      if attribute.derived != nil { report(attribute.path + ".derived", "no member of a composite is derived") }
+    }
+  }
+
+  /// What an attribute of the type `composite` says, and whether its name leaves room for its members'.
+  mutating func checkCompositeAttributes(of entity: ModelDraft.Entity) {
+    for attribute in entity.attributes where !attribute.isComposite && attribute.composite != nil {
+      report(attribute.path + ".composite", "goes with the type composite only")
+    }
+    let composites = entity.attributes.filter(\.isComposite)
+    guard !composites.isEmpty else { return }
+    // The columns of an heir are called after the heir, and unique keys have names of their own.
+    let root = lineage(of: entity)[0].name
+    let taken = draft.entities.filter { lineage(of: $0)[0].name == root }.map { $0.name.lowercased() } + ["unique"]
+    for attribute in composites {
+      if let name = attribute.composite {
+        if composite(of: attribute) == nil {
+          report(attribute.path + ".composite", "there is no composite \"\(name)\"")
+        }
+      } else {
+        report(attribute.path + ".composite", "is missing")
+      }
+      for member in attribute.json.members ?? []
+      where member.value != .null && !Self.membersOfCompositeAttributes.contains(member.name) {
+        report("\(attribute.path).\(member.name)", "does not go with the type composite; its attributes may have it")
+      }
+      if taken.contains(attribute.name.lowercased()) {
+        report(
+          attribute.path + ".name", "\"\(attribute.name)\" can't be the name of a composite here: the table uses it")
+      }
+    }
+  }
+
+  private static let membersOfCompositeAttributes: Set = ["name", "type", "documentation", "optional", "composite"]
+
+  /// How many properties an entity declares, each member of a composite counted.
+  func propertyCount(of entity: ModelDraft.Entity) -> Int {
+    entity.attributes.reduce(entity.relationships.count) { count, attribute in
+      count + (attribute.isComposite ? composite(of: attribute)?.attributes.count ?? 1 : 1)
+    }
+  }
+
+  private func composite(of attribute: ModelDraft.Attribute) -> ModelDraft.Composite? {
+    attribute.composite.flatMap { compositesByName[$0] }
+  }
+
+  /// Puts the members in the places of the composite attributes. Call when all of them are checked, and known to be few
+  /// enough.
+  mutating func flattenComposites() {
+    for index in draft.entities.indices {
+      var attributes = [ModelDraft.Attribute]()
+      for attribute in draft.entities[index].attributes {
+        guard attribute.isComposite, let composite = composite(of: attribute) else {
+          attributes.append(attribute)
+          continue
+        }
+        let members = composite.attributes.map { member in
+          var flat = member
+          flat.name = "\(attribute.name).\(member.name)"
+          flat.isMember = true
+          flat.isOptional = member.isOptional || attribute.isOptional
+          return flat
+        }
+        attributes += members
+        draft.entities[index].composites.append(
+          ModelDraft.CompositeAttribute(
+            name: attribute.name, composite: composite.name, documentation: attribute.documentation,
+            path: attribute.path, isOptional: attribute.isOptional, members: members.map(\.name)))
+      }
+      draft.entities[index].attributes = attributes
+      byName[draft.entities[index].name] = draft.entities[index]
+    }
+  }
+
+  // MARK: - Linked
+
+  /// The composites of a line of descent, inherited ones first.
+  func linkedComposites(
+    of line: [ModelDraft.Entity], _ properties: [Property], owner: (String) -> EntityNumber
+  ) -> [CompositeAttribute] {
+    line.flatMap { entity in
+      entity.composites.map { composite in
+        CompositeAttribute(
+          name: composite.name, composite: composite.composite, documentation: composite.documentation,
+          owner: owner(entity.name), isOptional: composite.isOptional,
+          members: composite.members.compactMap { name in properties.first { $0.name == name }?.number })
+      }
+    }
+  }
+
+  /// In the order of the file.
+  func composites() -> [Composite] {
+    draft.composites.map { composite in
+      Composite(
+        name: composite.name, documentation: composite.documentation,
+        members: composite.attributes.map { member in
+          Composite.Member(
+            name: member.name, documentation: member.documentation, isOptional: member.isOptional,
+            attribute: linkedAttribute(member))
+        })
+    }
+  }
+}

@@ -1,0 +1,58 @@
+/// Ordered relationships. Where the inverse is a to-one, the members hold their places themselves: each to-one that leads
+/// to an ordered relationship gets an attribute beside it that no model file declares, `<to-one>.order`.
+extension ModelLinker {
+  mutating func checkOrder(
+    of relationship: ModelDraft.Relationship, _ inverse: ModelDraft.Relationship, in destination: ModelDraft.Entity
+  ) {
+    guard relationship.isOrdered else { return }
+    let path = relationship.path + ".ordered"
+    guard relationship.isToMany else { return report(path, "goes with a to-many relationship only") }
+    if inverse.isToMany {
+      // One list has one order, and one side keeps it.
+      if inverse.isOrdered { report(path, "the inverse \"\(inverse.name)\" is ordered already; only one side can be") }
+      return
+    }
+    guard let owner = byName[inverse.destination] else { return }
+    // "project.order" is the member's place; it would also be a path to this property.
+    if lineage(of: owner).contains(where: { $0.attributes.map(\.name).contains(Self.order) })
+      || lineage(of: owner).contains(where: { $0.relationships.map(\.name).contains(Self.order) })
+    {
+      report(
+        path,
+        "\(owner.name) has a property \"\(Self.order)\", and \"\(inverse.name).\(Self.order)\" is to be the place of a "
+          + "\(destination.name)")
+    }
+  }
+
+  private static let order = "order"
+
+  /// The attributes that hold the members' places, of those to-ones that the entity itself declares.
+  func positions(of entity: ModelDraft.Entity) -> [(name: String, documentation: String)] {
+    entity.relationships.compactMap { toOne in
+      guard let ordered = orderedInverse(of: toOne) else { return nil }
+      return ("\(toOne.name).\(Self.order)", "The place among the \(ordered.name) of the \(toOne.name).")
+    }
+  }
+
+  /// The key in the table of numbers of the attribute that holds the places of this relationship's members, for either
+  /// end; nil when no attribute does.
+  func positionName(of relationship: ModelDraft.Relationship, in entity: ModelDraft.Entity) -> String? {
+    if relationship.isToMany {
+      guard relationship.isOrdered,
+        let inverse = byName[relationship.destination]?.relationships.first(where: { $0.name == relationship.inverse }),
+        !inverse.isToMany
+      else { return nil }
+      return "\(relationship.destination).\(inverse.name).\(Self.order)"
+    }
+    return orderedInverse(of: relationship).map { _ in "\(entity.name).\(relationship.name).\(Self.order)" }
+  }
+
+  private func orderedInverse(of toOne: ModelDraft.Relationship) -> ModelDraft.Relationship? {
+    guard !toOne.isToMany else { return nil }
+    return byName[toOne.destination]?.relationships.first { $0.name == toOne.inverse && $0.isToMany && $0.isOrdered }
+  }
+
+  static let positionAttribute = Attribute(
+    kind: .integer, defaultValue: .null, minimum: .null, maximum: .null, minimumLength: nil, maximumLength: nil,
+    cases: [], enumeration: nil, assignment: .position, isIndexed: false, isFullText: false)
+}

@@ -1,0 +1,77 @@
+/// What a model's file writes in the predicate language, parsed once, when the model is loaded: it can be read only
+/// against a model whose names have their numbers.
+struct ModelParts: Sendable {
+  /// By entity, inherited ones first.
+  var rules = [EntityNumber: [EntityRule]]()
+  /// By concrete or abstract entity; inherited ones are there too, in all three.
+  var counts = [EntityNumber: [DerivedCount]]()
+  var expressions = [EntityNumber: [DerivedExpression]]()
+  var countedEnds = [EntityNumber: [CountedEnd]]()
+  /// In the order of the file.
+  var fetchRequests = [FetchTemplate]()
+}
+
+/// The last pass over a model file: what is written in the predicate language, against the linked model.
+struct ModelPartsParser {
+  let draft: ModelDraft
+  let model: Model
+  var mistakes = [ModelError.Mistake]()
+  var parts = ModelParts()
+
+  init(draft: ModelDraft, model: Model) {
+    self.draft = draft
+    self.model = model
+  }
+
+  mutating func run() {
+    parseRules()
+    parseDerivations()
+    parseFetchRequests()
+  }
+
+  mutating func report(_ path: String, _ reason: String) {
+    mistakes.append(.init(path: path, reason: reason))
+  }
+
+  /// The draft's entities from the root down: what is inherited is there before its heirs ask for it.
+  var entitiesFromTheRoots: [(draft: ModelDraft.Entity, entity: Entity)] {
+    let entities = zip(draft.entities, model.entities).map { (draft: $0, entity: $1, depth: depth(of: $1)) }
+    let deepest = entities.map(\.depth).max() ?? 0
+    return (0...deepest).flatMap { depth in entities.filter { $0.depth == depth }.map { ($0.draft, $0.entity) } }
+  }
+
+  private func depth(of entity: Entity) -> Int {
+    entity.parent.flatMap { model.entity($0) }.map { depth(of: $0) + 1 } ?? 0
+  }
+}
+
+extension ModelPartsParser {
+  mutating func parseRules() {
+    for (draft, entity) in entitiesFromTheRoots {
+      var rules = entity.parent.flatMap { parts.rules[$0] } ?? []
+      for rule in draft.rules {
+        guard let evaluator = evaluator(of: rule, in: entity) else { continue }
+        let message = rule.message ?? "this \(entity.name) breaks the rule \(rule.name): \(rule.predicate)"
+        rules.append(
+          EntityRule(
+            name: rule.name, documentation: rule.documentation, predicate: rule.predicate, message: message,
+            owner: entity.number, evaluator: evaluator))
+      }
+      if !rules.isEmpty { parts.rules[entity.number] = rules }
+    }
+  }
+
+  private mutating func evaluator(of rule: ModelDraft.Rule, in entity: Entity) -> PredicateEvaluator? {
+    do {
+      let predicate = try GraphPredicate(parsing: rule.predicate, entity: entity, model: model)
+      guard predicate.readsOnlyOwnImage(in: model) else {
+        report(rule.path + ".predicate", "reads other objects; a rule reads the properties of its own object alone")
+        return nil
+      }
+      return PredicateEvaluator(predicate, model: model)
+    } catch {
+      report(rule.path + ".predicate", error.description)
+      return nil
+    }
+  }
+}

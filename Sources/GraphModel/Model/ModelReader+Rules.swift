@@ -1,0 +1,43 @@
+extension ModelDraft {
+  struct Rule {
+    var name, documentation, path, predicate: String
+    /// Nil when the model leaves the words to us.
+    var message: String?
+  }
+}
+
+extension ModelReader {
+  mutating func rule(_ json: JSON, _ path: String) -> ModelDraft.Rule {
+    var fields = Fields(json, path: path, in: &mistakes)
+    let rule = ModelDraft.Rule(
+      name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
+      predicate: fields.string("predicate", required: true) ?? "", message: fields.string("message"))
+    fields.finish(&mistakes)
+    return rule
+  }
+}
+
+extension ModelLinker {
+  /// What a violation says of the rules that every model has: a program must be able to tell them from a model's own.
+  static let ownRuleNames: Set<String> = [
+    "assigned", "count", "dangling", "deny", "destination", "maximum", "maximumlength", "minimum", "minimumlength",
+    "pattern", "required", "type", "unique",
+  ]
+
+  mutating func checkRules(of entity: ModelDraft.Entity) {
+    var seen = Set<String>()
+    for ancestor in lineage(of: entity) {
+      for rule in ancestor.rules {
+        let isNew = seen.insert(rule.name.lowercased()).inserted
+        guard ancestor.name == entity.name else { continue }
+        if !isNew {
+          report(
+            rule.path + ".name", "another rule here or of an ancestor is called \"\(rule.name)\" (case does not count)")
+        }
+        if Self.ownRuleNames.contains(rule.name.lowercased()) {
+          report(rule.path + ".name", "\"\(rule.name)\" is what a rule of every model is called")
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+/// A place in the order of a fetch: behind one object. It holds what that object was ordered by, so the place stays what
+/// it is when objects come and go around it, and when the object itself is gone.
+///
+/// Its bytes are for nobody to read but the server that made them. They are checked, not signed: a forged cursor says
+/// no more than a condition could.
+public struct FetchCursor: Hashable, Sendable {
+  /// What the object is ordered by, as `SortOrder` has it.
+  public let values: [Value]
+  /// It settles ties.
+  public let id: ObjectID
+  /// Of entity and order.
+  private let shape: UInt64
+
+  /// A cursor has at most this many bytes.
+  public static let maximumSize = 8 << 20
+
+  /// The place behind an object.
+  /// - Throws: `Refusal` when what it is ordered by is too large to be handed out.
+  public init(
+    behind image: ObjectImage, of entity: EntityNumber, sort: [SortKey], model: Model, in source: any ImageSource
+  ) throws(Refusal) {
+    values = SortOrder(sort, model: model).values(of: image, in: source)
+    id = image.id
+    shape = Self.shape(entity, sort, model)
+    guard bytes.count <= Self.maximumSize else {
+      throw Refusal(
+        .limit,
+        "no cursor can hold what the last object is ordered by: more than \(Self.maximumSize) bytes; order by "
+          + "something shorter, or page by offset")
+    }
+  }
+
+  private static func shape(_ entity: EntityNumber, _ sort: [SortKey], _ model: Model) -> UInt64 {
+    Checksum.of(Array("\(entity) \(sort.text(in: model))".utf8))
+  }
+
+  // MARK: - Bytes
+
+  /// As it travels: a checksum, then its parts.
+  public var bytes: [UInt8] {
+    var writer = BinaryWriter()
+    writer.fixed(1, shape)
+    for value in values { writer.field(2, value) }
+    writer.field(3, id)
+    let sum = Checksum.of(writer.bytes)
+    return (0..<8).map { UInt8(truncatingIfNeeded: sum >> UInt64(56 - 8 * $0)) } + writer.bytes
+  }
+
+  /// Reads a cursor back.
+  /// - Throws: `Refusal` for anything else.
+  public init(bytes: [UInt8]) throws(Refusal) {
+    let refusal = Refusal(.malformed, "this is no cursor: it is taken whole from an earlier answer, as it came")
+    guard bytes.count > 8, bytes.count <= Self.maximumSize else { throw refusal }
+    let body = Array(bytes.dropFirst(8))
+    guard bytes.prefix(8).reduce(UInt64(0), { $0 << 8 | UInt64($1) }) == Checksum.of(body) else { throw refusal }
+    var reader = BinaryReader(body)
+    var (shape, values, id): (UInt64, [Value], ObjectID?) = (0, [], nil)
+    do {
+      while let (number, field) = try reader.next() {
+        switch number {
+        case 1: shape = try field.fixed64()
+        case 2: values.append(try field.form())
+        case 3: id = try field.form()
+        default: break
+        }
+      }
+    } catch { throw refusal }
+    guard let id else { throw refusal }
+    self.shape = shape
+    self.values = values
+    self.id = id
+  }
+
+  /// - Throws: `Refusal` for a cursor of another entity or order.
+  func check(entity: EntityNumber, sort: [SortKey], model: Model) throws(Refusal) {
+    let fits =
+      shape == Self.shape(entity, sort, model) && values.count == sort.count
+      && zip(values, sort).allSatisfy { value, key in
+        switch (value, key.path.type(in: model)) {
+        case (.null, _): true
+        case (.data, .string): key.collation != nil
+        case (.string, .string): key.collation == nil
+        // A sum that is too large for 64 bits is a fraction.
+        case (.double, .integer), (.object, .object): true
+        case (_, let type): GraphValueType(value) == type
+        }
+      }
+    guard fits else {
+      throw Refusal(.malformed, "the cursor belongs to a fetch of another entity or order")
+    }
+  }
+}

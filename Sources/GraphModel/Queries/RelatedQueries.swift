@@ -1,0 +1,285 @@
+/// The live queries that read more than an object's own image, and what a commit does to each: the committing side's half of
+/// matching, pure.
+///
+/// An object comes to such a query, or leaves it, because it changed itself or because something at the other end of one
+/// of its paths did. For the second, each property that a path reads on its way is a *trigger*: when it changes, the way is
+/// followed back to the objects where it starts. Those and the changed ones are judged as they were before and as they are
+/// after. Which queries to ask is known by values: a query is filed under its most selective equality or range, over paths
+/// too, so that ten thousand of them that a commit does not touch cost one look. A commit that changes none of the
+/// triggers and none of the entities reads nothing.
+public struct RelatedQueries {
+  private struct Query {
+    let query: LiveQuery
+    let family: [EntityNumber]
+    let evaluator: PredicateEvaluator
+  }
+
+  /// A way that starts at objects of an entity; the object whose property changed stands behind its last hop.
+  private struct Trigger: Hashable {
+    let root: EntityNumber
+    let hops: [PropertyNumber]
+  }
+
+  /// Queries of one concrete entity, by what tells whether they can matter.
+  private struct Shelf {
+    var byValue = [GraphPredicate.Path: (reader: PathReader, table: [Value: Set<UInt64>])]()
+    var byRange = [GraphPredicate.Path: (reader: PathReader, tree: IntervalTree)]()
+    var general = Set<UInt64>()
+
+    var isEmpty: Bool { byValue.isEmpty && byRange.isEmpty && general.isEmpty }
+  }
+
+  /// So many objects of one entity are judged for one commit because of others; past it their queries are read anew.
+  public static let maximumRoots = 1_000
+  /// So many objects are looked at on one way back.
+  static let maximumVisits = 10_000
+
+  private let model: Model
+  private var queries = [UInt64: Query]()
+  private var triggers = [PropertyNumber: [Trigger: Int]]()
+  private var shelves = [EntityNumber: Shelf]()
+  /// The highest number that was ever inserted.
+  public private(set) var lastNumber: UInt64 = 0
+
+  /// None.
+  public init(model: Model) { self.model = model }
+
+  public var isEmpty: Bool { queries.isEmpty }
+
+  // MARK: - Filing
+
+  /// Files a query under `number`, which is its owner's choice and rises.
+  public mutating func insert(_ query: LiveQuery, number: UInt64) {
+    lastNumber = max(lastNumber, number)
+    guard queries[number] == nil, let family = model.entity(query.entity)?.family else { return }
+    queries[number] = Query(
+      query: query, family: family, evaluator: PredicateEvaluator(query.predicate, model: model))
+    for (property, trigger) in triggers(of: query) { triggers[property, default: [:]][trigger, default: 0] += 1 }
+    file(query, number, inserting: true)
+  }
+
+  public mutating func remove(_ number: UInt64) {
+    guard let query = queries.removeValue(forKey: number)?.query else { return }
+    for (property, trigger) in triggers(of: query) {
+      let count = (triggers[property]?[trigger] ?? 1) - 1
+      triggers[property]?[trigger] = count > 0 ? count : nil
+      if triggers[property]?.isEmpty == true { triggers[property] = nil }
+    }
+    file(query, number, inserting: false)
+  }
+
+  private mutating func file(_ query: LiveQuery, _ number: UInt64, inserting: Bool) {
+    let place = QueryPlace(of: query.predicate, model: model)
+    for entity in model.entity(query.entity)?.family ?? [] where model.entity(entity)?.isAbstract == false {
+      var shelf = shelves[entity] ?? Shelf()
+      switch place {
+      case .values(let path, let values):
+        var entry = shelf.byValue[path] ?? (PathReader(path, model), [:])
+        for value in values {
+          if inserting { entry.table[value, default: []].insert(number) } else { entry.table[value]?.remove(number) }
+          if entry.table[value]?.isEmpty == true { entry.table[value] = nil }
+        }
+        shelf.byValue[path] = entry.table.isEmpty ? nil : entry
+      case .range(let path, let low, let high):
+        var entry = shelf.byRange[path] ?? (PathReader(path, model), IntervalTree())
+        let interval = IntervalTree.Interval(low: low, high: high, number: number)
+        if inserting { entry.tree.insert(interval) } else { entry.tree.remove(interval) }
+        shelf.byRange[path] = entry.tree.isEmpty ? nil : entry
+      case .general:
+        if inserting { shelf.general.insert(number) } else { shelf.general.remove(number) }
+      }
+      shelves[entity] = shelf.isEmpty ? nil : shelf
+    }
+  }
+
+  /// What a query's paths read on their way, and the ways back.
+  private func triggers(of query: LiveQuery) -> [(PropertyNumber, Trigger)] {
+    var found = [(PropertyNumber, Trigger)]()
+    for path in query.predicate.dependencies() {
+      for (index, hop) in path.hops.enumerated() {
+        guard let relationship = model.property(hop)?.relationship else { break }
+        // The reference stands at one end or the other: there a change of it changes where the way leads.
+        if relationship.storage == .inverse {
+          found.append((relationship.inverse, Trigger(root: query.entity, hops: Array(path.hops[...index]))))
+        } else if index > 0 {
+          found.append((hop, Trigger(root: query.entity, hops: Array(path.hops[..<index]))))
+        }
+      }
+      if case .property(let number) = path.end, !path.hops.isEmpty, model.property(number)?.slot != nil {
+        found.append((number, Trigger(root: query.entity, hops: path.hops)))
+      }
+    }
+    return found
+  }
+
+  // MARK: - One commit
+
+  /// What the changes do to every query.
+  /// - Parameter source: the graph after them.
+  public func effects(of changes: [ObjectChange], in source: any ImageSource) -> RelatedEffects {
+    var result = RelatedEffects(knownThrough: lastNumber)
+    guard !queries.isEmpty else { return result }
+    let after = KeptSource(source)
+    let before = GraphBefore(changes, after: after, model: model)
+    var roots = [ObjectID]()
+    var seen = Set<ObjectID>()
+    for change in changes where shelves[change.id.entity] != nil && seen.insert(change.id).inserted {
+      roots.append(change.id)
+    }
+    let (reached, tooMany) = reachedRoots(changes, before, after)
+    for id in reached.sorted() where seen.insert(id).inserted { roots.append(id) }
+    var effects = [UInt64: [LiveQueryChange]]()
+    for id in roots {
+      let (old, new) = (before.image(of: id), after.image(of: id))
+      let wasThere = old.map { Judgement(image: $0, source: before) }
+      let isThere = new.map { Judgement(image: $0, source: after) }
+      for number in candidates(id.entity, wasThere, isThere) {
+        guard let query = queries[number] else { continue }
+        let wasIn = old.map { query.evaluator.matches($0, in: before) } ?? false
+        let isIn = new.map { query.evaluator.matches($0, in: after) } ?? false
+        switch (wasIn, isIn, old, new) {
+        case (false, true, _, let new?): effects[number, default: []].append(.inserted(new))
+        case (true, false, let old?, _):
+          // What is told of an object that stays is told as it is now.
+          effects[number, default: []].append(.removed(new ?? old, deleted: new == nil))
+        case (true, true, let old?, let new?):
+          guard let change = before.change(of: id) else { continue }
+          effects[number, default: []].append(.updated(new, edits: change.edits, previous: old.revision))
+        default: break
+        }
+      }
+    }
+    if !tooMany.isEmpty {
+      for (number, query) in queries where tooMany.contains(query.query.entity) { result.unknown.append(number) }
+      result.unknown.sort()
+      for number in result.unknown { effects[number] = nil }
+    }
+    result.effects = effects.sorted { $0.key < $1.key }.map { .init(query: $0.key, changes: $0.value) }
+    return result
+  }
+
+  /// The queries of an entity that an object, as it was and as it is, could belong to.
+  private func candidates(_ entity: EntityNumber, _ before: Judgement?, _ after: Judgement?) -> [UInt64] {
+    guard let shelf = shelves[entity] else { return [] }
+    var found = shelf.general
+    let judgements = [before, after].compactMap { $0 }
+    for (reader, table) in shelf.byValue.values {
+      for judgement in judgements {
+        for value in reader.values(judgement) {
+          if let numbers = table[value] { found.formUnion(numbers) }
+        }
+      }
+    }
+    for (reader, tree) in shelf.byRange.values {
+      for judgement in judgements {
+        for value in reader.values(judgement) {
+          var numbers = [UInt64]()
+          tree.holding(value, into: &numbers)
+          found.formUnion(numbers)
+        }
+      }
+    }
+    return found.sorted()
+  }
+
+  /// Where ways start that lead past what changed, before or after; and entities of which that are too many.
+  private func reachedRoots(
+    _ changes: [ObjectChange], _ before: GraphBefore, _ after: KeptSource
+  ) -> (Set<ObjectID>, tooMany: Set<EntityNumber>) {
+    var reached = [EntityNumber: Set<ObjectID>]()
+    var tooMany = Set<EntityNumber>()
+    for change in changes {
+      guard let entity = model.entity(change.id.entity) else { continue }
+      for property in entity.storedProperties {
+        guard let ways = triggers[property.number], change.before?[property] != change.after?[property] else {
+          continue
+        }
+        for way in ways.keys where !tooMany.contains(way.root) {
+          var starts = reached[way.root] ?? []
+          let isComplete =
+            follow(way.hops, back: change.id, change.before, before, into: &starts)
+            && follow(way.hops, back: change.id, change.after, after, into: &starts)
+          if !isComplete || starts.count > Self.maximumRoots { tooMany.insert(way.root) }
+          reached[way.root] = starts
+        }
+      }
+    }
+    var all = Set<ObjectID>()
+    for (root, ids) in reached where !tooMany.contains(root) {
+      guard let family = model.entity(root)?.family else { continue }
+      all.formUnion(ids.filter { family.contains($0.entity) })
+    }
+    return (all, tooMany)
+  }
+
+  /// Follows a way from its last object to where it starts; false when that becomes too much.
+  private func follow(
+    _ hops: [PropertyNumber], back id: ObjectID, _ image: ObjectImage?, _ source: any ImageSource,
+    into starts: inout Set<ObjectID>
+  ) -> Bool {
+    guard image != nil else { return true }
+    var ids: Set<ObjectID> = [id]
+    for hop in hops.reversed() {
+      guard let property = model.property(hop), let relationship = property.relationship else { return true }
+      var next = Set<ObjectID>()
+      for id in ids {
+        if relationship.storage == .inverse {
+          guard let inverse = model.property(relationship.inverse), let image = source.image(of: id) else { continue }
+          next.formUnion(image[inverse].objectIDs)
+        } else {
+          next.formUnion(source.referrers(to: id, through: property))
+        }
+        if next.count > Self.maximumVisits { return false }
+      }
+      ids = next
+    }
+    starts.formUnion(ids)
+    return true
+  }
+}
+
+extension GraphPredicate {
+  /// Every path that decides whether an object belongs, seen from that object: those of subqueries begin with the way to
+  /// the subquery's objects, and what counts or sums over a relationship ends behind it.
+  func dependencies() -> [Path] {
+    var found = [Path]()
+    collect(&found, ways: [[]])
+    return found
+  }
+
+  fileprivate func collect(_ found: inout [Path], ways: [[PropertyNumber]]) {
+    switch self {
+    case .always, .never: break
+    case .and(let parts), .or(let parts): for part in parts { part.collect(&found, ways: ways) }
+    case .not(let inner): inner.collect(&found, ways: ways)
+    case .comparison(let comparison):
+      comparison.left.collect(&found, ways: ways)
+      comparison.right.collect(&found, ways: ways)
+    }
+  }
+
+  fileprivate static func add(_ path: Path, _ found: inout [Path], ways: [[PropertyNumber]]) {
+    let hops = ways[max(0, ways.count - 1 - path.level)] + path.hops
+    switch path.end {
+    case .count(let number): found.append(Path(hops: hops + [number], end: .identifier))
+    case .aggregate(_, let number, let attribute): found.append(Path(hops: hops + [number], end: .property(attribute)))
+    case .property, .identifier: found.append(Path(hops: hops, end: path.end))
+    }
+  }
+}
+
+extension GraphExpression {
+  fileprivate func collect(_ found: inout [GraphPredicate.Path], ways: [[PropertyNumber]]) {
+    switch self {
+    case .value, .list, .variable: break
+    case .path(let path): GraphPredicate.add(path, &found, ways: ways)
+    case .expressions(let parts), .function(_, let parts): for part in parts { part.collect(&found, ways: ways) }
+    case .arithmetic(_, _, let left, let right):
+      left.collect(&found, ways: ways)
+      right.collect(&found, ways: ways)
+    case .subquery(let level, let hops, let predicate):
+      GraphPredicate.add(GraphPredicate.Path(level: level, hops: hops, end: .identifier), &found, ways: ways)
+      predicate.collect(&found, ways: ways + [ways[max(0, ways.count - 1 - level)] + hops])
+    }
+  }
+}

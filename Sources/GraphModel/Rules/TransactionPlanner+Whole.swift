@@ -1,0 +1,121 @@
+/// `overwrite` and `rollback`: one property that both sides changed decides the object whole. The others' changes of
+/// its other properties go back to what the transaction's author saw, or the transaction's edits of it are dropped.
+///
+/// To-manys are no part of it, as they are none of Core Data's snapshots: an overwrite merges them.
+extension TransactionPlanner {
+  /// What the transaction knew of an object that is to be decided whole.
+  struct Contest {
+    /// The oldest and the newest revision at which its changes were made.
+    var since: Revision
+    var seen: Revision
+    /// All its edits, with the revision that each was made at.
+    var edits = [(edit: Edit, base: Revision)]()
+    var isResolved = false
+  }
+
+  /// Fills `contested`; nothing to do under the other policies, or when nothing is stale.
+  mutating func findContested() throws {
+    guard transaction.policy == .overwrite || transaction.policy == .rollback else { return }
+    var suspects = [ObjectID: Contest]()
+    var isContested = Set<ObjectID>()
+    for change in transaction.changes where change.kind == .update && change.base < revision - 1 {
+      guard let named = permanent(change.id), let draft = try touch(named), let stored = draft.before,
+        stored.revision > change.base
+      else { continue }
+      suspects[stored.id] = Contest(since: change.base, seen: change.base)
+      let past = try reader.history(of: stored.id, after: change.base)
+      if change.base > 0, past.contains(where: { $0.kind == .inserted }) { continue }
+      for edit in change.edits {
+        if case .conflicting = compare(edit, with: stored, past: past) { isContested.insert(stored.id) }
+      }
+    }
+    guard !isContested.isEmpty else { return }
+    for change in transaction.changes where change.kind == .update {
+      guard let named = permanent(change.id), let id = drafts[named]?.after.id, isContested.contains(id),
+        var contest = contested[id] ?? suspects[id]
+      else { continue }
+      contest.since = min(contest.since, change.base)
+      contest.seen = max(contest.seen, change.base)
+      contest.edits += change.edits.map { ($0, change.base) }
+      contested[id] = contest
+    }
+  }
+
+  mutating func resolveWhole(_ draft: Draft) throws {
+    guard let stored = draft.before, let contest = contested[stored.id], !contest.isResolved else { return }
+    contested[stored.id]?.isResolved = true
+    let past = try reader.history(of: stored.id, after: contest.since)
+    if recordRevival(of: stored.id, in: past, after: contest.since) { return }
+    if transaction.policy == .overwrite {
+      try setBack(draft, stored, contest, past)
+      for (edit, base) in contest.edits { try overwrite(edit, of: draft, stored, past.filter { $0.revision > base }) }
+    } else {
+      let others = past.filter { $0.replica != transaction.id.replica }
+      for (edit, base) in contest.edits {
+        let wanted = wanted(edit, stored, past.filter { $0.revision > base })
+        if let property = model.property(edit.property), property.slot != nil, stored[property] == wanted { continue }
+        let last = others.last { $0.edits.contains { $0.property == edit.property } } ?? others.last
+        record(edit.property, of: stored, mine: wanted, last, mineWon: false)
+      }
+    }
+  }
+
+  /// What others changed beside the transaction's edits, and its author had not seen.
+  private mutating func setBack(
+    _ draft: Draft, _ stored: ObjectImage, _ contest: Contest, _ past: [PastChange]
+  ) throws {
+    let edited = Set(contest.edits.map(\.edit.property))
+    let unseen = past.filter { $0.revision > contest.seen }
+    for property in draft.entity.storedProperties where !edited.contains(property.number) {
+      guard property.attribute?.assignment == nil, property.attribute?.isDerived != true,
+        property.relationship?.isToMany != true,
+        let last = unseen.last(where: { change in
+          change.replica != transaction.id.replica && change.edits.contains { $0.property == property.number }
+        })
+      else { continue }
+      let seen = value(of: property, in: stored, before: unseen, keepsOwn: true)
+      guard seen != stored[property] else { continue }
+      // What it led to is gone: there is no way back.
+      if let other = seen.objectID, try entity(of: other) == nil { continue }
+      record(property.number, of: stored, mine: seen, last, mineWon: true)
+      try apply(Edit(property.number, .set(seen)), to: draft, isInsert: false)
+    }
+  }
+
+  private mutating func overwrite(
+    _ edit: Edit, of draft: Draft, _ stored: ObjectImage, _ past: [PastChange]
+  ) throws {
+    switch edit.action {
+    case .members, .place: return try apply(edit, to: draft, isInsert: false)
+    case .set, .splice: break
+    }
+    let last = past.last { change in
+      change.replica != transaction.id.replica && change.edits.contains { $0.property == edit.property }
+    }
+    if case .merged(let merged) = compare(edit, with: stored, past: past), last == nil || hasOwn(edit.property, past) {
+      return try apply(merged, to: draft, isInsert: false)
+    }
+    let wanted = wanted(edit, stored, past)
+    if let property = model.property(edit.property), stored[property] == wanted { return }
+    record(edit.property, of: stored, mine: wanted, last, mineWon: true)
+    try apply(Edit(edit.property, .set(wanted)), to: draft, isInsert: false)
+  }
+
+  /// A replica that typed several times from one base: only merging tells what its text is.
+  private func hasOwn(_ property: PropertyNumber, _ past: [PastChange]) -> Bool {
+    past.contains { change in
+      change.replica == transaction.id.replica && change.edits.contains { $0.property == property }
+    }
+  }
+
+  /// The value that an edit would have given, had nobody else changed anything; null for members and their places.
+  private func wanted(_ edit: Edit, _ stored: ObjectImage, _ past: [PastChange]) -> Value {
+    switch edit.action {
+    case .set(let value): return value
+    case .members, .place: return .null
+    case .splice:
+      guard let property = model.property(edit.property) else { return .null }
+      return edit.applied(to: value(of: property, in: stored, before: past, keepsOwn: false)) ?? .null
+    }
+  }
+}

@@ -1,0 +1,135 @@
+import GraphModel
+
+/// Unsaved texts follow what others commit. A text is a pile: what is stored, on it what was saved and not answered, on
+/// that what is not saved, each a difference from the one below. What others commit goes in under the pile, as splices,
+/// so that a word which somebody is in the middle of stays in one piece, wherever others write.
+///
+/// While a save is under way nobody knows which deltas the server has put in front of it; they are kept in `textMoves`
+/// until its answer tells. Where only whole images came, the two texts are compared instead.
+extension ObjectState {
+  /// What one commit did to a text.
+  struct TextMove {
+    let revision: Revision
+    let splices: [TextSplice]
+  }
+
+  /// A commit's edits of texts, heard of one by one.
+  func recordTextMoves(_ moved: [Edit], at revision: Revision) {
+    guard !edits.isEmpty || !sent.isEmpty else { return }
+    for edit in moved where entity.property(edit.property)?.attribute?.kind == .text {
+      if case .splice(let splices) = edit.action {
+        textMoves[edit.property, default: []].append(TextMove(revision: revision, splices: splices))
+      } else {
+        untrackedTexts.insert(edit.property)
+      }
+    }
+  }
+
+  /// An image came whole: what happened in between is not known.
+  func loseTrackOfTexts() {
+    guard !edits.isEmpty || !sent.isEmpty else { return }
+    for property in entity.storedProperties where property.attribute?.kind == .text {
+      untrackedTexts.insert(property.number)
+    }
+  }
+
+  /// Puts everything that was heard of under the edits that remain, and begins to listen anew.
+  /// - Parameters:
+  ///   - answered: the edits of a save that is committed now and stood on the ground of the moves.
+  ///   - revision: its commit's, whose own echo is among the moves.
+  func settleTexts(after answered: [PropertyNumber: LocalValue] = [:], committedAt revision: Revision = 0) {
+    defer { (textMoves, untrackedTexts) = ([:], []) }
+    guard let stored else { return }
+    var numbers = Set(edits.keys)
+    for save in sent { numbers.formUnion(save.edits.keys) }
+    // Each by itself: their order means nothing.
+    for number in numbers {
+      guard let property = entity.property(number), property.attribute?.kind == .text,
+        let text = stored[property].stringValue
+      else { continue }
+      if untrackedTexts.contains(number) || !move(number, to: text, answered[number], committedAt: revision) {
+        compare(number, with: text)
+      }
+    }
+  }
+
+  /// False when the moves do not lead to the stored text.
+  private func move(
+    _ number: PropertyNumber, to stored: String, _ answered: LocalValue?, committedAt revision: Revision
+  ) -> Bool {
+    let heard = textMoves[number] ?? []
+    var moves = heard.map(\.splices)
+    if let answered {
+      guard let own = answered.splices else { return false }
+      moves = Self.under(own, heard.filter { $0.revision < revision }.map(\.splices)).moves
+      moves += heard.filter { $0.revision > revision }.map(\.splices)
+    }
+    var pile = sent.compactMap { $0.edits[number] } + [edits[number]].compactMap { $0 }
+    guard var ground = pile.first?.textBase else { return false }
+    for splices in moves {
+      guard let next = TextSplice.apply(splices, to: ground) else { return false }
+      ground = next
+    }
+    guard Bytes.equal(ground, stored) else { return false }
+    for index in pile.indices {
+      guard let own = pile[index].splices else { return false }
+      let moved = Self.under(own, moves)
+      guard let text = TextSplice.apply(moved.own, to: ground) else { return false }
+      (pile[index].textBase, pile[index].value, pile[index].splices) = (ground, .string(text), moved.own)
+      (moves, ground) = (moved.moves, text)
+    }
+    for index in sent.indices where sent[index].edits[number] != nil { sent[index].edits[number] = pile.removeFirst() }
+    if edits[number] != nil { edits[number] = pile.removeFirst() }
+    return true
+  }
+
+  /// Puts others' moves, one after the other, under an edit: the edit as it is on top of them, and they as they are on
+  /// top of the edit.
+  private static func under(
+    _ own: [TextSplice], _ moves: [[TextSplice]]
+  ) -> (own: [TextSplice], moves: [[TextSplice]]) {
+    var own = own
+    var lifted = [[TextSplice]]()
+    for splices in moves {
+      lifted.append(TextSplice.rebase(splices, under: own))
+      own = TextSplice.rebase(own, over: splices)
+    }
+    return (own, lifted)
+  }
+
+  private func compare(_ number: PropertyNumber, with stored: String) {
+    // What stands on a save that is under way is compared when that is answered.
+    guard sent.isEmpty, let local = edits[number] else { return }
+    edits[number] = local.rebased(onto: stored)
+  }
+}
+
+extension ObjectState.LocalValue {
+  /// More places than these are said as one that spans them: moving them takes time for each pair of two edits.
+  private static let maximumPlaces = 100
+
+  /// Finds what was done to a text when its value was set once more.
+  /// - Parameters:
+  ///   - older: the edit as it was before; nil for the first.
+  ///   - newer: an edit on top of the older one, where it is known.
+  mutating func follow(_ older: Self?, _ newer: Self? = nil) {
+    splices = nil
+    guard let base = textBase, let mine = value.stringValue else { return }
+    if let made = older?.splices, let before = older?.value.stringValue {
+      let isKnown = newer?.textBase.map { Bytes.equal($0, before) } ?? false
+      let step = isKnown ? newer?.splices : nil
+      splices = TextSplice.compose(made, then: step ?? [TextSplice.smallest(from: before, to: mine)])
+    }
+    if splices?.count ?? .max > Self.maximumPlaces { splices = [TextSplice.smallest(from: base, to: mine)] }
+  }
+
+  /// A text whose ground has moved, nobody knows how: the same edit on what is stored now.
+  func rebased(onto stored: String) -> Self {
+    guard let base = textBase, let splices, !Bytes.equal(base, stored) else { return self }
+    let moved = TextSplice.rebase(splices, over: [TextSplice.smallest(from: base, to: stored)])
+    guard let text = TextSplice.apply(moved, to: stored) else { return self }
+    var local = self
+    (local.textBase, local.value, local.splices) = (stored, .string(text), moved)
+    return local
+  }
+}

@@ -1,0 +1,133 @@
+import GraphModel
+
+/// The way to an object, which a typed predicate starts from: `$0` in
+/// `client.fetch(Person.self, where: { $0.manager.name == "Ann" })`.
+///
+/// Its members are the properties that the model gives `Object`; graph-generate writes them, in an extension for each
+/// entity, so that a subentity has those of its parents too. Only `id` is here: a name that a model may use must not be.
+public struct ObjectPath<Object: ManagedObject, Reach: PathReach> {
+  let way: PathWay
+
+  init(way: PathWay) { self.way = way }
+
+  /// A to-one relationship of the object at the end of `path`. Generated code calls it.
+  public init<Source, Before>(_ path: ObjectPath<Source, Before>, toOne property: PropertyNumber) {
+    way = path.way.following(property, isToMany: false)
+  }
+
+  /// The object's id.
+  public var id: TypedExpression<ObjectID, Reach> { TypedExpression(way, .identifier) }
+}
+
+/// A composite attribute of the object that a path leads to: its members are those of the composite.
+public struct CompositePath<Composite, Reach: PathReach> {
+  let way: PathWay
+
+  /// Generated code calls it.
+  public init<Object>(_ path: ObjectPath<Object, Reach>) { way = path.way }
+}
+
+/// The way to the objects of a to-many relationship. What is asked of them says how many must answer: `any`, `all`,
+/// `none`, `count`, an aggregate, or a predicate of their own.
+public struct ToManyPath<Object: ManagedObject, Reach: PathReach> {
+  let way: PathWay
+  let property: PropertyNumber
+
+  /// A to-many relationship of the object at the end of `path`. Generated code calls it.
+  public init<Source, Before>(_ path: ObjectPath<Source, Before>, toMany property: PropertyNumber) {
+    way = path.way
+    self.property = property
+  }
+}
+
+/// The relationships that have been followed, and from which object.
+struct PathWay {
+  /// How many subqueries lie around the object that the path starts from.
+  var scope = 0
+  var hops = [PropertyNumber]()
+  var lastIsToMany = false
+  var quantifier = GraphPredicate.Quantifier.one
+
+  func following(
+    _ property: PropertyNumber, isToMany: Bool, _ quantifier: GraphPredicate.Quantifier? = nil
+  ) -> PathWay {
+    var way = self
+    way.hops.append(property)
+    way.lastIsToMany = isToMany
+    if let quantifier { way.quantifier = quantifier }
+    return way
+  }
+
+  /// What a path that stops here is compared by: the reference that its last to-one holds, or the objects' ids.
+  var ownEnd: (way: PathWay, end: GraphPredicate.Path.End) {
+    guard let last = hops.last, !lastIsToMany else { return (self, .identifier) }
+    var way = self
+    way.hops.removeLast()
+    return (way, .property(last))
+  }
+
+  func path(_ end: GraphPredicate.Path.End, depth: Int) -> GraphPredicate.Path {
+    GraphPredicate.Path(level: depth - scope, hops: hops, end: end)
+  }
+}
+
+// MARK: - Objects as values
+
+extension ObjectPath {
+  private func comparing(_ comparator: GraphPredicate.Comparator, _ right: GraphExpression) -> TypedPredicate {
+    let (way, end) = way.ownEnd
+    return TypedPredicate { depth in
+      .comparison(GraphPredicate.Comparison(way.quantifier, way.path(end, depth: depth), comparator, right))
+    }
+  }
+
+  /// It is that object, which the server must know: an unsaved one is nobody's.
+  public static func == (left: Self, right: Object) -> TypedPredicate {
+    left.comparing(.equal, .value(.object(right.id)))
+  }
+
+  /// It is another object, or none.
+  public static func != (left: Self, right: Object) -> TypedPredicate {
+    left.comparing(.notEqual, .value(.object(right.id)))
+  }
+
+  /// Both paths lead to one object, or to none.
+  public static func == <Other: SingleReach>(left: Self, right: ObjectPath<Object, Other>) -> TypedPredicate {
+    left.comparing(.equal, right)
+  }
+
+  /// The paths lead to two objects, or one of them to none.
+  public static func != <Other: SingleReach>(left: Self, right: ObjectPath<Object, Other>) -> TypedPredicate {
+    left.comparing(.notEqual, right)
+  }
+
+  private func comparing<Other>(
+    _ comparator: GraphPredicate.Comparator, _ right: ObjectPath<Object, Other>
+  ) -> TypedPredicate {
+    let (left, right) = (way.ownEnd, right.way.ownEnd)
+    return TypedPredicate { depth in
+      .comparison(
+        GraphPredicate.Comparison(
+          left.way.quantifier, left.way.path(left.end, depth: depth), comparator,
+          .path(right.way.path(right.end, depth: depth))))
+    }
+  }
+
+  /// It is one of them; nothing is one of none.
+  public func isIn(_ objects: some Sequence<Object>) -> TypedPredicate {
+    comparing(.in, .list(objects.map { .object($0.id) }))
+  }
+}
+
+extension ObjectPath where Reach: NullableReach {
+  /// There is no object.
+  public static func == (left: Self, right: NoValue) -> TypedPredicate { left.comparing(.equal, .value(.null)) }
+
+  /// There is an object.
+  public static func != (left: Self, right: NoValue) -> TypedPredicate { left.comparing(.notEqual, .value(.null)) }
+}
+
+/// `nil`, where a typed predicate compares with it.
+public struct NoValue: ExpressibleByNilLiteral, Sendable {
+  public init(nilLiteral: ()) {}
+}

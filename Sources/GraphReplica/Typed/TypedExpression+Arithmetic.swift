@@ -1,0 +1,77 @@
+import GraphModel
+
+/// The four operators, between expressions of one kind and with plain numbers. Kinds are never mixed in silence: say
+/// `asDouble` or `asDecimal`.
+extension TypedExpression where Kind: NumberKind, Reach: SingleReach {
+  private static func combining(
+    _ operation: ArithmeticOperator, _ left: @escaping (Int) -> GraphExpression,
+    _ right: @escaping (Int) -> GraphExpression
+  ) -> TypedExpression<Kind, Calculated> {
+    TypedExpression<Kind, Calculated> { .arithmetic(operation, Kind.arithmetic, left($0), right($0)) }
+  }
+
+  private static func constant(_ plain: Kind.Plain) -> (Int) -> GraphExpression {
+    let value = Kind.value(plain)
+    return { _ in .value(value) }
+  }
+
+  /// The sum with a number.
+  public static func + (left: Self, right: Kind.Plain) -> TypedExpression<Kind, Calculated> {
+    combining(.add, left.build, constant(right))
+  }
+
+  /// The difference to a number.
+  public static func - (left: Self, right: Kind.Plain) -> TypedExpression<Kind, Calculated> {
+    combining(.subtract, left.build, constant(right))
+  }
+
+  /// The product with a number.
+  public static func * (left: Self, right: Kind.Plain) -> TypedExpression<Kind, Calculated> {
+    combining(.multiply, left.build, constant(right))
+  }
+
+  /// The quotient by a number; of whole numbers cut towards zero, and null by zero.
+  public static func / (left: Self, right: Kind.Plain) -> TypedExpression<Kind, Calculated> {
+    combining(.divide, left.build, constant(right))
+  }
+
+  /// The sum of a number and an expression.
+  public static func + (left: Kind.Plain, right: Self) -> TypedExpression<Kind, Calculated> {
+    combining(.add, constant(left), right.build)
+  }
+
+  /// The difference of a number and an expression.
+  public static func - (left: Kind.Plain, right: Self) -> TypedExpression<Kind, Calculated> {
+    combining(.subtract, constant(left), right.build)
+  }
+
+  /// The product of a number and an expression.
+  public static func * (left: Kind.Plain, right: Self) -> TypedExpression<Kind, Calculated> {
+    combining(.multiply, constant(left), right.build)
+  }
+
+  /// The quotient of a number by an expression; null by zero.
+  public static func / (left: Kind.Plain, right: Self) -> TypedExpression<Kind, Calculated> {
+    combining(.divide, constant(left), right.build)
+  }
+
+  /// The sum of two expressions.
+  public static func + <Other: SingleReach>(
+    left: Self, right: TypedExpression<Kind, Other>
+  ) -> TypedExpression<Kind, Calculated> { combining(.add, left.build, right.build) }
+
+  /// The difference of two expressions.
+  public static func - <Other: SingleReach>(
+    left: Self, right: TypedExpression<Kind, Other>
+  ) -> TypedExpression<Kind, Calculated> { combining(.subtract, left.build, right.build) }
+
+  /// The product of two expressions.
+  public static func * <Other: SingleReach>(
+    left: Self, right: TypedExpression<Kind, Other>
+  ) -> TypedExpression<Kind, Calculated> { combining(.multiply, left.build, right.build) }
+
+  /// The quotient of two expressions; of whole numbers cut towards zero, and null by zero.
+  public static func / <Other: SingleReach>(
+    left: Self, right: TypedExpression<Kind, Other>
+  ) -> TypedExpression<Kind, Calculated> { combining(.divide, left.build, right.build) }
+}

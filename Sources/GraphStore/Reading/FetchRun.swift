@@ -1,0 +1,203 @@
+import GRDB
+import GRDBSQLite
+import GraphModel
+
+import struct GraphModel.FetchRequest
+
+/// One answer to a fetch, inside one read transaction. What SQL can't decide of the predicate is decided here: objects and
+/// identifiers are judged as they come; rows are made by a second statement from those that were found to match.
+final class FetchRun {
+  let request: FetchRequest
+  let entity: Entity
+  let table: EntityTable
+  let objects: ObjectReader
+  private let recentTexts: RecentTexts?
+  /// What was run, for an explanation.
+  private(set) var ran = [FetchSQL]()
+  /// Steps through whole tables and whole indexes, as SQLite counts them.
+  private(set) var scannedSteps = 0
+  private(set) var count = 0
+  /// Something comes behind the limit.
+  private var hasMore = false
+  private var last: ObjectID?
+
+  /// So many objects may be found in memory for rows to be made of: eight bytes each, and as many again in text.
+  static let maximumJudgedRows = 1_000_000
+
+  init(_ request: FetchRequest, _ objects: ObjectReader, _ history: HistoryReader) throws {
+    guard let entity = objects.model.entity(request.entity), let table = objects.layout.table(of: request.entity) else {
+      throw Refusal(.malformed, "there is no entity number \(request.entity)")
+    }
+    self.request = request
+    self.entity = entity
+    self.table = table
+    self.objects = objects
+    recentTexts = try Self.searchesText(request) ? RecentTexts(history) : nil
+  }
+
+  private static func searchesText(_ request: FetchRequest) -> Bool {
+    guard case .rows(let rows) = request.result else { return request.predicate.searchesText }
+    let expressions = rows.groups + rows.columns.compactMap(\.value.expression)
+    return request.predicate.searchesText || expressions.contains(where: \.searchesText)
+  }
+
+  func run(_ body: (FetchedPart) throws -> Void) throws {
+    let sql = try sql(for: request)
+    switch request.result {
+    case .objects: try findObjects(sql) { try body(.object($0)) }
+    case .identifiers: try findObjects(sql) { try body(.object($0)) }
+    case .count: try countObjects(sql)
+    case .rows(let rows): try findRows(rows, sql.isExact ? sql : judged(), body)
+    }
+    if let failure = objects.failure { throw failure }
+  }
+
+  /// Where the next page begins.
+  func next() throws -> FetchCursor? {
+    guard hasMore, let last, let image = try objects.readImage(of: last) else { return nil }
+    let cursor = try FetchCursor(
+      behind: image, of: entity.number, sort: request.sort, model: objects.model, in: objects)
+    if let failure = objects.failure { throw failure }
+    return cursor
+  }
+
+  private func sql(for request: FetchRequest, rows: String? = nil) throws -> FetchSQL {
+    try FetchSQL(request, entity, table, layout: objects.layout, recentTexts: recentTexts, rows: rows)
+  }
+
+  // MARK: - Parts
+
+  private func findObjects(_ sql: FetchSQL, _ body: (ObjectImage) throws -> Void) throws {
+    let evaluator = evaluator(sql)
+    let wantsValues = request.result == .objects
+    var skipped = 0
+    try each(sql) { row in
+      var image: ObjectImage?
+      if let evaluator {
+        let judged = try objects.image(row, in: table)
+        guard evaluator.matches(judged, in: objects) else { return true }
+        if skipped < request.offset {
+          skipped += 1
+          return true
+        }
+        image = judged
+      }
+      guard takes(row) else { return false }
+      if wantsValues {
+        try body(image ?? objects.image(row, in: table))
+      } else {
+        try body(ObjectImage(id: Self.id(row), revision: row.integer(3), values: []))
+      }
+      return true
+    }
+  }
+
+  private func countObjects(_ sql: FetchSQL) throws {
+    guard let evaluator = evaluator(sql) else {
+      return try each(sql) { row in
+        count = Int(row.integer(0))
+        return true
+      }
+    }
+    var found = 0
+    let most = request.limit.map { $0.addingReportingOverflow(request.offset) }.map {
+      $0.overflow ? .max : $0.partialValue
+    }
+    try each(sql) { row in
+      if evaluator.matches(try objects.image(row, in: table), in: objects) { found += 1 }
+      return most.map { found < $0 } ?? true
+    }
+    count = max(0, found - request.offset)
+  }
+
+  private func findRows(_ rows: RowRequest, _ sql: FetchSQL, _ body: (FetchedPart) throws -> Void) throws {
+    let types = rows.columns.map { $0.value.type(in: objects.model) }
+    let first: Int32 = rows.standForObjects ? Int32(EntityTable.fixedColumns) : 0
+    try each(sql) { row in
+      if rows.standForObjects {
+        guard takes(row) else { return false }
+      } else {
+        count += 1
+      }
+      var values = [Value]()
+      values.reserveCapacity(types.count)
+      for (index, type) in types.enumerated() {
+        let value = row.value(first + Int32(index), of: type)
+        // A column has the id of an object, and its concrete entity is told with it.
+        if case .object(let id) = value {
+          values.append(.object(try objects.find(id)?.id ?? id))
+        } else {
+          values.append(value)
+        }
+      }
+      try body(.row(values))
+      return true
+    }
+  }
+
+  /// The statement for rows of the objects that were found to match.
+  private func judged() throws -> FetchSQL {
+    let sql = try sql(for: FetchRequest(entity: request.entity, predicate: request.predicate))
+    let evaluator = evaluator(sql)
+    var rows = [Int64]()
+    try each(sql) { row in
+      guard evaluator?.matches(try objects.image(row, in: table), in: objects) ?? true else { return true }
+      guard rows.count < Self.maximumJudgedRows else {
+        throw Refusal(
+          .limit,
+          "rows are made of at most \(Self.maximumJudgedRows) objects where SQL can't say all of the predicate: nest it "
+            + "less deep")
+      }
+      rows.append(row.integer(0))
+      return true
+    }
+    return try self.sql(for: request, rows: "[" + rows.map(String.init).joined(separator: ",") + "]")
+  }
+
+  // MARK: - Steps
+
+  private func evaluator(_ sql: FetchSQL) -> PredicateEvaluator? {
+    sql.isExact ? nil : PredicateEvaluator(request.predicate, model: objects.model)
+  }
+
+  private static func id(_ row: Row) -> ObjectID {
+    ObjectID(key: row.id(1), entity: EntityNumber(truncatingIfNeeded: row.integer(2)))
+  }
+
+  /// False when the limit has been reached.
+  private func takes(_ row: Row) -> Bool {
+    if let limit = request.limit, count >= limit {
+      hasMore = true
+      return false
+    }
+    count += 1
+    if request.limit != nil { last = Self.id(row) }
+    return true
+  }
+
+  /// Runs the statements one after the other until `body` has enough.
+  private func each(_ sql: FetchSQL, _ body: (Row) throws -> Bool) throws {
+    ran.append(sql)
+    for statement in sql.statements {
+      // Not cached: there is no end to the shapes that predicates have.
+      let query = try objects.connection.database.makeStatement(sql: statement)
+      defer { withExtendedLifetime(query) {} }
+      let row = Row(statement: query.sqliteStatement)
+      for (index, value) in sql.arguments.enumerated() { row.bind(Int32(index + 1), value) }
+      defer {
+        scannedSteps += Int(sqlite3_stmt_status(row.statement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0))
+        sqlite3_reset(row.statement)
+      }
+      while try objects.connection.step(row) { guard try body(row) else { return } }
+    }
+  }
+}
+
+extension RowRequest.ColumnValue {
+  fileprivate var expression: GraphExpression? {
+    switch self {
+    case .expression(let expression), .aggregate(_, let expression): expression
+    case .count: nil
+    }
+  }
+}

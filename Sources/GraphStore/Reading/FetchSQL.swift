@@ -1,0 +1,174 @@
+import GraphModel
+
+/// A fetch request as SQL: one statement, or two that are run one after the other until there is enough.
+///
+/// A page behind a cursor is a condition on the keys of the order, written out key by key, and no OFFSET: what lies before
+/// it is not read where an index has the order. The first key stands alone in the condition, so that its index is used;
+/// what stands behind it is kept from indexes by a unary plus. Null comes first, in a descending order last: behind a
+/// value the nulls of a descending key are a second statement, since an index can't be read for both at once in order.
+///
+/// Every statement that reads objects begins with the columns that `EntityTable.select` begins with.
+struct FetchSQL {
+  private(set) var statements = [String]()
+  /// False where SQL could not say all of the predicate; then neither limit nor offset are in the statements.
+  let isExact: Bool
+  private var builder: PredicateSQL
+  private let table: EntityTable
+
+  var arguments: [Value] { builder.arguments }
+
+  /// - Parameter rows: a JSON array of the rows that satisfy the predicate, where that has been found out already.
+  init(
+    _ request: FetchRequest, _ entity: Entity, _ table: EntityTable, layout: StoreLayout, recentTexts: RecentTexts?,
+    rows: String? = nil
+  ) throws(Refusal) {
+    builder = PredicateSQL(layout: layout, table: table, recentTexts: recentTexts)
+    self.table = table
+    var conditions = [String]()
+    if let rows {
+      conditions.append("t._row IN (SELECT value FROM json_each(\(builder.argument(.string(rows)))))")
+    } else {
+      let condition = builder.condition(request.predicate)
+      if condition != "1" { conditions.append(condition) }
+      if entity.family.count != layout.model.entity(entity.root)?.family.count {
+        conditions.append("t._entity IN (\(entity.family.map(String.init).joined(separator: ", ")))")
+      }
+    }
+    isExact = builder.isExact
+    switch request.result {
+    case .objects: try page(request, select: table.select, conditions)
+    case .identifiers where isExact: try page(request, select: Self.head + from, conditions)
+    case .identifiers: try page(request, select: table.select, conditions)
+    case .count where isExact: count(request, conditions)
+    case .count: statements = [table.select + Self.clause(conditions)]
+    case .rows(let rows) where rows.standForObjects:
+      var select = Self.head
+      for column in rows.columns { select += ", " + (try value(column)) }
+      try page(request, select: select + from, conditions)
+    case .rows(let rows): try group(rows, request, conditions)
+    }
+  }
+
+  private static let head = "SELECT t._row, t._id, t._entity, t._revision"
+  private var from: String { " FROM \(quoted(table.name)) AS t" }
+
+  private static func clause(_ conditions: [String]) -> String {
+    conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+  }
+
+  // MARK: - Pages
+
+  private mutating func page(_ request: FetchRequest, select: String, _ conditions: [String]) throws(Refusal) {
+    var keys = [(sql: String, key: SortKey)]()
+    for key in request.sort {
+      guard let value = builder.expression(.path(key.path)) else {
+        throw Refusal(.malformed, "the path of a sort key is too long")
+      }
+      keys.append((key.collation.map { "graph_key(\(value), '\($0.rawValue)')" } ?? value, key))
+    }
+    let order = keys.map { $0.sql + ($0.key.ascending ? "" : " DESC") } + ["t._id"]
+    var tail = " ORDER BY " + order.joined(separator: ", ")
+    let parts = request.after.map { behind($0, keys) } ?? [[]]
+    // One more than asked for tells whether there is a next page.
+    if isExact, request.limit != nil || request.offset > 0 { tail += limit(request, ahead: 1) }
+    statements = parts.map { select + Self.clause(conditions + $0) + tail }
+  }
+
+  private mutating func limit(_ request: FetchRequest, ahead: Int) -> String {
+    let most = request.limit.map { $0 < .max - ahead ? $0 + ahead : $0 } ?? -1
+    let count = builder.argument(.integer(Int64(most)))
+    return " LIMIT \(count) OFFSET \(builder.argument(.integer(Int64(request.offset))))"
+  }
+
+  /// The conditions on what comes behind a cursor, of each statement.
+  private mutating func behind(_ cursor: FetchCursor, _ keys: [(sql: String, key: SortKey)]) -> [[String]] {
+    let id = builder.argument(.object(cursor.id))
+    guard let first = keys.first, let value = cursor.values.first else { return [["t._id > \(id)"]] }
+    let arguments = cursor.values.map { $0.isNull ? "NULL" : builder.argument($0) }
+    var rest = "+t._id > \(id)"
+    for (index, (sql, key)) in keys.enumerated().reversed() {
+      let (sql, argument) = ("+\(sql)", arguments[index])
+      rest =
+        switch (key.ascending, cursor.values[index].isNull) {
+        case (true, true): "(\(sql) IS NOT NULL OR \(rest))"
+        case (true, false): "(\(sql) > \(argument) OR \(sql) = \(argument) AND \(rest))"
+        // Nothing comes behind null.
+        case (false, true): "(\(sql) IS NULL AND \(rest))"
+        case (false, false): "(\(sql) < \(argument) OR \(sql) IS NULL OR \(sql) = \(argument) AND \(rest))"
+        }
+    }
+    switch (first.key.ascending, value.isNull) {
+    case (true, true): return [[rest]]
+    case (true, false): return [["\(first.sql) >= \(arguments[0])", rest]]
+    case (false, true): return [["\(first.sql) IS NULL", rest]]
+    case (false, false):
+      let values = ["\(first.sql) <= \(arguments[0])", rest]
+      return mayBeNull(first.key) ? [values, ["\(first.sql) IS NULL"]] : [values]
+    }
+  }
+
+  private func mayBeNull(_ key: SortKey) -> Bool {
+    guard key.path.hops.isEmpty, case .property(let number) = key.path.end else {
+      return key.path != GraphPredicate.Path(end: .identifier)
+    }
+    return builder.model.property(number)?.isOptional ?? true
+  }
+
+  // MARK: - Counts and groups
+
+  private mutating func count(_ request: FetchRequest, _ conditions: [String]) {
+    let found = from + Self.clause(conditions)
+    statements =
+      request.limit == nil && request.offset == 0
+      ? ["SELECT count(*)" + found] : ["SELECT count(*) FROM (SELECT 1\(found)\(limit(request, ahead: 0)))"]
+  }
+
+  private mutating func group(_ rows: RowRequest, _ request: FetchRequest, _ conditions: [String]) throws(Refusal) {
+    var groups = [(expression: GraphExpression, sql: String)]()
+    for expression in rows.groups { groups.append((expression, try value(expression))) }
+    var columns = [String]()
+    for (index, column) in rows.columns.enumerated() {
+      // The very text that is grouped by, arguments included, or SQLite takes it for another expression.
+      var sql: String?
+      if case .expression(let expression) = column.value { sql = groups.first { $0.expression == expression }?.sql }
+      if sql == nil { sql = try value(column) }
+      columns.append("\(sql ?? "NULL") AS _c\(index)")
+    }
+    var sql = "SELECT " + (rows.isDistinct ? "DISTINCT " : "") + columns.joined(separator: ", ") + from
+    sql += Self.clause(conditions)
+    if !groups.isEmpty { sql += " GROUP BY " + groups.map(\.sql).joined(separator: ", ") }
+    let order = rows.order.map { key in
+      let name = "_c\(key.column)"
+      return (key.collation.map { "graph_key(\(name), '\($0.rawValue)')" } ?? name) + (key.ascending ? "" : " DESC")
+    }
+    let ties = rows.columns.indices.map { "_c\($0)" }
+    sql += " ORDER BY " + (order + ties).joined(separator: ", ")
+    if request.limit != nil || request.offset > 0 { sql += limit(request, ahead: 0) }
+    statements = [sql]
+  }
+
+  private mutating func value(_ column: RowRequest.Column) throws(Refusal) -> String {
+    switch column.value {
+    case .expression(let expression): return try value(expression)
+    case .count: return "count(*)"
+    case .aggregate(let aggregate, let expression):
+      let type = expression.type(in: builder.model)
+      let sql = try value(expression)
+      switch aggregate {
+      case .minimum: return "min(\(sql))"
+      case .maximum: return "max(\(sql))"
+      // No object at all has no type: what the sum of nothing is has to be said.
+      case .sum:
+        return "coalesce(graph_sum(\(sql), '\(type.letter)'), \(builder.argument(aggregate.value(of: [], type: type))))"
+      case .average: return "graph_avg(\(sql), '\(type.letter)')"
+      }
+    }
+  }
+
+  private mutating func value(_ expression: GraphExpression) throws(Refusal) -> String {
+    guard let sql = builder.expression(expression) else {
+      throw Refusal(.limit, "\(expression.text(in: builder.model)) is calculated in more steps than SQL takes")
+    }
+    return sql
+  }
+}

@@ -1,0 +1,126 @@
+import GRDB
+import GRDBSQLite
+import GraphModel
+
+/// What SQLite means to do for a statement, in words.
+struct QueryPlan {
+  /// Step by step; indented where a step is part of the one before.
+  private(set) var steps = [String]()
+  /// The indexes that are used to find something.
+  private(set) var indexes = [String]()
+  /// Tables whose every row is looked at.
+  private(set) var scans = [String]()
+
+  private let statement: String
+  private let names: [String: String]
+  private var sizes = [String: Int]()
+
+  init(_ statement: String, _ connection: Connection) throws {
+    self.statement = statement
+    names = Self.names(in: statement)
+    // Stepped by hand: nothing has to be bound for a plan.
+    let query = try connection.database.makeStatement(sql: "EXPLAIN QUERY PLAN " + statement)
+    defer { withExtendedLifetime(query) {} }
+    let row = Row(statement: query.sqliteStatement)
+    defer { sqlite3_reset(row.statement) }
+    var details = [(id: Int64, parent: Int64, text: String)]()
+    while try connection.step(row) { details.append((row.integer(0), row.integer(1), row.text(3))) }
+    var depths = [Int64: Int]()
+    for (id, parent, text) in details {
+      let depth = depths[parent].map { $0 + 1 } ?? 0
+      depths[id] = depth
+      steps.append(String(repeating: "  ", count: depth) + (try words(text, connection.database)))
+    }
+  }
+
+  /// The tables behind `t`, `t1`, …: what stands before AS.
+  private static func names(in statement: String) -> [String: String] {
+    var names = [String: String]()
+    let parts = statement.split(separator: "\" AS ", omittingEmptySubsequences: false)
+    for (left, right) in zip(parts, parts.dropFirst()) {
+      let alias = right.prefix { $0.isLetter || $0.isNumber }
+      guard let start = left.lastIndex(of: "\"") else { continue }
+      names[String(alias)] = String(left[left.index(after: start)...])
+    }
+    return names
+  }
+
+  private mutating func words(_ detail: String, _ database: Database) throws -> String {
+    if let rest = detail.removing("SCAN ") {
+      if let virtual = rest.firstRange(of: " VIRTUAL TABLE") { return asked(String(rest[..<virtual.lowerBound])) }
+      let (name, how) = Self.parts(rest)
+      guard let table = table(name) else { return "begins with one row of nothing" }
+      if !scans.contains(table) { scans.append(table) }
+      let index =
+        how.index.map { Self.isKey($0) ? ", in the order of their ids" : ", in the order of the index \($0)" } ?? ""
+      return "reads all \(try size(of: table, database)) \(Self.kind(table)) of \(table)\(index)"
+    }
+    if let rest = detail.removing("SEARCH ") {
+      let (name, how) = Self.parts(rest)
+      let table = table(name) ?? name
+      guard let index = how.index else { return "finds \(Self.kind(table)) of \(table) by their number" }
+      if index.hasPrefix("sqlite_autoindex_") {
+        return
+          "finds \(Self.kind(table)) of \(table) by \(how.terms.contains("_id") ? "their ids" : "their key") \(how.terms)"
+      }
+      if !indexes.contains(index) { indexes.append(index) }
+      return "finds \(Self.kind(table)) of \(table) by the index \(index) \(how.terms)"
+    }
+    if let purpose = detail.removing("USE TEMP B-TREE FOR ") {
+      switch purpose {
+      case "ORDER BY": return "sorts what it has found"
+      case "GROUP BY": return "sorts what it has found into groups"
+      case "DISTINCT": return "keeps each row that it has met"
+      default: return "sorts among equals"
+      }
+    }
+    if detail.hasPrefix("CORRELATED SCALAR SUBQUERY") { return "for each of them" }
+    if detail.hasPrefix("SCALAR SUBQUERY") || detail.hasPrefix("LIST SUBQUERY") { return "once" }
+    if detail == "MULTI-INDEX OR" { return "puts together" }
+    return detail.hasPrefix("INDEX ") ? "one of them" : detail
+  }
+
+  private static let primaryKey = "PRIMARY KEY"
+
+  /// An index that SQLite has made for itself, of ids or of a many-to-many's two ends.
+  private static func isKey(_ index: String) -> Bool { index.hasPrefix("sqlite_autoindex_") || index == primaryKey }
+
+  /// A table of a many-to-many has a dot in its name, and no objects.
+  private static func kind(_ table: String) -> String { table.contains(".") ? "rows" : "objects" }
+
+  private func table(_ name: String) -> String? { names[name] ?? (statement.contains(quoted(name)) ? name : nil) }
+
+  private mutating func asked(_ name: String) -> String {
+    guard statement.contains(quoted(name)) else { return "takes the rows that were judged in memory" }
+    if !indexes.contains(name) { indexes.append(name) }
+    return "asks the full-text index \(name)"
+  }
+
+  /// `t USING COVERING INDEX Person.name (name=?)`
+  private static func parts(_ text: String) -> (name: String, how: (index: String?, terms: String)) {
+    guard let using = text.firstRange(of: " USING ") else { return (text, (nil, "")) }
+    let name = String(text[..<using.lowerBound])
+    let how = text[using.upperBound...]
+    if how.hasPrefix(primaryKey) { return (name, (primaryKey, String(how.dropFirst(primaryKey.count + 1)))) }
+    guard let mark = how.firstRange(of: "INDEX "), !how.hasPrefix("INTEGER PRIMARY KEY") else {
+      return (name, (nil, ""))
+    }
+    let rest = how[mark.upperBound...]
+    // An index may have a blank in its name, and a bracket only where its terms begin.
+    guard let terms = rest.firstRange(of: " (") else { return (name, (String(rest), "")) }
+    return (name, (String(rest[..<terms.lowerBound]), "(" + rest[terms.upperBound...]))
+  }
+
+  private mutating func size(of table: String, _ database: Database) throws -> Int {
+    if let size = sizes[table] { return size }
+    let size = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(quoted(table))") ?? 0
+    sizes[table] = size
+    return size
+  }
+}
+
+extension String {
+  fileprivate func removing(_ prefix: String) -> String? {
+    hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
+  }
+}

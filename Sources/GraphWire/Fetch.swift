@@ -1,0 +1,93 @@
+import GraphModel
+
+/// A fetch request as it travels: its parts are in their text forms, which every language can write.
+public struct Fetch: Hashable, Sendable {
+  /// What comes back.
+  public enum Result: UInt8, Hashable, Sendable, CaseIterable {
+    /// Whole objects.
+    case objects
+    /// Objects without their values.
+    case identifiers
+    /// Nothing but their number, in the last chunk.
+    case count
+    /// The values that `properties` names.
+    case rows
+  }
+
+  /// Objects of this entity and of all that inherit from it.
+  public var entity: EntityNumber
+  /// Empty for all of them.
+  public var predicate: String
+  /// Names with commas between, `-` before one that descends; empty for the order of ids. Of groups and distinct rows,
+  /// names of columns.
+  public var sort: String
+  /// 0 for no limit.
+  public var limit: UInt64
+  /// So many objects are passed over.
+  public var offset: UInt64
+  public var result: Result
+  /// The columns of rows, with commas between: `name, salary * 12 AS yearly`, of groups `@count, @sum.salary`.
+  public var properties: String
+  /// Equal rows come once.
+  public var distinct: Bool
+  /// What rows are grouped by, with commas between.
+  public var groupBy: String
+  /// The cursor that an earlier page ended with; empty for the first page.
+  public var after: [UInt8]
+  /// The answer is how the answer would be found.
+  public var explain: Bool
+
+  public init(
+    entity: EntityNumber, predicate: String = "", sort: String = "", limit: UInt64 = 0, offset: UInt64 = 0,
+    result: Result = .objects, properties: String = "", distinct: Bool = false, groupBy: String = "",
+    after: [UInt8] = [], explain: Bool = false
+  ) {
+    self.entity = entity
+    self.predicate = predicate
+    self.sort = sort
+    self.limit = limit
+    self.offset = offset
+    self.result = result
+    self.properties = properties
+    self.distinct = distinct
+    self.groupBy = groupBy
+    self.after = after
+    self.explain = explain
+  }
+}
+
+extension Fetch: BinaryForm {
+  public func encode(to writer: inout BinaryWriter) {
+    writer.field(1, UInt64(entity))
+    writer.field(2, predicate)
+    writer.field(3, sort)
+    writer.field(4, limit)
+    writer.field(5, offset)
+    writer.field(6, UInt64(result.rawValue))
+    writer.field(7, properties)
+    writer.field(8, distinct)
+    writer.field(9, groupBy)
+    writer.field(10, after)
+    writer.field(11, explain)
+  }
+
+  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
+    self.init(entity: 0)
+    while let (number, field) = try reader.next() {
+      switch number {
+      case 1: entity = try field.uint32()
+      case 2: predicate = try field.string()
+      case 3: sort = try field.string()
+      case 4: limit = try field.unsigned()
+      case 5: offset = try field.unsigned()
+      case 6: result = try field.choice()
+      case 7: properties = try field.string()
+      case 8: distinct = try field.bool()
+      case 9: groupBy = try field.string()
+      case 10: after = try field.array()
+      case 11: explain = try field.bool()
+      default: break
+      }
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import GraphModel
+
+/// Composites: a struct for each, and for each composite attribute one property that reads and writes it whole. Of what
+/// is assigned only the members that differ from the object's are written, so that each keeps conflicts of its own.
+extension ClassGenerator {
+  /// A member with the Swift that its attribute comes to.
+  private struct Member {
+    let name: String
+    let documentation: String
+    let type: String
+    let pattern: String
+    let read: (value: String, none: String)
+    let write: String
+  }
+
+  private func members(of composite: Composite) -> [Member] {
+    composite.members.map { member in
+      let type = type(member.attribute, isOptional: member.isOptional)
+      let isOptional = type.hasSuffix("?")
+      return Member(
+        name: "`\(member.name)`", documentation: comment(member.documentation, member.name, "  "), type: type,
+        pattern: swift(member.attribute).pattern, read: reading(member.attribute, isOptional: isOptional),
+        write: writing(member.attribute, isOptional: isOptional))
+    }
+  }
+
+  func source(of composite: Composite) -> String {
+    let members = members(of: composite)
+    let parameters = members.map { "\($0.name): \($0.type)" + ($0.type.hasSuffix("?") ? " = nil" : "") }
+    var lines = [comment(composite.documentation, composite.name)]
+    lines += ["public struct \(composite.name): Hashable, Sendable {"]
+    for member in members { lines += [member.documentation, "  public var \(member.name): \(member.type)", ""] }
+    lines += [
+      "  /// A value by itself; an object has it once it is assigned to one of its properties.",
+      "  public init(\(parameters.joined(separator: ", "))) {",
+    ]
+    for member in members { lines += ["    self.\(member.name) = \(member.name)"] }
+    lines += ["  }", "", "  init(_ object: ManagedObject, _ numbers: [PropertyNumber]) {"]
+    for (index, member) in members.enumerated() {
+      lines += [
+        "    if case \(member.pattern) = object.value(numbers[\(index)]) {",
+        "      self.\(member.name) = \(member.read.value)",
+        "    } else {",
+        "      self.\(member.name) = \(member.read.none)",
+        "    }",
+      ]
+    }
+    lines += [
+      "  }", "", "  func write(to object: ManagedObject, _ numbers: [PropertyNumber]) {",
+      "    func set(_ index: Int, _ value: Value) {",
+      "      if object.value(numbers[index]) != value { object.setValue(value, for: numbers[index]) }",
+      "    }",
+    ]
+    for (index, member) in members.enumerated() {
+      lines += [
+        "    set(\(index), { newValue in \(member.write) }(self.\(member.name)))"
+      ]
+    }
+    return (lines + ["  }", "}"]).joined(separator: "\n")
+  }
+
+  func declaration(of composite: CompositeAttribute) -> String {
+    let numbers = "[\(composite.members.map(String.init).joined(separator: ", "))]"
+    var lines = [comment(composite.documentation, composite.name, "  ")]
+    if composite.isOptional {
+      lines += [
+        "  ///", "  /// Nil when all of it is null.",
+        "  public var `\(name(composite.name))`: \(composite.composite)? {",
+        "    get { \(numbers).allSatisfy { value($0).isNull } ? nil : \(composite.composite)(self, \(numbers)) }",
+        "    set {",
+        "      guard let newValue else { return \(numbers).forEach { setValue(.null, for: $0) } }",
+        "      newValue.write(to: self, \(numbers))",
+        "    }",
+        "  }",
+      ]
+    } else {
+      lines += [
+        "  public var `\(name(composite.name))`: \(composite.composite) {",
+        "    get { \(composite.composite)(self, \(numbers)) }",
+        "    set { newValue.write(to: self, \(numbers)) }",
+        "  }",
+      ]
+    }
+    return lines.joined(separator: "\n")
+  }
+}

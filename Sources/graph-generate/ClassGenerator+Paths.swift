@@ -1,0 +1,74 @@
+import GraphModel
+
+/// The members of typed predicates and orders: for each entity an extension of `ObjectPath`, whose subentities have them
+/// too. Their types say what may be null, so the compiler refuses what the parser of the text form would.
+extension ClassGenerator {
+  func conformance(of enumeration: Enumeration) -> String { "extension \(enumeration.name): EnumeratedValue {}" }
+
+  func paths(of entity: Entity) -> String {
+    let composites = entity.composites.filter { $0.owner == entity.number }
+    // No store has what has no place in an image, unless it is the other side of a relationship. A dot in another name
+    // than a composite member's stands before a place in an order, which the order of the objects shows.
+    let own = entity.properties.filter {
+      $0.owner == entity.number && ($0.slot != nil || $0.relationship != nil) && !$0.name.contains(".")
+    }
+    var lines = ["extension ObjectPath where Object: \(entity.name) {"]
+    for property in own { lines.append(member(property, name: name(of: property))) }
+    for composite in composites {
+      let type = "CompositePath<\(group(entity, composite)), Reach>"
+      lines += [
+        comment(composite.documentation, composite.name, "  "),
+        "  public var `\(name(composite.name))`: \(type) { \(type)(self) }",
+      ]
+    }
+    lines.append("}")
+    for composite in composites {
+      lines += [
+        "", "/// The members of \(entity.name).\(composite.name), for typed predicates.",
+        "public enum \(group(entity, composite)) {}", "",
+        "extension CompositePath where Composite == \(group(entity, composite)) {",
+      ]
+      for property in composite.members.compactMap({ entity.property($0) }) {
+        lines.append(member(property, name: String(property.name.dropFirst(composite.name.utf8.count + 1))))
+      }
+      lines.append("}")
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private func group(_ entity: Entity, _ composite: CompositeAttribute) -> String { "\(entity.name)_\(composite.name)" }
+
+  private func member(_ property: Property, name: String) -> String {
+    let (type, argument) =
+      switch property.kind {
+      case .attribute(let attribute):
+        ("TypedExpression<\(kind(attribute)), Reach\(property.isOptional ? ".IfThere" : "")>", "attribute")
+      case .relationship(let relationship) where relationship.isToMany:
+        ("ToManyPath<\(destination(relationship)), Reach.Followed>", "toMany")
+      case .relationship(let relationship):
+        ("ObjectPath<\(destination(relationship)), Reach.Followed\(property.isOptional ? ".IfThere" : "")>", "toOne")
+      }
+    return comment(property.documentation, name, "  ")
+      + "\n  public var `\(name)`: \(type) { \(type)(self, \(argument): \(property.number)) }"
+  }
+
+  private func destination(_ relationship: Relationship) -> String {
+    model.entity(relationship.destination)?.name ?? "ManagedObject"
+  }
+
+  private func kind(_ attribute: Attribute) -> String {
+    switch attribute.kind {
+    case .bool: "Bool"
+    case .integer: "Int64"
+    case .double: "Double"
+    case .decimal: "DecimalValue"
+    case .string, .text: attribute.isFullText ? "FullText" : "String"
+    case .uri: "String"
+    case .json: "JSONText"
+    case .date: "DateTime"
+    case .uuid: "UniqueID"
+    case .data: "[UInt8]"
+    case .enumeration: attribute.enumeration ?? "String"
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import GraphModel
+import GraphTesting
+import Testing
+
+/// `stickies graph fetch` beyond whole objects: the daemon counts, pages, groups and explains.
+@Suite struct GraphFetchTests {
+  /// Two departments: three people in ENG, one in OPS.
+  private func company() throws -> Company {
+    let company = try Company()
+    let engineering = try company.department("ENG")
+    let operations = try company.department("OPS")
+    for (name, place, days) in [("Ann", engineering, 25), ("Ben", engineering, 30), ("Cleo", engineering, 25)] {
+      _ = try company.person(name, in: place, "vacationDays=\(days)")
+    }
+    _ = try company.person("Dan", in: operations, "vacationDays=20")
+    return company
+  }
+
+  @Test func countsAndIdsComeFromTheDaemon() throws {
+    let company = try company()
+    #expect(try company.run("fetch", "Person", "--count").output == "4\n")
+    #expect(try company.run("fetch", "Person", "--count", "--where", "vacationDays == 25").output == "2\n")
+    #expect(try company.run("fetch", "Person", "--count", "--limit", "3", "--json").json()["count"] == .integer(3))
+    let ids = try company.run("fetch", "Person", "--ids", "--sort", "-name", "--json").json().arrayValue ?? []
+    let whole = try company.run("fetch", "Person", "--sort", "-name", "--json").json().arrayValue ?? []
+    #expect(ids.count == 4)
+    #expect(ids == whole.map { $0["id"] ?? .null })
+  }
+
+  @Test func pagesGoOnBehindTheirCursor() throws {
+    let company = try company()
+    let first = try company.run("fetch", "Person", "--sort", "-vacationDays,name", "--limit", "3", "--ids")
+    #expect(first.lines.count == 3)
+    let hint = try #require(first.errors.split(separator: "\n").last { $0.hasPrefix("there are more: --after ") })
+    let cursor = String(hint.dropFirst("there are more: --after ".count))
+    let second = try company.run(
+      "fetch", "Person", "--sort", "-vacationDays,name", "--limit", "3", "--after", cursor, "--properties", "name",
+      "--json"
+    ).json()
+    #expect(second["objects"]?.arrayValue?.map { $0["name"] } == [.string("Dan")])
+    #expect(second["next"] == .null)
+    let page = try company.run("fetch", "Person", "--sort", "name", "--limit", "1", "--after", "", "--json").json()
+    #expect(page["objects"]?.count == 1)
+    #expect(page["next"]?.stringValue?.isEmpty == false)
+    let elsewhere = try company.run("fetch", "Person", "--sort", "name", "--after", cursor)
+    #expect(elsewhere.status == 64)
+    #expect(elsewhere.errors.contains("the cursor belongs to a fetch of another entity or order"))
+    let garbage = try company.run("fetch", "Person", "--after", "AAAA")
+    #expect(garbage.status == 64)
+    #expect(garbage.errors.contains("this is no cursor"))
+    #expect(try company.run("fetch", "Person", "--limit", "4").errors == "")
+  }
+
+  @Test func rowsHoldWhatIsCalculated() throws {
+    let company = try company()
+    let rows = try company.run(
+      "fetch", "Person", "--sort", "name", "--limit", "2", "--properties",
+      "name,department.code,vacationDays*2 AS twice", "--json"
+    ).json()
+    #expect(
+      rows.arrayValue?.first
+        == .object([
+          .init("name", .string("Ann")), .init("department.code", .string("ENG")), .init("twice", .integer(50)),
+        ]))
+    #expect(rows.count == 2)
+    let table = try company.run("fetch", "Person", "--sort", "name", "--properties", "name,department.code").lines
+    #expect(table.first?.split(separator: " ") == ["NAME", "DEPARTMENT.CODE"])
+    #expect(table.last?.split(separator: " ") == ["Dan", "OPS"])
+    let distinct = try company.run("fetch", "Person", "--properties", "vacationDays", "--distinct", "--json").json()
+    #expect(distinct.arrayValue?.map { $0["vacationDays"] } == [20, 25, 30].map { .integer($0) })
+    let wrong = try company.run("fetch", "Person", "--properties", "name,department.cod")
+    #expect(wrong.status == 64)
+    #expect(wrong.errors.contains("--properties can't be read at column 6: Department has no property \"cod\""))
+  }
+
+  @Test func groupsAreCountedAndSummed() throws {
+    let company = try company()
+    let groups = try company.run(
+      "fetch", "Person", "--group-by", "department.code", "--properties",
+      "department.code,@count,@sum.vacationDays,@avg.vacationDays AS mean", "--sort", "-@count", "--json"
+    ).json()
+    // A whole number is printed as one.
+    let expected = [("ENG", 3, 80, JSON.double(80.0 / 3)), ("OPS", 1, 20, .integer(20))].map { code, count, sum, mean in
+      JSON.object([
+        .init("department.code", .string(code)), .init("@count", .integer(count)),
+        .init("@sum.vacationDays", .integer(sum)),
+        .init("mean", mean),
+      ])
+    }
+    #expect(groups.arrayValue == expected)
+    #expect(
+      try company.run("fetch", "Person", "--group-by", "department.code").lines.map { $0.split(separator: " ") }
+        == [["DEPARTMENT.CODE", "@COUNT"], ["ENG", "3"], ["OPS", "1"]])
+    let whole = try company.run("fetch", "Person", "--properties", "@count,@max.name", "--json").json()
+    #expect(whole.arrayValue == [.object([.init("@count", .integer(4)), .init("@max.name", .string("Dan"))])])
+    let wrong = try company.run("fetch", "Person", "--group-by", "department.code", "--properties", "name,@count")
+    #expect(wrong.status == 64)
+    #expect(wrong.errors.contains("--properties can't be read at column 1: name is neither an aggregate"))
+  }
+
+  @Test func theDaemonExplainsItself() throws {
+    let company = try company()
+    let text = try company.run("fetch", "Person", "--where", "hired > \"2019-01-01\"", "--sort", "hired", "--explain")
+      .output
+    #expect(text.hasPrefix("SELECT "))
+    #expect(text.contains("by the index Party.Person.hired"))
+    #expect(text.contains("SQL decides alone"))
+    #expect(text.contains("4 results in "))
+    let json = try company.run(
+      "fetch", "Person", "--where", "vacationDays == 25", "--explain", "--json"
+    ).json()
+    #expect(json["count"] == .integer(2))
+    #expect(json["advice"] == .array([.string("Person.vacationDays")]))
+    #expect(json["plan"]?[0]?.stringValue?.hasPrefix("reads all 4 objects of Party") == true)
+  }
+
+  @Test(arguments: [
+    ["--count", "--distinct"], ["--distinct"], ["--after", "", "--count"], ["--ids", "--group-by", "name"],
+    ["--after", "AAAA", "--offset", "1"],
+  ])
+  func whatDoesNotGoTogetherIsAUsageError(words: [String]) throws {
+    let result = try Daemon.run(
+      ["graph", "fetch", "Person"] + words, server: "unix:///nowhere", author: "ann@test", input: nil)
+    #expect(result.status == 64)
+  }
+}

@@ -1,0 +1,131 @@
+import GraphModel
+import GraphReplica
+import GraphTesting
+import GraphWire
+import Testing
+
+/// How edits of texts, and overwrites, are put to the server.
+@Suite struct TextSavingTests {
+  /// The changes of the commits that are to be sent now.
+  private static func sent(_ script: ReplicaTranscript) -> [Change] {
+    script.context.takeActions().flatMap { action -> [Change] in
+      guard case .send(let message) = action, case .commit(let transaction, _) = message.body else { return [] }
+      return transaction.changes
+    }
+  }
+
+  /// A note that was fetched and that no live query brings.
+  private static func fetched(_ script: ReplicaTranscript, _ values: [String: Value]) throws -> ManagedObject {
+    #expect(script.connect() == ["welcomed"])
+    return try #require(script.context.register([try script.image(5, 1, values)]).first)
+  }
+
+  @Test func aTextTravelsAsTheSmallestSpliceOfWhatIsStored() throws {
+    let script = try ReplicaTranscript()
+    let note = try Self.fetched(script, ["text": .string("the cat")])
+    note["text"] = .string("the dog")
+    #expect(script.context.save() != nil)
+    let splice = TextSplice(offset: 4, length: 3, insertion: "dog")
+    let edit = Edit(try script.number("text"), .splice([splice]))
+    #expect(Self.sent(script) == [Change(.update, script.id(5), base: 1, edits: [edit])])
+  }
+
+  @Test func editsAtBothEndsLeaveTheMiddleToOthers() throws {
+    let script = try ReplicaTranscript()
+    let note = try Self.fetched(script, ["text": .string("the cat sat")])
+    note["text"] = .string("THE cat sat")
+    note["text"] = .string("THE cat sat down")
+    #expect(script.context.save() != nil)
+    // On top of a save that will be refused.
+    note["text"] = .string("(THE cat sat down")
+    note["text"] = .string("(THE cat sat down.")
+    let splices = [
+      TextSplice(offset: 0, length: 3, insertion: "THE"), TextSplice(offset: 11, length: 0, insertion: " down"),
+    ]
+    #expect(Self.sent(script).map(\.edits) == [[Edit(try script.number("text"), .splice(splices))]])
+    // Refused, and edited further: still what was done to the text, and no more.
+    #expect(script.hear(.refused(Refusal(.unavailable, "later")), 2) == ["1 was refused: unavailable"])
+    note["text"] = .string("(THE cat sat down.)")
+    #expect(script.context.save() != nil)
+    let more = [
+      TextSplice(offset: 0, length: 3, insertion: "(THE"), TextSplice(offset: 11, length: 0, insertion: " down.)"),
+    ]
+    #expect(Self.sent(script).map(\.edits) == [[Edit(try script.number("text"), .splice(more))]])
+  }
+
+  @Test func whatIsTypedAndTakenBackChangesNothing() throws {
+    let script = try ReplicaTranscript()
+    let note = try Self.fetched(script, ["text": .string("the cat")])
+    note["text"] = .string("the cats")
+    note["text"] = .string("the cat")
+    #expect(script.context.save() != nil)
+    let none = TextSplice(offset: 0, length: 0, insertion: "")
+    #expect(Self.sent(script).map(\.edits) == [[Edit(try script.number("text"), .splice([none]))]])
+  }
+
+  @Test func aTextWhoseAnswerBroughtNoObjectIsSavedWholeNextTime() throws {
+    let script = try ReplicaTranscript()
+    let note = try Self.fetched(script, ["text": .string("the cat")])
+    let text = try script.number("text")
+    note["text"] = .string("the cat sat")
+    #expect(script.context.save() != nil)
+    #expect(Self.sent(script).count == 1)
+    let reply = Committed(revision: 9, fingerprint: 0, identities: [], conflicts: [])
+    #expect(script.hear(.committed(reply, objects: [], isComplete: false), 2) == ["saved 1 as 9"])
+    #expect(note["text"] == .string("the cat sat"))
+    // Others may have typed before revision 9: no place in the text means anything to the server.
+    note["text"] = .string("the cat sat down")
+    #expect(script.context.save() != nil)
+    let whole = Edit(text, .set(.string("the cat sat down")))
+    #expect(Self.sent(script) == [Change(.update, script.id(5), base: 1, edits: [whole])])
+    // An image makes it good.
+    let stored = try script.image(5, 10, ["text": .string("the cat sat down")])
+    #expect(script.hear(script.committed(10, objects: [stored]), 3) == ["saved 2 as 10"])
+    note["text"] = .string("the cat sat down.")
+    #expect(script.context.save() != nil)
+    let end = Edit(text, .splice([TextSplice(offset: 16, length: 0, insertion: ".")]))
+    #expect(Self.sent(script) == [Change(.update, script.id(5), base: 10, edits: [end])])
+  }
+
+  @Test func anOverwriteSaysUpToWhereTheObjectWasSeen() throws {
+    let script = try ReplicaTranscript()
+    let note = try Self.fetched(script, ["x": .double(1)])
+    note["x"] = .double(2)
+    _ = script.context.register([try script.image(5, 4, ["x": .double(3), "y": .double(3)])])
+    #expect(note["x"] == .double(2) && note["y"] == .double(3))
+    #expect(script.context.save(policy: .overwrite) != nil)
+    let edit = Edit(try script.number("x"), .set(.double(2)))
+    #expect(
+      Self.sent(script) == [
+        Change(.update, script.id(5), base: 1, edits: [edit]), Change(.update, script.id(5), base: 4),
+      ])
+  }
+
+  /// Ann has a word under way and is typing the next; Bob writes in front of it, and her first word's own echo comes
+  /// back.
+  @Test func whatIsTypedOnASaveUnderWayFollowsBoth() throws {
+    let script = try ReplicaTranscript()
+    #expect(script.connect() == ["welcomed"])
+    _ = script.context.follow(entity: script.note)
+    #expect(script.lines() == ["> follow"])
+    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.hear(script.last([try script.image(5, 1, ["text": .string("[] ()")])], at: 1), 2) == [])
+    #expect(script.hear(.advance(revision: 1, fingerprint: 1_000)) == ["query 1 has 1 at 1"])
+    let note = try #require(script.context.object(script.id(5)))
+    func delta(_ revision: Revision, _ offset: Int, _ words: String) throws -> ToClient.Body {
+      let splice = TextSplice(offset: offset, length: 0, insertion: words)
+      let edit = Edit(try script.number("text"), .splice([splice]))
+      return script.delta(4, revision, [script.update(5, [edit], previous: revision - 1)])
+    }
+    note["text"] = .string("[] (one)")
+    #expect(script.context.save() != nil)
+    #expect(script.lines() == ["> commit 1: update"])
+    note["text"] = .string("[] (one two)")
+    #expect(script.hear(try delta(2, 1, "Bob")) == ["revision 2 changes [1]"])
+    #expect(script.hear(try delta(3, 7, "one")) == ["revision 3 changes [1]"])
+    #expect(script.hear(try delta(4, 0, "!")) == ["revision 4 changes [1]"])
+    #expect(note["text"] == .string("[] (one two)"))
+    #expect(script.hear(script.committed(3), 3) == ["saved 1 as 3"])
+    #expect(note["text"] == .string("![Bob] (one two)"))
+  }
+}

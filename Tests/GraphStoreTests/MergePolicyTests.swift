@@ -1,0 +1,332 @@
+import Foundation
+import GraphModel
+import GraphTesting
+import Testing
+
+/// The tables of docs/guides/conflicts.md are the specification: each cell is tried on a real store.
+@Suite struct MergePolicyTests {
+  /// The words that a cell may hold.
+  enum Verdict: String {
+    case refused = "refused"
+    case storedStays = "stored stays"
+    case mineWins = "mine wins"
+    case bothStay = "both stay"
+    case bothAgree = "both agree"
+  }
+
+  struct Cell: CustomTestStringConvertible, Sendable {
+    let policy: MergePolicy
+    let column: String
+    let verdict: Verdict
+
+    var testDescription: String { "\(policy), \(column): \(verdict.rawValue)" }
+  }
+
+  private struct BadPage: Error {
+    let reason: String
+  }
+
+  /// All cells of the tables whose first column is the policy.
+  static func cells() throws -> [Cell] {
+    let page = String(decoding: try Fixtures.file("docs/guides/conflicts.md"), as: UTF8.self)
+    let policies = Dictionary(uniqueKeysWithValues: MergePolicy.allCases.map { ("`\($0)`", $0) })
+    var cells = [Cell]()
+    var columns = [String]()
+    for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
+      guard line.hasPrefix("|") else {
+        columns = []
+        continue
+      }
+      let words = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      if words.first == "policy" {
+        columns = words
+      } else if !columns.isEmpty, words.first?.hasPrefix("`") == true {
+        guard words.count == columns.count, let policy = policies[words[0]] else {
+          throw BadPage(reason: "a row that fits no table: \(line)")
+        }
+        for (column, word) in zip(columns, words).dropFirst() {
+          guard let verdict = Verdict(rawValue: word) else { throw BadPage(reason: "an unknown word: \(word)") }
+          cells.append(Cell(policy: policy, column: column, verdict: verdict))
+        }
+      }
+    }
+    return cells
+  }
+
+  @Test func thePageHasEveryPolicyAndEveryCase() throws {
+    let cells = try Self.cells()
+    for column in MergeScene.columns {
+      #expect(cells.filter { $0.column == column }.map(\.policy) == MergePolicy.allCases, "\(column)")
+    }
+    #expect(cells.count == MergeScene.columns.count * MergePolicy.allCases.count)
+  }
+
+  @Test func theStoreDoesWhatEachCellSays() throws {
+    for cell in try Self.cells() {
+      let scene = try MergeScene()
+      let (verdict, conflicts, theirs) = try scene.play(cell.column, cell.policy)
+      #expect(verdict == cell.verdict.rawValue, "\(cell.testDescription)")
+      switch cell.verdict {
+      case .bothStay, .bothAgree:
+        // Beside a conflict about another property something may well be reported; about this one nothing is.
+        #expect(!conflicts.contains { scene.isAbout(cell.column, $0) }, "\(cell.testDescription)")
+      case .refused, .storedStays, .mineWins:
+        if scene.isUnopposed(cell.column, cell.verdict) { continue }
+        let told = try #require(conflicts.first { scene.isAbout(cell.column, $0) }, "\(cell.testDescription)")
+        #expect(told.author == "bob", "\(cell.testDescription)")
+        #expect(told.revision == theirs, "\(cell.testDescription)")
+        #expect(told.mineWon == (cell.verdict == .mineWins), "\(cell.testDescription)")
+        let values = scene.values(cell.column, cell.verdict)
+        #expect(told.mine == values.mine, "\(cell.testDescription)")
+        #expect(told.theirs == values.theirs, "\(cell.testDescription)")
+      }
+      #expect(try StoreCheckRun(scene.store).findings.isEmpty, "\(cell.testDescription)")
+    }
+  }
+
+  @Test func whatWinsOverAValueLeavesItInHistory() throws {
+    let scene = try MergeScene()
+    let (_, conflicts, theirs) = try scene.play("same property", .objectTrump)
+    let named = try #require(conflicts.first?.revision)
+    #expect(named == theirs)
+    let size = try scene.store.property("Thing.size")
+    let commits = try scene.store.store.commits(after: named - 1, through: nil, maximumChanges: 10)
+    #expect(commits.first?.changes.first?.after?[size] == .integer(5))
+    #expect(commits.last?.changes.first?.before?[size] == .integer(5))
+  }
+
+  @Test func whatLostIsKeptWithTheCommit() throws {
+    let scene = try MergeScene()
+    scene.others()
+    try scene.store.must([scene.set("size", 5)])
+    scene.mine()
+    let transaction = Transaction(id: scene.store.nextID(), policy: .storeTrump, changes: [try scene.set("size", 9)])
+    let request = WriteRequest.transaction(transaction, author: "ann")
+    let first = try scene.store.store.commit([request], now: 1)[0].outcome
+    try scene.store.reopen()
+    let again = try scene.store.store.commit([request], now: 2)[0].outcome
+    #expect(first == again)
+    guard case .committed(let committed) = again else {
+      Issue.record("it was committed")
+      return
+    }
+    #expect(committed.conflicts.map(\.mine) == [.integer(9)])
+  }
+}
+
+/// Ann has read a thing, Bob changes it, Ann saves.
+final class MergeScene {
+  static let columns = [
+    "same property", "other property", "to-many edit", "ordered edit", "text edit", "delete against update",
+    "update against delete", "delete against delete", "insert against unique", "which only Ann changed",
+    "which only Bob changed", "the text in which both typed", "the to-many to which both added",
+  ]
+
+  private static let model = """
+    {"format": 1, "name": "Merge", "version": 1,
+     "entities": [
+       {"name": "Thing",
+        "attributes": [
+          {"name": "name", "type": "string"}, {"name": "size", "type": "integer", "default": 0},
+          {"name": "weight", "type": "integer", "default": 0}, {"name": "words", "type": "text", "default": ""}],
+        "relationships": [
+          {"name": "marks", "destination": "Mark", "inverse": "things", "toMany": true}],
+        "unique": [["name"]]},
+       {"name": "Mark", "attributes": [{"name": "name", "type": "string"}],
+        "relationships": [{"name": "things", "destination": "Thing", "inverse": "marks", "toMany": true}]}]}
+    """
+
+  let store: TestStore
+  let thing: ObjectID
+  /// Two marks that the thing has not, and one that it has.
+  let marks: [ObjectID]
+  /// What Ann has read.
+  let base: Revision
+
+  init() throws {
+    store = try TestStore(try Model(parsing: Self.model.utf8))
+    store.author = "cid"
+    store.replica = UniqueID(high: 3, low: 3)
+    marks = try ["a", "b", "c"].map { [store] in try store.insert("Mark", ["name": .string($0)]) }
+    thing = try store.insert(
+      "Thing", ["name": .string("t"), "words": .string("the cat sat"), "marks": .objects([marks[2]])])
+    base = try store.store.head.revision
+  }
+
+  func others() { (store.author, store.replica) = ("bob", UniqueID(high: 2, low: 2)) }
+
+  func mine() { (store.author, store.replica) = ("ann", UniqueID(high: 1, low: 1)) }
+
+  func set(_ property: String, _ value: Int64) throws -> Change {
+    try store.update(thing, "Thing.\(property)", .integer(value), base: base)
+  }
+
+  private func type(_ splice: TextSplice) throws -> Change {
+    Change(.update, thing, base: base, edits: [Edit(try store.property("Thing.words").number, .splice([splice]))])
+  }
+
+  private func member(added: [ObjectID], removed: [ObjectID] = []) throws -> Change {
+    let edit = Edit(try store.property("Thing.marks").number, .members(added: added, removed: removed))
+    return Change(.update, thing, base: base, edits: [edit])
+  }
+
+  private func made(_ size: Int64) throws -> Change {
+    try store.insertion("Thing", ["name": .string("n"), "size": .integer(size)])
+  }
+
+  private func number(_ property: String, _ id: ObjectID) throws -> Value { try store.value(id, "Thing.\(property)") }
+
+  private func has(_ mark: Int) throws -> Bool {
+    try store.value(thing, "Thing.marks").objectIDs.contains(marks[mark])
+  }
+
+  private func says(_ words: String) throws -> Bool {
+    try store.value(thing, "Thing.words").stringValue?.contains(words) == true
+  }
+
+  /// One case: what Bob does, what Ann does, and whether the store has hers and his afterwards.
+  private struct Case {
+    var theirs: [Change]
+    var mine: [Change]
+    var hasMine: () throws -> Bool
+    var hasTheirs: () throws -> Bool
+  }
+
+  /// What the page calls an ordered edit. The model has no ordered relationship yet: an edit of a to-many stands for
+  /// it.
+  private func orderedEdit() throws -> Case { try toManyEdit() }
+
+  private func toManyEdit() throws -> Case {
+    Case(
+      theirs: [try member(added: [marks[0]])], mine: [try member(added: [marks[1]], removed: [marks[2]])],
+      hasMine: { try self.has(1) && !self.has(2) }, hasTheirs: { try self.has(0) })
+  }
+
+  private func textEdit() throws -> Case {
+    Case(
+      theirs: [try type(TextSplice(offset: 11, length: 0, insertion: " down"))],
+      mine: [try type(TextSplice(offset: 4, length: 3, insertion: "dog"))],
+      hasMine: { try self.says("the dog sat") }, hasTheirs: { try self.says("sat down") })
+  }
+
+  private func make(_ column: String) throws -> Case {
+    let thing = thing
+    func stored(_ property: String, _ value: Int64) -> () throws -> Bool {
+      { try self.number(property, thing) == .integer(value) }
+    }
+    let isGone = { try self.store.image(thing) == nil }
+    switch column {
+    case "same property":
+      return Case(
+        theirs: [try set("size", 5)], mine: [try set("size", 9)], hasMine: stored("size", 9),
+        hasTheirs: stored("size", 5))
+    case "other property":
+      return Case(
+        theirs: [try set("weight", 5)], mine: [try set("size", 9)], hasMine: stored("size", 9),
+        hasTheirs: stored("weight", 5))
+    case "to-many edit": return try toManyEdit()
+    case "ordered edit": return try orderedEdit()
+    case "text edit": return try textEdit()
+    case "delete against update":
+      return Case(
+        theirs: [try set("size", 5)], mine: [Change(.delete, thing, base: base)], hasMine: isGone,
+        hasTheirs: stored("size", 5))
+    case "update against delete":
+      return Case(
+        theirs: [Change(.delete, thing, base: base)], mine: [try set("size", 9)], hasMine: stored("size", 9),
+        hasTheirs: isGone)
+    case "delete against delete":
+      let delete = Change(.delete, thing, base: base)
+      return Case(theirs: [delete], mine: [delete], hasMine: isGone, hasTheirs: isGone)
+    case "insert against unique":
+      func only(_ size: Int64) -> () throws -> Bool {
+        { try self.store.all("Thing", "name == \"n\"").map { try self.number("size", $0.id) } == [.integer(size)] }
+      }
+      return Case(theirs: [try made(5)], mine: [try made(9)], hasMine: only(9), hasTheirs: only(5))
+    case "which only Ann changed":
+      return Case(
+        theirs: [try set("size", 5)], mine: [try set("size", 9), try set("weight", 3)], hasMine: stored("weight", 3),
+        hasTheirs: stored("weight", 0))
+    case "which only Bob changed":
+      return Case(
+        theirs: [try set("size", 5), try set("weight", 7)], mine: [try set("size", 9)], hasMine: stored("weight", 0),
+        hasTheirs: stored("weight", 7))
+    case "the text in which both typed": return try beside(textEdit())
+    case "the to-many to which both added": return try beside(toManyEdit())
+    default: throw Refusal(.malformed, "no case tries the column \"\(column)\"")
+    }
+  }
+
+  /// The same, and both change one property besides.
+  private func beside(_ other: Case) throws -> Case {
+    var both = other
+    both.theirs.append(try set("size", 5))
+    both.mine.append(try set("size", 9))
+    return both
+  }
+
+  /// What became of it in the page's words, what was reported, and Bob's revision.
+  func play(_ column: String, _ policy: MergePolicy) throws -> (String, [Conflict], Revision) {
+    let played = try make(column)
+    others()
+    try store.must(played.theirs)
+    let theirs = try store.store.head.revision
+    mine()
+    let (hasMine, hasTheirs, conflicts): (Bool, Bool, [Conflict])
+    switch try store.commit(played.mine, policy: policy).outcome {
+    case .refused(let refusal):
+      // Nothing of it is written.
+      #expect(try store.store.head.revision == theirs)
+      #expect(try played.hasTheirs())
+      return ("refused", refusal.conflicts, theirs)
+    case .committed(let committed):
+      (hasMine, hasTheirs, conflicts) = (try played.hasMine(), try played.hasTheirs(), committed.conflicts)
+    }
+    switch (hasMine, hasTheirs) {
+    case (true, true): return (column == "delete against delete" ? "both agree" : "both stay", conflicts, theirs)
+    case (true, false): return ("mine wins", conflicts, theirs)
+    case (false, true): return ("stored stays", conflicts, theirs)
+    case (false, false): return ("neither", conflicts, theirs)
+    }
+  }
+
+  // MARK: - What is reported
+
+  /// Whether a conflict is about what the column is about.
+  func isAbout(_ column: String, _ conflict: Conflict) -> Bool {
+    let names =
+      switch column {
+      case "same property": ["size"]
+      case "insert against unique": ["size", "name"]
+      case "delete against update", "update against delete": [""]
+      case "which only Ann changed", "which only Bob changed": ["weight"]
+      case "text edit", "the text in which both typed": ["words"]
+      case "to-many edit", "ordered edit", "the to-many to which both added": ["marks"]
+      default: ["size", "weight", "words", "marks", ""]
+      }
+    return names.contains(store.model.property(conflict.property)?.name ?? "")
+  }
+
+  /// Whether nobody stands in the way of this property, so that nothing is reported of it: it is another one over which
+  /// the transaction is refused.
+  func isUnopposed(_ column: String, _ verdict: MergePolicyTests.Verdict) -> Bool {
+    switch (column, verdict) {
+    case ("which only Ann changed", .refused), ("which only Ann changed", .mineWins): true
+    case ("which only Bob changed", .refused), ("which only Bob changed", .storedStays): true
+    case ("the text in which both typed", .refused), ("the to-many to which both added", .refused): true
+    default: false
+    }
+  }
+
+  func values(_ column: String, _ verdict: MergePolicyTests.Verdict) -> (mine: Value, theirs: Value) {
+    switch (column, verdict) {
+    case ("delete against update", _), ("update against delete", _): (.null, .null)
+    case ("insert against unique", .refused): (.string("n"), .string("n"))
+    case ("which only Ann changed", _): (.integer(3), .integer(0))
+    case ("which only Bob changed", _): (.integer(0), .integer(7))
+    case ("the text in which both typed", _): (.string("the dog sat"), .string("the cat sat down"))
+    case ("the to-many to which both added", _): (.null, .objects([marks[0], marks[2]].sorted()))
+    default: (.integer(9), .integer(5))
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import Testing
+
+/// Every public declaration of a library says what it is. Left out is what answers a protocol and is documented there: of
+/// Swift's own the list below, of ours whatever a documented protocol asks for in a type that names it.
+@Suite struct DocumentationTests {
+  /// The targets that other packages may import. `GraphTesting` is for tests, the programs have nobody who imports them.
+  private static let libraries: Set<String> = [
+    "GraphModel", "GraphWire", "GraphStore", "GraphHub", "GraphReplica", "GraphServer", "GraphClient",
+    "GraphControllers",
+    "GraphSimulation", "StickiesKit",
+  ]
+
+  private static let documentedBySwift: Set<String> = [
+    "description", "debugDescription", "==", "<", "hash", "init(rawValue", "init(nilLiteral", "init(from", "encode",
+    "next",
+    "makeAsyncIterator",
+  ]
+
+  private struct Declaration {
+    let name: String
+    let isDocumented: Bool
+    let line: Int
+    /// The heads of the types and extensions around it, the nearest first.
+    let around: [Substring]
+  }
+
+  private static let words = "func|var|let|init|subscript|struct|class|enum|protocol|typealias|associatedtype|actor"
+
+  /// The public declarations of a file, and the requirements of its public protocols.
+  private static func declarations(_ text: String) throws -> [Declaration] {
+    let anyModifier = #"(?:@[A-Za-z]+(?:\([^)]*\))? +|(?:[a-z]+(?:\([a-z]+\))? +))*?"#
+    let head = try Regex<(Substring, Substring, Substring, Substring)>(
+      #"^ *(\#(anyModifier))(\#(words))\b ?\??([^ A-Za-z_`({:]+(?= )|[A-Za-z_0-9`]*(?:\((?:from|rawValue|nilLiteral)\b)?)"#
+    )
+    let type = try Regex(#"\b(?:extension|struct|class|enum|protocol|actor) "#)
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    func indent(_ line: Substring) -> Int { line.prefix { $0 == " " }.count }
+
+    var found = [Declaration]()
+    var around = [Substring]()
+    var isString = false
+    for (index, line) in lines.enumerated() {
+      if line.components(separatedBy: "\"\"\"").count % 2 == 0 { isString.toggle() }
+      let trimmed = line.drop { $0 == " " }
+      if isString || trimmed.isEmpty || trimmed.hasPrefix("//") { continue }
+      while let nearest = around.first, indent(nearest) >= indent(line) { around.removeFirst() }
+      defer { if line.contains(type), !trimmed.hasPrefix("}") { around.insert(line, at: 0) } }
+      guard let match = line.firstMatch(of: head) else { continue }
+      let modifiers = match.output.1.split(separator: " ")
+      let isRequirement = around.first.map { $0.contains("public protocol ") } ?? false
+      guard modifiers.contains("public") || modifiers.contains("open") || isRequirement else { continue }
+      var above = index - 1
+      while above >= 0, lines[above].drop(while: { $0 == " " }).hasPrefix("@") { above -= 1 }
+      let isDocumented = above >= 0 && lines[above].drop { $0 == " " }.hasPrefix("///")
+      let name =
+        match.output.2 == "init" || match.output.2 == "subscript" ? match.output.2 + match.output.3 : match.output.3
+      found.append(Declaration(name: String(name), isDocumented: isDocumented, line: index + 1, around: around))
+    }
+    return found
+  }
+
+  /// The words behind a type's colon.
+  private static func parents(_ head: Substring) -> [String] {
+    let head = head.range(of: " where ").map { head[..<$0.lowerBound] } ?? head
+    guard let colon = head.firstIndex(of: ":") else { return [] }
+    return head[head.index(after: colon)...].split { !$0.isLetter && $0 != "." }.map(String.init)
+  }
+
+  @Test func everyPublicDeclarationSaysWhatItIs() throws {
+    let files = try LayeringTests.sources("Sources").filter { Self.libraries.contains($0.target) }
+    var requirements = [String: Set<String>]()
+    var refined = [String: [String]]()
+    for (_, _, text) in files {
+      for declaration in try Self.declarations(text) {
+        guard let head = declaration.around.first, let place = head.range(of: "protocol ") else { continue }
+        let name = String(head[place.upperBound...].prefix { $0.isLetter })
+        if declaration.isDocumented { requirements[name, default: []].insert(declaration.name) }
+      }
+      for line in text.split(separator: "\n") {
+        guard line.hasPrefix("public protocol ") else { continue }
+        refined[String(line.dropFirst(16).prefix { $0.isLetter })] = Self.parents(line)
+      }
+    }
+    #expect(requirements.count >= 5)
+
+    /// What a type answers that names the protocol, or one that refines it.
+    func answers(_ name: String, _ protocols: [String]) -> Bool {
+      protocols.contains { requirements[$0]?.contains(name) == true || answers(name, refined[$0] ?? []) }
+    }
+
+    var count = 0
+    for (_, path, text) in files {
+      for declaration in try Self.declarations(text) {
+        count += 1
+        let isAnswer =
+          Self.documentedBySwift.contains(declaration.name)
+          || answers(declaration.name, declaration.around.first.map(Self.parents) ?? [])
+        #expect(declaration.isDocumented || isAnswer, "\(path):\(declaration.line) says nothing of \(declaration.name)")
+      }
+    }
+    #expect(count > 800, "only \(count) public declarations were found")
+  }
+
+  @Test(arguments: [
+    "GraphModel", "GraphWire", "GraphStore", "GraphHub", "GraphReplica", "GraphServer", "GraphClient", "StickiesKit",
+  ])
+  func theLibrarysPageNamesWhatIsThere(target: String) throws {
+    let page = try LayeringTests.file("Sources/\(target)/\(target).docc/\(target).md")
+    let names = page.matches(of: #/``([A-Za-z]+)``/#).map { String($0.output.1) }
+    #expect(names.first == target)
+    #expect(names.count > 1)
+    let text = try LayeringTests.sources("Sources/\(target)").map(\.text).joined()
+    for name in names.dropFirst() {
+      let type = try Regex(#"(?m)^(?:public|open) .*\b\#(name)\b"#)
+      #expect(text.contains(type), "Sources/\(target) has no \(name)")
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import GraphClient
+
+@MainActor
+func modelling(at server: ServerAddress) async throws {
+  let client = try await GraphClient.connect(
+    to: server, model: CompanyModel.model, classes: CompanyModel.classes, options: .init(author: "ann@example"))
+  let context = client.context
+  guard let engineering = context.insert(Department.self), let ann = context.insert(Person.self),
+    let bob = context.insert(Contractor.self), let bridge = context.insert(Project.self)
+  else { return }
+
+  engineering.code = "ENG"
+  ann.name = "Ann"
+  ann.hired = Dates.timestamp("2020-03-01") ?? 0
+  ann.department = engineering
+  bob.name = "Bob"
+  bob.agency = "Lend & Co"
+  bob.hired = Dates.timestamp("2026-09-01") ?? 0
+  bob.department = engineering
+  bob.manager = ann  // the inverse is kept: Ann's reports have him
+  bridge.title = "Bridge"
+  bridge.department = engineering
+  bridge.addToMembers(ann)
+  bridge.addToMembers(bob)
+  try await client.save()  // four objects, one transaction
+  print("Ann is number \(ann.number) and leads \(ann.reports.map(\.name)); Bob costs \(bob.dayRate) a day")
+
+  let crowded = try await client.fetch(
+    Project.self, where: { $0.status == .planned && $0.department.code == "ENG" && $0.members.count > 1 },
+    sort: [\.opened.descending, \.title.localized.ascending])
+  print("planned: \(crowded.map(\.title))")
+
+  // All mistakes come at once, and nothing was written.
+  bob.vacationDays = 90
+  bridge.title = ""
+  await attempt()
+  context.delete(ann)
+  await attempt()
+  await client.close()
+
+  func attempt() async {
+    do {
+      try await client.save()
+    } catch let refusal as Refusal {
+      for violation in refusal.violations {
+        print("refused:", context.model.property(violation.property)?.name ?? "", violation.rule)
+      }
+      context.rollback()
+    } catch {
+      print(error)
+    }
+  }
+}
