@@ -123,4 +123,46 @@ import Testing
     }
     #expect(try store.all("Person").isEmpty)
   }
+
+  /// Derived counts of objects that nothing else about the delete touches.
+  @Test func whoStaysCountsAnew() throws {
+    let store = try TestStore(try Fixtures.workplace())
+    let units = try (0..<3).map { try store.insert("Department", ["code": .string("d\($0)")]) }
+    let boss = try store.insert("Person", ["name": .string("Boss")])
+    for number in 0..<12 {
+      _ = try store.insert(
+        "Person",
+        [
+          "name": .string("P\(number)"), "rate": .integer(Int64(number)), "unit": .object(units[number % 3]),
+          "boss": .object(boss),
+        ])
+    }
+    let twin = try store.twin()
+    let raise = try BatchTests.assignment("Person.rate", "rate + 1", store)
+    guard case .committed = try store.batch("Person", .update(.always, [raise])).outcome else {
+      Issue.record("the raise is refused")
+      return
+    }
+    let rate = try twin.property("Person.rate")
+    try twin.must(
+      twin.all("Person").map { image in
+        guard case .integer(let number) = image[rate] else { throw Refusal(.invalid, "no rate") }
+        return Change(.update, image.id, base: .max, edits: [Edit(rate.number, .set(.integer(number + 1)))])
+      })
+    let people = try twin.all("Person", "rate > 5").map(\.id)
+    try #require(people.count == 7)
+    let result = try store.batch("Person", .delete(BatchTests.predicate("rate > 5", "Person", store)))
+    #expect(result.record?.summary?.count == 11, "seven people, three departments, and the boss")
+    try twin.must(people.map { Change(.delete, $0) })
+    for entity in ["Person", "Department"] {
+      #expect(try store.all(entity) == twin.all(entity), "\(entity)")
+    }
+    #expect(try store.value(boss, "Person.span") == .integer(5))
+    try store.store.close()
+    let findings = try StoreCheck.run(directory: store.directory.path, model: store.model)
+    #expect(findings.isEmpty, "\(findings.prefix(3).map(\.text))")
+    try store.reopen()
+    try #require(try store.undo().record != nil)
+    #expect(try store.value(boss, "Person.span") == .integer(12))
+  }
 }

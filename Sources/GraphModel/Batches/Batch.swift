@@ -106,16 +106,18 @@ extension Batch {
     property.relationship.flatMap { model.entity($0.destination)?.name } ?? "the other entity"
   }
 
-  /// The parts of unique keys that are calculated: an object may take the key that another one, which comes later,
-  /// gives up. They are judged when all objects have theirs. A constant frees no key that another object takes.
+  /// The parts of unique keys that are calculated, derived ones included: an object may take the key that another one,
+  /// which comes later, gives up. They are judged when all objects have theirs. A constant frees no key that another
+  /// object takes.
   public func deferredKeys(in model: Model) -> Set<PropertyNumber> {
     guard case .update(_, let assignments) = operation, let family = model.entity(entity)?.family else { return [] }
     let keys = Set(family.compactMap { model.entity($0) }.flatMap { $0.uniquenessConstraints.joined() })
-    return Set(
-      assignments.filter { assignment in
-        if case .value = assignment.value { return false }
-        return keys.contains(assignment.property) && model.property(assignment.property)?.attribute != nil
-      }.map(\.property))
+    let calculated = Set(
+      assignments.filter { if case .value = $0.value { false } else { true } }.map(\.property))
+    return keys.filter { number in
+      guard let attribute = model.property(number)?.attribute else { return false }
+      return calculated.contains(number) || attribute.isDerived && attribute.kind != .text
+    }
   }
 }
 
