@@ -9,7 +9,7 @@ extension BatchWriter {
     let matched = try select(predicate, entity, table)
     let leaving = LeavingObjects(connection, layout: writer.layout)
     try leaving.add(matched, of: table)
-    let consequences = try leaving.consequences { try note([$0]) }
+    let consequences = try leaving.consequences { try collect([$0]) }
     try refuseIfViolated()
     let total = leaving.count + consequences.survivorCount
     if total <= writer.sliceObjects {
@@ -84,7 +84,7 @@ extension BatchWriter {
       guard let owner = model.property(number)?.owner, let table = writer.layout.table(of: owner) else { continue }
       for row in rows {
         guard let id = try leaving.id(row, table) else { continue }
-        try note(TransactionPlanner.violations(ofCounts: [(id, number)], reader: reader))
+        try collect(TransactionPlanner.violations(ofCounts: [(id, number)], reader: reader))
       }
     }
   }

@@ -84,7 +84,7 @@ extension BatchWriter {
       try connection.run(row)
     } catch let failure as SQLiteStore.BackstopFailure {
       guard let violation = try clash(of: id, values) else { throw failure }
-      try note([violation.0], [Conflict(kind: .unique, id: violation.other)])
+      try collect([violation.0], [Conflict(kind: .unique, id: violation.other)])
     }
   }
 

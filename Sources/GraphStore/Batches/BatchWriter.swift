@@ -97,7 +97,7 @@ final class BatchWriter {
       ) { ids.next($0) }
     } catch let refusal as Refusal where !refusal.violations.isEmpty {
       ids = mark
-      return try note(refusal.violations, refusal.conflicts)
+      return try collect(refusal.violations, refusal.conflicts)
     }
     guard violations.isEmpty, !plan.changes.isEmpty else { return }
     var size = 0
@@ -141,7 +141,7 @@ final class BatchWriter {
 
   static let tooMany = Refusal(.limit, "the batch touches more than \(Batch.maximumObjects) objects; split it")
 
-  func note(_ violations: [Violation], _ conflicts: [Conflict] = []) throws {
+  func collect(_ violations: [Violation], _ conflicts: [Conflict] = []) throws {
     self.violations += violations
     self.conflicts += conflicts
     if self.violations.count >= Batch.maximumViolations { try refuseIfViolated() }
