@@ -52,6 +52,7 @@ public final class RowStream: AsyncSequence {
 /// Some objects of a longer result.
 @MainActor
 public struct Page<Object> {
+  /// In the request's order.
   public let objects: [Object]
   /// Where the next page begins; nil for the last one.
   public let next: FetchCursor?
@@ -62,6 +63,7 @@ public struct Page<Object> {
 /// The pages of a result, each read when it is asked for.
 @MainActor
 public final class PageSequence<Object>: AsyncSequence {
+  /// A page.
   public typealias Element = Page<Object>
 
   private let read: (FetchCursor?) async throws -> Page<Object>

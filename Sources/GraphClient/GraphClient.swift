@@ -344,16 +344,7 @@ public final class GraphClient {
     return try await answer(to: id)
   }
 
-  /// Takes back a commit of this author: the given one, or for 0 the newest that is no undo and not undone.
-  /// - Throws: `Refusal`, `notFound` when there is nothing to take back.
-  public func undo(revision: Revision = 0) async throws -> Saved {
-    lastSequence += 1
-    let id = TransactionID(replica: context.replica.id, sequence: lastSequence)
-    context.handle(.undo(id, revision: revision))
-    return try await answer(to: id)
-  }
-
-  private func answer(to id: TransactionID) async throws -> Saved {
+  func answer(to id: TransactionID) async throws -> Saved {
     guard state != .closed else { throw Refusal(.unavailable, "the client is closed") }
     return try await withCheckedThrowingContinuation { continuation in
       saves[id] = continuation

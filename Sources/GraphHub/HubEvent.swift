@@ -82,4 +82,6 @@ public enum ReadRequest: Sendable, Hashable {
   case objects(FetchRequest)
   /// The newest commits after a revision and up to another (nil: the head), newest first.
   case log(after: Revision, limit: Int, through: Revision?)
+  /// What undo and redo of an author would take; nil for all scopes.
+  case undoState(author: String, scope: UniqueID?)
 }

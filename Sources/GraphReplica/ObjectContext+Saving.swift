@@ -8,11 +8,14 @@ struct QueuedSave {
   let undo: UndoGroup?
   /// The objects that it changes, as they were dirty then.
   let states: [(state: ObjectState, kind: Change.Kind, base: Revision)]
+  /// An undo or a redo, which waits its turn as a save does: it speaks of the saves before it.
+  var request: UndoRequest?
 }
 
 extension ObjectContext {
   /// Saves all changes as one transaction; nil when there are none. It goes out now, or when the one before it has been
   /// answered.
+  /// - Parameter undo: nil for the open or a new group of `undoScope`, if there is one.
   public func save(policy: MergePolicy = .error, undo: UndoGroup? = nil) -> TransactionID? {
     var states = [(state: ObjectState, kind: Change.Kind, base: Revision)]()
     let id = TransactionID(replica: replica.id, sequence: lastSequence + 1)
@@ -36,13 +39,20 @@ extension ObjectContext {
     }
     guard !states.isEmpty else { return nil }
     lastSequence += 1
-    queuedSaves.append(QueuedSave(id: id, policy: policy, undo: undo, states: states))
+    queuedSaves.append(QueuedSave(id: id, policy: policy, undo: undo ?? undoScope?.group(), states: states))
     if queuedSaves.count == 1 { sendNextSave() }
     return id
   }
 
+  /// Undoes or redoes, now or when the saves before it have been answered; answered as a save is.
+  public func undo(_ request: UndoRequest) {
+    queuedSaves.append(QueuedSave(id: request.id, policy: .error, undo: nil, states: [], request: request))
+    if queuedSaves.count == 1 { sendNextSave() }
+  }
+
   func sendNextSave() {
     guard let save = queuedSaves.first else { return }
+    if let request = save.request { return handle(.undo(request)) }
     var changes = [Change]()
     for (state, kind, base) in save.states {
       // It may have waited for another save: what was heard meanwhile goes in under it.

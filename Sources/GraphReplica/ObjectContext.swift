@@ -23,6 +23,9 @@ public final class ObjectContext {
   private var lastTemporary: UInt64 = 0
   private var lastQuery: QueryID = 0
   var lastSequence: UInt64 = 0
+  /// The stack that saves without a group of their own belong to; without one each of them is a step by itself, in the
+  /// scope zero.
+  public var undoScope: UndoScope?
   /// Saves that are not answered; the first is under way.
   var queuedSaves = [QueuedSave]()
   /// Called once for each commit that is merged, and for each result that is loaded.

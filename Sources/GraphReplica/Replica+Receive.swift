@@ -50,6 +50,9 @@ extension Replica {
     case (.model(let source, let hash), .question(let request)?):
       forget(message.request, request)
       actions.append(.answer(request, .model(source: source, hash: hash)))
+    case (.undoState(let state), .question(let request)?):
+      forget(message.request, request)
+      actions.append(.answer(request, .undoState(state)))
     case (.progress(let progress), .question(let request)?):
       forget(message.request, request)
       actions.append(.answer(request, .kept(progress.done)))

@@ -42,6 +42,8 @@ public struct Replica: Sendable {
   var lastSent: Int64 = 0
   var now: Int64 = 0
   var heartbeat: Int64 = 15_000
+  /// Whether the server that answered last does.
+  var knowsUndoSteps = false
 
   enum Purpose {
     case hello
@@ -56,7 +58,7 @@ public struct Replica: Sendable {
   struct PendingSave {
     enum Kind {
       case transaction(Transaction)
-      case undo(TransactionID, Revision)
+      case undo(UndoRequest)
     }
 
     var kind: Kind
@@ -64,7 +66,7 @@ public struct Replica: Sendable {
     var id: TransactionID {
       switch kind {
       case .transaction(let transaction): transaction.id
-      case .undo(let id, _): id
+      case .undo(let undo): undo.id
       }
     }
   }
@@ -99,8 +101,8 @@ public struct Replica: Sendable {
     case .save(let transaction):
       pending.append(PendingSave(kind: .transaction(transaction)))
       if case .live = phase { send(pending[pending.count - 1], &actions) }
-    case .undo(let id, let revision):
-      pending.append(PendingSave(kind: .undo(id, revision)))
+    case .undo(let undo):
+      pending.append(PendingSave(kind: .undo(undo)))
       if case .live = phase { send(pending[pending.count - 1], &actions) }
     case .subscribe(let query, let subscribe):
       queries[query] = FollowedQuery(subscribe: subscribe)
@@ -135,9 +137,18 @@ public struct Replica: Sendable {
     switch save.kind {
     case .transaction(let transaction):
       send(.commit(transaction, acknowledged: 0), for: .save(transaction.id), &actions)
-    case .undo(let id, let revision): send(.undo(id, revision: revision), for: .save(id), &actions)
+    case .undo(let undo):
+      // It would read a redo as an undo, and take another step back.
+      guard knowsUndoSteps || (undo.scope == nil && !undo.redo) else {
+        pending.removeAll { $0.id == undo.id }
+        return actions.append(.saved(undo.id, .failure(Self.olderServer)))
+      }
+      send(.undo(undo), for: .save(undo.id), &actions)
     }
   }
+
+  private static let olderServer = Refusal(
+    .notAllowed, "the server is older than redo and scopes of undo: use programs of one release")
 
   private mutating func ask(_ request: RequestID, _ question: Question, _ actions: inout [ReplicaAction]) {
     guard case .live = phase else {
@@ -152,9 +163,13 @@ public struct Replica: Sendable {
       case .log(let after, let limit, let through): .log(after: after, limit: limit, through: through)
       case .status: .status
       case .model: .model
+      case .undoState(let scope): .undoState(scope: scope)
       case .batchRows(let rows): .batchRows(rows)
       case .batch(let batch): .batch(batch)
       }
+    if case .undoState = question, !knowsUndoSteps {
+      return actions.append(.refused(request, Self.olderServer))
+    }
     send(body, for: purpose, &actions)
     questions[request] = lastRequest
   }
@@ -195,6 +210,7 @@ public struct Replica: Sendable {
     phase = .live
     heartbeat = Int64(clamping: min(max(welcome.heartbeatMilliseconds, 100), 600_000))
     store = welcome.head.store
+    knowsUndoSteps = welcome.knowsUndoSteps
     actions.append(.welcomed(welcome))
     // The same id: a transaction whose answer was lost lands once.
     for save in pending { send(save, &actions) }

@@ -17,8 +17,8 @@ public enum ReplicaEvent: Sendable {
   case disconnected
   /// Commits, now or when there is a connection again; answered by `.saved`.
   case save(Transaction)
-  /// Takes back a commit, 0 being the author's newest; kept and answered as a save is.
-  case undo(TransactionID, revision: Revision)
+  /// Takes a step back or does it again; kept and answered as a save is.
+  case undo(UndoRequest)
   /// Follows a query until `.unsubscribe`, over every reconnect.
   case subscribe(QueryID, Subscribe)
   /// Follows the query no more.
@@ -43,6 +43,8 @@ public enum Question: Hashable, Sendable {
   case status
   /// The model file.
   case model
+  /// What undo and redo would take now; nil for all scopes of the author.
+  case undoState(scope: UniqueID?)
   /// Rows for a batch that follows.
   case batchRows(BatchRows)
   /// Many objects in one commit. A lost connection refuses it as `unavailable`: it may have been committed, and is
@@ -98,6 +100,7 @@ public enum Answer: Hashable, Sendable {
   case log([CommitEntry], last: Bool)
   case status(ServerStatus)
   case model(source: String, hash: ModelHash)
+  case undoState(UndoState)
   /// So many rows are kept.
   case kept(Int)
   /// How far the batch is; more follows.

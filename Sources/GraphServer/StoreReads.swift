@@ -13,6 +13,10 @@ struct StoreReads: Sendable {
       case .objects(let fetch): try objects(fetch, number, stream)
       case .log(let after, let limit, let through):
         try log(after: after, limit: limit, through: through, number, stream)
+      case .undoState(let author, let scope):
+        let state = try store.undoState(of: author, scope: scope)
+        try stream.put(Frame.encode(ToClient(number, .undoState(state))))
+        stream.finish(.success(try store.head))
       }
     } catch is ReadStream.Cancelled {
     } catch {

@@ -7,6 +7,7 @@ import struct GraphModel.FetchRequest
 
 /// Fetches, and what can be told of how they were answered.
 extension SQLiteStore {
+  /// Reads inside one read transaction and hands out part by part; what `body` throws ends it.
   public func answer(_ request: FetchRequest, _ body: (FetchedPart) throws -> Void) throws -> FetchEnd {
     try request.check(in: model)
     return try read { objects, history, head in

@@ -33,6 +33,21 @@ extension SQLiteStore {
     }
   }
 
+  /// What undo and redo would take now.
+  public func undoState(of author: String, scope: UniqueID?) throws -> UndoState {
+    try read { _, history, _ in
+      let stacks = UndoStacks(history: history)
+      let next = try stacks.next(of: author, scope: scope)
+      func told(_ step: UndoStacks.Step?) throws -> UndoStep? {
+        guard let step else { return nil }
+        let revisions = try stacks.revisions(of: step)
+        return UndoStep(
+          group: step.group, oldest: revisions.first ?? step.revision, newest: step.revision, count: revisions.count)
+      }
+      return UndoState(undo: try told(next.undo), redo: try told(next.redo))
+    }
+  }
+
   /// Whether history has the token's revision with the token's fingerprint.
   public func recognizes(_ token: Token) throws -> Bool {
     try token.store == storeID

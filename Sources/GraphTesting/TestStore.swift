@@ -109,16 +109,20 @@ public final class TestStore {
 
   /// Commits changes as one transaction.
   @discardableResult
-  public func commit(_ changes: [Change], policy: MergePolicy = .error) throws -> WriteResult {
+  public func commit(
+    _ changes: [Change], policy: MergePolicy = .error, undo: UndoGroup? = nil
+  ) throws -> WriteResult {
     now += 1_000_000
-    let transaction = Transaction(id: nextID(), policy: policy, changes: changes)
+    let transaction = Transaction(id: nextID(), policy: policy, undo: undo, changes: changes)
     return try store.commit([.transaction(transaction, author: author)], now: now)[0]
   }
 
   /// Commits what must be accepted; returns the permanent ids of its inserts, in order.
   @discardableResult
-  public func must(_ changes: [Change], policy: MergePolicy = .error) throws -> [ObjectID] {
-    switch try commit(changes, policy: policy).outcome {
+  public func must(
+    _ changes: [Change], policy: MergePolicy = .error, undo: UndoGroup? = nil
+  ) throws -> [ObjectID] {
+    switch try commit(changes, policy: policy, undo: undo).outcome {
     case .committed(let committed): return committed.identities.map(\.permanent)
     case .refused(let refusal): throw refusal
     }
@@ -137,9 +141,14 @@ public final class TestStore {
     Change(.update, id, base: base, edits: [try edit(path, value)])
   }
 
-  public func undo(_ revision: Revision? = nil) throws -> WriteResult {
+  public func undo(_ revision: Revision? = nil, scope: UniqueID? = nil, redo: Bool = false) throws -> WriteResult {
     now += 1_000_000
-    return try store.commit([.undo(nextID(), author: author, revision: revision)], now: now)[0]
+    let request = UndoRequest(nextID(), revision: revision, scope: scope, redo: redo)
+    return try store.commit([.undo(request, author: author)], now: now)[0]
+  }
+
+  public func redo(_ revision: Revision? = nil, scope: UniqueID? = nil) throws -> WriteResult {
+    try undo(revision, scope: scope, redo: true)
   }
 
   public func all(_ entity: String, _ predicate: String = "", sort: String = "") throws -> [ObjectImage] {

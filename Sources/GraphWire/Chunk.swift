@@ -15,6 +15,7 @@ public struct Chunk: Hashable, Sendable {
   /// In place of an answer, for a fetch that explains.
   public var explanation: FetchExplanation?
 
+  /// Objects, rows or neither; `end` for the last chunk.
   public init(
     objects: [ObjectImage], rows: [[Value]] = [], columns: [RowColumn] = [], end: (at: Token, count: UInt64)? = nil,
     next: [UInt8] = [], explanation: FetchExplanation? = nil

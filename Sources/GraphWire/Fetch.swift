@@ -25,6 +25,7 @@ public struct Fetch: Hashable, Sendable {
   public var limit: UInt64
   /// So many objects are passed over.
   public var offset: UInt64
+  /// What the answer is made of.
   public var result: Result
   /// The columns of rows, with commas between: `name, salary * 12 AS yearly`, of groups `@count, @sum.salary`.
   public var properties: String
@@ -37,6 +38,7 @@ public struct Fetch: Hashable, Sendable {
   /// The answer is how the answer would be found.
   public var explain: Bool
 
+  /// All objects of the entity, where nothing else is said.
   public init(
     entity: EntityNumber, predicate: String = "", sort: String = "", limit: UInt64 = 0, offset: UInt64 = 0,
     result: Result = .objects, properties: String = "", distinct: Bool = false, groupBy: String = "",

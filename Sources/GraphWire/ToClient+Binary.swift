@@ -55,7 +55,8 @@ extension ToClient: BinaryForm {
         $0.field(3, state)
         $0.field(4, left)
       }
-    case .progress(let progress): writer.field(17, progress)
+    case .undoState(let state): writer.field(17, state)
+    case .progress(let progress): writer.field(18, progress)
     }
   }
 
@@ -147,7 +148,8 @@ extension ToClient: BinaryForm {
           }
         }
         body = .presence(session: session, author: author, state: state, left: left)
-      case 17: body = .progress(try field.form())
+      case 17: body = .undoState(try field.form())
+      case 18: body = .progress(try field.form())
       default: break
       }
     }
@@ -180,6 +182,7 @@ extension Welcome: BinaryForm {
     }
     writer.field(8, maximumFrameSize)
     writer.field(9, heartbeatMilliseconds)
+    writer.field(10, knowsUndoSteps)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -187,6 +190,7 @@ extension Welcome: BinaryForm {
     protocolVersion = 0
     head = Token(store: .zero, revision: 0, fingerprint: 0)
     (session, server, resumed, entities, maximumFrameSize, heartbeatMilliseconds) = (0, "", false, [], 0, 0)
+    knowsUndoSteps = false
     while let (number, field) = try reader.next() {
       switch number {
       case 1: protocolVersion = try field.uint32()
@@ -198,6 +202,7 @@ extension Welcome: BinaryForm {
       case 7: entities.append(try Self.entity(field))
       case 8: maximumFrameSize = try field.unsigned()
       case 9: heartbeatMilliseconds = try field.unsigned()
+      case 10: knowsUndoSteps = try field.bool()
       default: break
       }
     }
@@ -295,7 +300,9 @@ extension CommitEntry: BinaryForm {
     writer.field(5, undoes ?? 0)
     for change in changes { writer.field(6, change) }
     writer.fixed(7, fingerprint)
-    writer.field(8, unlisted)
+    writer.field(8, redoes ?? 0)
+    if let undo { writer.field(9, undo) }
+    writer.field(10, unlisted)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -311,7 +318,11 @@ extension CommitEntry: BinaryForm {
         undoes = revision == 0 ? nil : revision
       case 6: changes.append(try field.form())
       case 7: fingerprint = try field.fixed64()
-      case 8: unlisted = try field.unsigned()
+      case 8:
+        let revision = try field.integer()
+        redoes = revision == 0 ? nil : revision
+      case 9: undo = try field.form()
+      case 10: unlisted = try field.unsigned()
       default: break
       }
     }

@@ -36,6 +36,8 @@ public struct ToClient: Hashable, Sendable {
     case close(code: String, message: String)
     /// What another session shows of itself; `left`: it is gone.
     case presence(session: UInt64, author: String, state: [UInt8], left: Bool)
+    /// What undo and redo would take now.
+    case undoState(UndoState)
     /// How far a batch has come; while its rows arrive, how many are kept.
     case progress(BatchProgress)
   }
@@ -94,6 +96,8 @@ public struct Welcome: Hashable, Sendable {
   public var maximumFrameSize: UInt64
   /// A client that has heard nothing for so long asks.
   public var heartbeatMilliseconds: UInt64
+  /// The server knows scopes of undo, redo and `undoState`.
+  public var knowsUndoSteps = true
 
   /// What a server with this model says to a hello: the dictionary is made from it.
   public init(
@@ -220,8 +224,12 @@ public struct CommitEntry: Hashable, Sendable {
   public var author: String
   /// The idempotency key that it was committed under; its replica tells clients of one author apart.
   public var transaction: TransactionID
-  /// The revision that this commit takes back.
+  /// The revision that this commit takes back: for an undo the newest of its step, for a redo the undo.
   public var undoes: Revision?
+  /// For a redo: the newest commit of the step that it does again.
+  public var redoes: Revision?
+  /// The undo group that the client named, or that of the step which this commit undoes or redoes.
+  public var undo: UndoGroup?
   /// All of them, with whole objects unless the commit is too large for a frame: then ids only.
   public var changes: [Delta.Change]
   /// With store and revision it makes a token.
@@ -236,6 +244,8 @@ public struct CommitEntry: Hashable, Sendable {
     author = record.author
     transaction = record.transaction
     undoes = record.undoes
+    redoes = record.redoes
+    undo = record.undo
     changes = record.changes.compactMap { Delta.Change($0) }
     fingerprint = record.fingerprint
     unlisted = UInt64(record.summary?.count ?? 0)

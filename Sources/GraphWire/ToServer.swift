@@ -12,8 +12,8 @@ public struct ToServer: Hashable, Sendable {
     case fetch(Fetch)
     /// `acknowledged`: outcomes up to that sequence have arrived; 0 is always right.
     case commit(Transaction, acknowledged: UInt64)
-    /// Takes back one of the author's own commits; revision 0 is the newest that is not undone.
-    case undo(TransactionID, revision: Revision)
+    /// Takes back a step of the author's own commits, or does it again.
+    case undo(UndoRequest)
     /// Follows a query until `unsubscribe` or the end of the connection.
     case subscribe(Subscribe)
     /// The number is the one that `subscribed` gave.
@@ -30,6 +30,8 @@ public struct ToServer: Hashable, Sendable {
     case close(code: String, message: String)
     /// What others are to see of this client; only clients understand it.
     case presence([UInt8])
+    /// Asks what undo and redo would take now; without a scope, of all of the author's.
+    case undoState(scope: UniqueID?)
     /// Rows for a batch that follows; answered by progress when they are kept.
     case batchRows(BatchRows)
     /// Many objects in one commit; answered by progress, then as a commit is.
@@ -116,11 +118,7 @@ extension ToServer: BinaryForm {
         $0.field(1, transaction)
         $0.field(2, acknowledged)
       }
-    case .undo(let id, let revision):
-      writer.message(6) {
-        $0.field(1, id)
-        $0.field(2, revision)
-      }
+    case .undo(let undo): writer.field(6, undo)
     case .subscribe(let subscribe): writer.field(7, subscribe)
     case .unsubscribe(let query): writer.message(8) { $0.field(1, query) }
     case .more(let of): writer.message(9) { $0.field(1, of) }
@@ -138,8 +136,9 @@ extension ToServer: BinaryForm {
         $0.field(2, message)
       }
     case .presence(let state): writer.message(14) { $0.field(1, state) }
-    case .batchRows(let rows): writer.field(15, rows)
-    case .batch(let batch): writer.field(16, batch)
+    case .undoState(let scope): writer.message(15) { $0.field(1, scope?.bytes ?? []) }
+    case .batchRows(let rows): writer.field(16, rows)
+    case .batch(let batch): writer.field(17, batch)
     }
   }
 
@@ -163,15 +162,7 @@ extension ToServer: BinaryForm {
         }
         guard let transaction else { throw MalformedMessage("a commit has no transaction") }
         body = .commit(transaction, acknowledged: acknowledged)
-      case 6:
-        var (id, revision): (TransactionID?, Revision) = (nil, 0)
-        var inner = try field.reader()
-        while let (number, field) = try inner.next() {
-          if number == 1 { id = try field.form() }
-          if number == 2 { revision = try field.integer() }
-        }
-        guard let id else { throw MalformedMessage("an undo has no transaction id") }
-        body = .undo(id, revision: revision)
+      case 6: body = .undo(try field.form())
       case 7: body = .subscribe(try field.form())
       case 8: body = .unsubscribe(query: try field.first())
       case 9: body = .more(of: try field.first())
@@ -200,8 +191,15 @@ extension ToServer: BinaryForm {
           if number == 1 { state = try field.array() }
         }
         body = .presence(state)
-      case 15: body = .batchRows(try field.form())
-      case 16: body = .batch(try field.form())
+      case 15:
+        var scope: UniqueID?
+        var inner = try field.reader()
+        while let (number, field) = try inner.next() {
+          if number == 1 { scope = try field.uniqueIDOrNone() }
+        }
+        body = .undoState(scope: scope)
+      case 16: body = .batchRows(try field.form())
+      case 17: body = .batch(try field.form())
       default: break
       }
     }

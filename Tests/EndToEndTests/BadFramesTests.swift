@@ -153,7 +153,7 @@ import Testing
     let early: [ToServer.Body] = [
       .commit(transaction, acknowledged: 0), .fetch(Fetch(entity: 1)), .subscribe(Subscribe(entity: 1)), .ping,
       .status, .model, .log(after: 0, limit: 0, through: 0), .more(of: 1), .unsubscribe(query: 1), .presence([1]),
-      .undo(transaction.id, revision: 0), .close(code: "unavailable", message: "bye"),
+      .undo(UndoRequest(transaction.id)), .undoState(scope: nil), .close(code: "unavailable", message: "bye"),
     ]
     for body in early {
       let stranger = try RawClient(scene.daemon.socket)

@@ -171,7 +171,7 @@ import Testing
     #expect(refusal?.code == .notAllowed)
     #expect(refusal?.message == "the transaction's replica is not the one of hello")
     let undo = TransactionID(replica: guest.replica, sequence: 1_000)
-    #expect(try await guest.refusal(of: guest.send(.undo(undo, revision: 4_711)))?.code == .notFound)
+    #expect(try await guest.refusal(of: guest.send(.undo(UndoRequest(undo, revision: 4_711))))?.code == .notFound)
     try await scene.expectUndisturbed()
     #expect(scene.held.isEmpty)
     try scene.end()

@@ -106,7 +106,7 @@ import Testing
     #expect(commits.allSatisfy { $0.changes.isEmpty })
 
     // Undone as one, by an ordinary commit.
-    let undo = try await client.send(.undo(id(client, 3), revision: revision + 1))
+    let undo = try await client.send(.undo(UndoRequest(id(client, 3), revision: revision + 1)))
     guard case .committed = try await client.reply(to: undo) else {
       Issue.record("a batch is not undone")
       return

@@ -43,11 +43,12 @@ final class ReplicaTranscript {
   func hear(_ body: ToClient.Body, _ request: UInt64 = 0) -> [String] { handle(.received(ToClient(request, body))) }
 
   /// Connects; the lines are those that follow the welcome.
-  func connect(head: Revision = 0) -> [String] {
+  func connect(head: Revision = 0, knowsUndoSteps: Bool = true) -> [String] {
     #expect(handle(.connected) == ["> hello"])
-    let welcome = Welcome(
+    var welcome = Welcome(
       model: model, head: token(head), session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
       heartbeatMilliseconds: 15_000)
+    welcome.knowsUndoSteps = knowsUndoSteps
     return hear(.welcome(welcome), 1)
   }
 
@@ -115,6 +116,8 @@ final class ReplicaTranscript {
     case .unsubscribe(let query): "unfollow \(query)"
     case .more(let request): "more of \(request)"
     case .ping: "ping"
+    case .undo: "undo"
+    case .undoState: "undo state"
     default: "\(body)"
     }
   }

@@ -414,7 +414,7 @@ struct StoreCheckRun {
     store.author = "bob"
     let note = try store.insert("Note", ["board": .object(board)])
     store.author = "ann"
-    guard case .refused(let refusal) = try store.undo().outcome else { return #expect(Bool(false)) }
+    guard case .refused(let refusal) = try store.undo(1).outcome else { return #expect(Bool(false)) }
     #expect(refusal.code == .conflict)
     #expect(try store.image(note) != nil)
   }

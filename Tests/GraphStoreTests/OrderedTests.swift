@@ -203,10 +203,11 @@ import Testing
   @Test func undoOfAMoveThatSomebodyMovedOnSaysSo() throws {
     let scene = try Scene("abcd")
     try scene.move("d", after: "a")
+    let revision = try scene.store.store.head.revision
     scene.become("bob", 2)
     try scene.move("d", after: "b")
     scene.become("ann", 1)
-    guard case .refused(let refusal) = try scene.store.undo().outcome else {
+    guard case .refused(let refusal) = try scene.store.undo(revision).outcome else {
       Issue.record("what bob has moved is moved back")
       return
     }

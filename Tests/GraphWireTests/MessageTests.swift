@@ -26,7 +26,9 @@ import Testing
             Change(.update, id, edits: [Edit(5, .place([id], after: id)), Edit(5, .place([id], after: nil))]),
             Change(.delete, id, base: 9),
           ]), acknowledged: 6)),
-    ToServer(5, .undo(TransactionID(replica: id.key, sequence: 1), revision: 3)),
+    ToServer(5, .undo(UndoRequest(TransactionID(replica: id.key, sequence: 1), revision: 3))),
+    ToServer(5, .undo(UndoRequest(TransactionID(replica: id.key, sequence: 1), scope: .zero, redo: true))),
+    ToServer(6, .undoState(scope: id.key)), ToServer(7, .undoState(scope: nil)),
     ToServer(
       6, .subscribe(Subscribe(entity: 1, predicate: "TRUEPREDICATE", wholeObjects: true, replaces: 4, since: token))),
     ToServer(7, .unsubscribe(query: 3)), ToServer(8, .more(of: 7)), ToServer(9, .log(after: 1, limit: 2, through: 3)),
@@ -38,7 +40,8 @@ import Testing
     let model = try Fixtures.stickies()
     let record = CommitRecord(
       revision: 3, time: -5, author: "bob", transaction: TransactionID(replica: id.key, sequence: 1), fingerprint: 12,
-      undoes: 2, changes: [ObjectChange(kind: .updated, id: id, before: image, after: image, edits: [edit])])
+      undo: UndoGroup(scope: .zero, group: 1, name: "n"), undoes: 2, redoes: 1,
+      changes: [ObjectChange(kind: .updated, id: id, before: image, after: image, edits: [edit])])
     var status = ServerStatus()
     status.server = "s"
     status.counters = [.init(property: 1, next: 2)]
@@ -65,6 +68,8 @@ import Testing
           Committed(
             revision: 1, fingerprint: 2, identities: [.init(temporary: .temporary(1, entity: 2), permanent: id)],
             conflicts: [conflict]), objects: [image], isComplete: true)),
+      ToClient(6, .undoState(UndoState())),
+      ToClient(6, .undoState(UndoState(undo: UndoStep(group: nil, oldest: 3, newest: 3, count: 1)))),
       ToClient(6, .subscribed(query: 3, resumed: true)), ToClient(7, .unsubscribed(query: 3)),
       ToClient(
         0,

@@ -8,7 +8,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case toServer = "to-server"
   /// A server's stream.
   case toClient = "to-client"
-  /// A condition in its text form.
+  /// A condition in its text form; the same text as columns, groups and order of rows.
   case predicate
   /// A model file.
   case model
@@ -58,6 +58,11 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     guard let text = String(validating: bytes, as: UTF8.self), let model = everyType,
       let entity = model.entity(named: "Thing")
     else { return }
+    do {
+      _ = try RowRequest(parsing: text, groups: text, order: text, entity: entity, model: model)
+    } catch {
+      precondition(error.cause.column >= 1, "an error points nowhere")
+    }
     let predicate: GraphPredicate
     do {
       predicate = try GraphPredicate(parsing: text, entity: entity, model: model)

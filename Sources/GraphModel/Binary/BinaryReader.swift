@@ -149,6 +149,11 @@ public struct BinaryReader {
       try slice().isEmpty ? .zero : try uniqueID()
     }
 
+    /// An id that may be none, which is said by no bytes; sixteen zeros are the zero id.
+    public func uniqueIDOrNone() throws(MalformedMessage) -> UniqueID? {
+      try slice().isEmpty ? nil : try uniqueID()
+    }
+
     /// A message that has no fields in this version: what it holds must be protobuf, and is skipped.
     public func skipMessage() throws(MalformedMessage) {
       var inner = try reader()

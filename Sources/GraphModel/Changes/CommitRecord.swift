@@ -12,8 +12,10 @@ public struct CommitRecord: Hashable, Sendable {
   public var fingerprint: UInt64
   /// The undo group that the client named, if any.
   public var undo: UndoGroup?
-  /// The revision that this commit undoes.
+  /// The revision that this commit takes back: for an undo the newest commit of its step, for a redo the undo.
   public var undoes: Revision?
+  /// For a redo: the newest commit of the step that it does again.
+  public var redoes: Revision?
   /// What happened to each object, deletes by cascade and inverses included; each object once.
   public var changes: [ObjectChange]
   /// What a batch did, when that is too much to list; then `changes` is empty.
@@ -24,8 +26,8 @@ public struct CommitRecord: Hashable, Sendable {
   /// A commit, all of it.
   public init(
     revision: Revision, time: Timestamp, author: String, transaction: TransactionID, fingerprint: UInt64,
-    undo: UndoGroup? = nil, undoes: Revision? = nil, changes: [ObjectChange], related: RelatedEffects? = nil,
-    summary: ChangeSummary? = nil
+    undo: UndoGroup? = nil, undoes: Revision? = nil, redoes: Revision? = nil, changes: [ObjectChange],
+    related: RelatedEffects? = nil, summary: ChangeSummary? = nil
   ) {
     self.revision = revision
     self.time = time
@@ -34,6 +36,7 @@ public struct CommitRecord: Hashable, Sendable {
     self.fingerprint = fingerprint
     self.undo = undo
     self.undoes = undoes
+    self.redoes = redoes
     self.changes = changes
     self.summary = summary
     self.related = related

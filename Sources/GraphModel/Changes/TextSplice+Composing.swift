@@ -46,6 +46,20 @@ extension TextSplice {
     return splices(edited + rest)
   }
 
+  /// The splices of `text` without what they take out and put in again at the same place.
+  public static func trim(_ splices: [TextSplice], of text: String) -> [TextSplice] {
+    let bytes = Array(text.utf8)
+    var result = [TextSplice]()
+    for splice in splices {
+      guard splice.offset >= 0, splice.end <= bytes.count else { return splices }
+      let old = String(decoding: bytes[splice.offset..<splice.end], as: UTF8.self)
+      var least = smallest(from: old, to: splice.insertion)
+      least.offset += splice.offset
+      if least.length > 0 || !least.insertion.isEmpty { result.append(least) }
+    }
+    return result
+  }
+
   private static func take(_ count: Int, from pieces: inout ArraySlice<Piece>) -> [Piece] {
     var taken = [Piece]()
     var left = count

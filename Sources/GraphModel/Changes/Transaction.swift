@@ -28,30 +28,13 @@ public enum MergePolicy: UInt8, Sendable, CaseIterable {
   case rollback
 }
 
-/// Which undo stack a commit belongs to, which edits are undone together, and what a menu calls them.
-public struct UndoGroup: Hashable, Sendable {
-  /// The stack: a window's, or a document's.
-  public var scope: UniqueID
-  /// Commits of one group are meant to be undone together.
-  public var group: UInt64
-  /// For a menu: "Undo NAME".
-  public var name: String
-
-  /// A group of commits that are taken back together.
-  public init(scope: UniqueID, group: UInt64, name: String) {
-    self.scope = scope
-    self.group = group
-    self.name = name
-  }
-}
-
 /// All of a context's changes, committed whole or not at all.
 public struct Transaction: Hashable, Sendable {
   /// The idempotency key.
   public var id: TransactionID
   /// What decides a conflict.
   public var policy: MergePolicy
-  /// Kept with the commit; the server does nothing else with it.
+  /// Kept with the commit: what undo goes by.
   public var undo: UndoGroup?
   /// References do not depend on their order; deletes are carried out last.
   public var changes: [Change]

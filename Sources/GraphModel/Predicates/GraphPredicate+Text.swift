@@ -85,6 +85,12 @@ struct PredicateWriter {
   }
 
   private func operand(_ expression: GraphExpression, _ kind: ArithmeticKind, _ depth: Int) -> String {
+    // A number beside a decimal is read as one; one with more digits than a double keeps says what it is.
+    if kind == .decimal, case .value(.decimal(let number)) = expression, number.digits.count <= 15,
+      (-10...15).contains(number.exponent)
+    {
+      return number.description
+    }
     let isDuration = kind == .date || kind == .duration && self.isDuration(expression)
     let text = text(expression, depth: depth, isDuration: isDuration)
     if case .arithmetic = expression { return "(\(text))" }

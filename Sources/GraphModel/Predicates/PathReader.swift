@@ -9,6 +9,7 @@ public protocol ImageSource {
 }
 
 extension ImageSource {
+  /// By listing them.
   public func referrerCount(to id: ObjectID, through property: Property) -> Int {
     referrers(to: id, through: property).count
   }

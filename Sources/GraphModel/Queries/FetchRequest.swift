@@ -76,6 +76,7 @@ public struct FetchEnd: Hashable, Sendable {
   /// For a request that explains.
   public var explanation: FetchExplanation?
 
+  /// How a fetch ended.
   public init(at: Token, count: Int, next: FetchCursor? = nil, explanation: FetchExplanation? = nil) {
     self.at = at
     self.count = count
@@ -104,6 +105,7 @@ public struct FetchExplanation: Hashable, Sendable {
   /// Attributes that an index would help, as `Entity.attribute`.
   public var advice: [String]
 
+  /// How a fetch was carried out.
   public init(
     statements: [String] = [], arguments: [String] = [], plan: [String] = [], indexes: [String] = [],
     checksInMemory: Bool = false, microseconds: Int64 = 0, count: Int = 0, advice: [String] = []

@@ -3,10 +3,12 @@
 public struct RelatedEffects: Hashable, Sendable {
   /// What one commit does to one query.
   public struct Effect: Hashable, Sendable {
+    /// Its number.
     public var query: UInt64
     /// Each object once, by id.
     public var changes: [LiveQueryChange]
 
+    /// What the query's readers are to be told.
     public init(query: UInt64, changes: [LiveQueryChange]) {
       self.query = query
       self.changes = changes
@@ -20,6 +22,7 @@ public struct RelatedEffects: Hashable, Sendable {
   /// Queries that so many objects could have come to or left that nobody looked: ascending numbers.
   public var unknown: [UInt64]
 
+  /// Nothing happened, unless more is said.
   public init(knownThrough: UInt64, effects: [Effect] = [], unknown: [UInt64] = []) {
     self.knownThrough = knownThrough
     self.effects = effects

@@ -44,6 +44,7 @@ public struct RelatedQueries {
   /// None.
   public init(model: Model) { self.model = model }
 
+  /// Whether there is nothing to look after.
   public var isEmpty: Bool { queries.isEmpty }
 
   // MARK: - Filing
@@ -58,6 +59,7 @@ public struct RelatedQueries {
     file(query, number, inserting: true)
   }
 
+  /// Takes a query out; nothing for a number that is not here.
   public mutating func remove(_ number: UInt64) {
     guard let query = queries.removeValue(forKey: number)?.query else { return }
     for (property, trigger) in triggers(of: query) {

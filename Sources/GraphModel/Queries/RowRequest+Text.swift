@@ -7,7 +7,9 @@ public struct FetchSyntaxError: Error, Hashable, Sendable, CustomStringConvertib
     case order
   }
 
+  /// Which of the request's texts it is.
   public let part: Part
+  /// What is wrong there, and where.
   public let cause: PredicateSyntaxError
 
   public var description: String { "the \(part.rawValue) can't be read at \(cause)" }

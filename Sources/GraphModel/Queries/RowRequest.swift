@@ -4,8 +4,10 @@ public struct RowRequest: Hashable, Sendable {
   public struct Column: Hashable, Sendable {
     /// Unique among the columns.
     public var name: String
+    /// What it holds.
     public var value: ColumnValue
 
+    /// A value under a name.
     public init(name: String, value: ColumnValue) {
       self.name = name
       self.value = value
@@ -26,9 +28,12 @@ public struct RowRequest: Hashable, Sendable {
   public struct Order: Hashable, Sendable {
     /// Which column, from 0.
     public var column: Int
+    /// False turns the order of this key around.
     public var ascending: Bool
+    /// How people would order the strings; nil for the order of their bytes.
     public var collation: Collation?
 
+    /// By one of the columns.
     public init(column: Int, ascending: Bool = true, collation: Collation? = nil) {
       self.column = column
       self.ascending = ascending
@@ -36,6 +41,7 @@ public struct RowRequest: Hashable, Sendable {
     }
   }
 
+  /// From left to right.
   public var columns: [Column]
   /// Equal rows come once.
   public var isDistinct: Bool
@@ -52,6 +58,7 @@ public struct RowRequest: Hashable, Sendable {
   /// Bytes of a column's name, at most.
   public static let maximumNameSize = 200
 
+  /// A row for each object, or for each group of objects.
   public init(columns: [Column], isDistinct: Bool = false, groups: [GraphExpression] = [], order: [Order] = []) {
     self.columns = columns
     self.isDistinct = isDistinct
@@ -92,10 +99,12 @@ public struct RowRequest: Hashable, Sendable {
 
 /// A column as it is told to whoever gets rows.
 public struct RowColumn: Hashable, Sendable {
+  /// As the request has it.
   public var name: String
   /// The name of an attribute's type, or `object`, `duration` (microseconds), `null`.
   public var type: String
 
+  /// A column of an answer.
   public init(name: String, type: String) {
     self.name = name
     self.type = type

@@ -26,6 +26,10 @@ public protocol GraphStoring: Sendable {
   ///   `maximumBytes`, or history no longer has it.
   func commits(after: Revision, through: Revision?, maximumChanges: Int, maximumBytes: Int) throws -> [CommitRecord]
 
+  /// What undo and redo of an author would take now.
+  /// - Parameter scope: nil for all of the author's stacks as if they were one.
+  func undoState(of author: String, scope: UniqueID?) throws -> UndoState
+
   /// Whether the store was ever in this state.
   func recognizes(_ token: Token) throws -> Bool
 
@@ -44,8 +48,8 @@ public protocol GraphStoring: Sendable {
 public enum WriteRequest: Sendable {
   /// `author` is believed: who may say so is the server's affair.
   case transaction(Transaction, author: String)
-  /// Undo a commit: the given one, or the author's newest that is no undo and not undone.
-  case undo(TransactionID, author: String, revision: Revision?)
+  /// Take a step of the author's back, or do it again.
+  case undo(UndoRequest, author: String)
   /// Many objects by one predicate, or many rows.
   case batch(BatchRun)
 
@@ -53,7 +57,7 @@ public enum WriteRequest: Sendable {
   public var id: TransactionID {
     switch self {
     case .transaction(let transaction, _): transaction.id
-    case .undo(let id, _, _): id
+    case .undo(let request, _): request.id
     case .batch(let run): run.batch.id
     }
   }

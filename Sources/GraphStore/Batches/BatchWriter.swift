@@ -42,7 +42,7 @@ final class BatchWriter {
       case .insert(let properties, let rows): try insert(properties, rows, entity)
       }
     if let whole {
-      let result = try writer.commit(whole, author: run.author, time: time, related: related)
+      let result = try writer.commit(.init(transaction: whole, author: run.author), time: time, related: related)
       try report(done: whole.changes.count, of: whole.changes.count, changed: result.record?.changes.count ?? 0)
       return result
     }
@@ -118,7 +118,7 @@ final class BatchWriter {
     guard let bounds = HistoryParts.bounds(changes.lazy.map(\.id)) else { return }
     parts.changes += changes.count
     guard parts.changes <= Batch.maximumObjects else { throw Self.tooMany }
-    let bytes = HistoryChange.encode(changes, sums: sums, model: model)
+    let bytes = HistoryChange.encode(changes, sums: sums, model: model, deletions: [:])
     parts.count += 1
     parts.sum = Checksum.of(bytes, seed: parts.sum)
     for change in changes { entities.insert(change.id.entity) }

@@ -28,7 +28,7 @@ extension HistoryChange {
       Set(later.edits.map(\.property)).subtracting(later.spacing))
     spacing = Set(spacing + later.spacing).subtracting(meant).sorted()
     for edit in later.edits {
-      guard let place = edits.firstIndex(where: { $0.property == edit.property }) else {
+      guard let place = edits.lastIndex(where: { $0.property == edit.property }) else {
         edits.append(edit)
         continue
       }
@@ -38,8 +38,8 @@ extension HistoryChange {
         edits[place].action = .members(
           added: Set(added).subtracting(moreRemoved).union(Set(moreAdded).subtracting(removed)).sorted(),
           removed: Set(removed).subtracting(moreAdded).union(Set(moreRemoved).subtracting(added)).sorted())
-      // The later one is taken back first: its places are in the text that the earlier one left.
-      default: edits.insert(edit, at: place)
+      // Two edits of one property, in their order: the later one's places are in the text that the earlier one left.
+      default: edits.append(edit)
       }
     }
   }

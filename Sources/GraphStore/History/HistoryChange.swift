@@ -6,7 +6,8 @@ import GraphModel
 struct HistoryChange {
   var kind: ObjectChange.Kind
   var id: ObjectID
-  /// The revision of the object's change before this one; 0 for an insert.
+  /// The revision of the object's change before this one: 0 for an insert, of a revival that of the delete, so that an
+  /// object's past goes on behind it. (Stores have revivals that were made before they did so, and have 0.)
   var previous: Revision
   /// Of the image after the commit (before it, for a delete), so that a replayed past can be verified.
   var sum: UInt64
@@ -57,11 +58,13 @@ struct HistoryEdit {
 }
 
 extension HistoryChange {
-  /// - Parameter sum: the checksum of the image after the commit, or before it for a delete.
-  init(_ change: ObjectChange, sum: UInt64, model: Model) {
+  /// - Parameters:
+  ///   - sum: the checksum of the image after the commit, or before it for a delete.
+  ///   - deletion: for a revival, when the object was deleted.
+  init(_ change: ObjectChange, sum: UInt64, model: Model, deletion: Revision? = nil) {
     kind = change.kind
     id = change.id
-    previous = change.before?.revision ?? 0
+    previous = change.before?.revision ?? deletion ?? 0
     self.sum = sum
     spacing = change.spacing
     if change.kind == .deleted { values = change.before?.values ?? [] }
@@ -95,7 +98,7 @@ extension HistoryChange {
     case .updated:
       guard var image = after else { return nil }
       image.revision = previous
-      for edit in edits {
+      for edit in edits.reversed() {
         guard let property = model.property(edit.property) else { continue }
         if let old = edit.reversed.applied(to: image[property]) { image[property] = old }
       }
@@ -137,9 +140,14 @@ extension HistoryChange: BinaryForm {
     (self.kind, self.id, self.previous, self.sum) = (kind, id, previous, sum)
   }
 
-  static func encode(_ changes: [ObjectChange], sums: [UInt64], model: Model) -> [UInt8] {
+  static func encode(
+    _ changes: [ObjectChange], sums: [UInt64], model: Model, deletions: [ObjectID: Revision]
+  ) -> [UInt8] {
     var writer = BinaryWriter(capacity: 48 * changes.count)
-    for (change, sum) in zip(changes, sums) { writer.field(1, HistoryChange(change, sum: sum, model: model)) }
+    for (change, sum) in zip(changes, sums) {
+      let deletion = deletions.isEmpty ? nil : deletions[change.id]
+      writer.field(1, HistoryChange(change, sum: sum, model: model, deletion: deletion))
+    }
     return writer.bytes
   }
 

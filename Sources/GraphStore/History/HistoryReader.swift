@@ -58,6 +58,8 @@ struct HistoryReader {
     var transaction: TransactionID
     var fingerprint: UInt64
     var undoes: Revision?
+    /// What the commit that this one undoes had undone: then this one is a redo.
+    var redoes: Revision?
     var undo: UndoGroup?
     var changes: [HistoryChange]
     /// Set where the changes lie in parts: then `changes` is empty, or one of them.
@@ -67,7 +69,8 @@ struct HistoryReader {
   }
 
   private static let columns = """
-    SELECT revision, time, a.name, r.id, sequence, fingerprint, undoes, undo, changes FROM _commit
+    SELECT revision, time, a.name, r.id, sequence, fingerprint, undoes, undo, changes,
+    (SELECT u.undoes FROM _commit AS u WHERE u.revision = c.undoes) FROM _commit AS c
     JOIN _author AS a ON a.number = author JOIN _replica AS r ON r.number = replica
     """
 
@@ -111,7 +114,7 @@ struct HistoryReader {
       revision: row.integer(0), time: row.integer(1), author: row.text(2),
       transaction: TransactionID(replica: row.id(3), sequence: UInt64(bitPattern: row.integer(4))),
       fingerprint: UInt64(bitPattern: row.integer(5)), undoes: row.isNull(6) ? nil : row.integer(6),
-      undo: undo.isEmpty ? nil : try UndoGroup(binary: undo),
+      redoes: row.isNull(9) ? nil : row.integer(9), undo: undo.isEmpty ? nil : try UndoGroup(binary: undo),
       changes: parts == nil ? try HistoryChange.decode(changes) : [], parts: parts)
   }
 
@@ -145,8 +148,8 @@ struct HistoryReader {
       if let through, commit.revision > through { return }
       let record = CommitRecord(
         revision: commit.revision, time: commit.time, author: commit.author, transaction: commit.transaction,
-        fingerprint: commit.fingerprint, undo: commit.undo, undoes: commit.undoes, changes: changes,
-        summary: commit.parts?.summary)
+        fingerprint: commit.fingerprint, undo: commit.undo, undoes: commit.undoes, redoes: commit.redoes,
+        changes: changes, summary: commit.parts?.summary)
       bytes += record.approximateSize
       guard bytes <= maximumBytes else {
         throw Refusal(.limit, "the changes between revision \(after) and now take more than \(maximumBytes) bytes")
@@ -240,22 +243,38 @@ struct HistoryReader {
     return changes
   }
 
-  /// What happened to one object after `base`, oldest first: the chain from its newest change backwards.
-  func past(of id: ObjectID, newest: Revision, after base: Revision) throws -> [PastChange] {
-    var past = [PastChange]()
-    var revision = newest
-    while revision > base, let entry = try entry(revision) {
-      let changes = try self.changes(of: id, in: revision, entry)
-      guard let first = changes.first, first.previous < revision else { break }
-      for change in changes.reversed() {
-        past.append(
-          PastChange(
-            revision: revision, author: entry.author, replica: entry.replica, kind: change.kind,
-            edits: change.edits.map(\.edit), reversals: change.edits.map(\.reversed), spacing: change.spacing))
-      }
-      revision = first.previous
+  /// One change of one object, with what undoing it takes.
+  struct Event {
+    var revision: Revision
+    var author: String
+    var replica: UniqueID
+    var change: HistoryChange
+
+    /// As the rules read it.
+    var past: PastChange {
+      PastChange(
+        revision: revision, author: author, replica: replica, kind: change.kind, edits: change.edits.map(\.edit),
+        reversals: change.edits.map(\.reversed), spacing: change.spacing)
     }
-    return past.reversed()
+  }
+
+  /// What happened to one object after `base`, oldest first: the chain from its newest change backwards.
+  func events(of id: ObjectID, newest: Revision, after base: Revision) throws -> [Event] {
+    var events = [Event]()
+    var revision = newest
+    while revision > base, let entry = try entry(revision), let change = try change(of: id, in: revision, entry),
+      change.previous < revision
+    {
+      events.append(
+        Event(revision: revision, author: entry.author, replica: entry.replica, change: change))
+      revision = change.previous
+    }
+    return events.reversed()
+  }
+
+  /// The same, as the rules read it.
+  func past(of id: ObjectID, newest: Revision, after base: Revision) throws -> [PastChange] {
+    try events(of: id, newest: newest, after: base).map(\.past)
   }
 
   private func entry(_ revision: Revision) throws -> RecentCommits.Entry? {
@@ -263,18 +282,29 @@ struct HistoryReader {
     return try row(of: revision).map { recent.keep($0) }
   }
 
-  /// What a commit did to one object, oldest first: once, but for a batch that came back to it.
-  private func changes(
+  /// What a commit did to one object: of a batch that came back to it all of that as one change.
+  private func change(
     of id: ObjectID, in revision: Revision, _ entry: RecentCommits.Entry
-  ) throws -> [HistoryChange] {
-    guard entry.isInParts else { return entry.changes[id].map { [$0] } ?? [] }
-    return try parts(of: revision, holding: id).compactMap { number in
+  ) throws -> HistoryChange? {
+    guard entry.isInParts else { return entry.changes[id] }
+    let changes: [HistoryChange] = try parts(of: revision, holding: id).compactMap { number in
       if let known = recent[revision, number] { return known.changes[id] }
       guard var commit = try row(of: revision) else { return nil }
       commit.changes = try part(number, of: revision)
       commit.part = number
       return recent.keep(commit).changes[id]
     }
+    return HistoryChange.joined(changes).first
+  }
+
+  /// When an object was deleted and who did it; nil for one that is there.
+  func deletion(of id: ObjectID) throws -> (revision: Revision, author: String)? {
+    let row = try connection.statement("SELECT revision FROM _tombstone WHERE id = ?")
+    row.bind(1, id.key)
+    defer { sqlite3_reset(row.statement) }
+    guard try connection.step(row) else { return nil }
+    let revision = row.integer(0)
+    return try author(of: revision).map { (revision, $0) }
   }
 
   /// Who made a commit.

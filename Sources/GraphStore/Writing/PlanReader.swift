@@ -23,12 +23,7 @@ struct PlanReader: GraphReader {
   }
 
   func deletion(of id: ObjectID) throws -> (revision: Revision, author: String)? {
-    let row = try writer.connection.statement("SELECT revision FROM _tombstone WHERE id = ?")
-    row.bind(1, id.key)
-    defer { sqlite3_reset(row.statement) }
-    guard try writer.connection.step(row) else { return nil }
-    let revision = row.integer(0)
-    return try writer.history.author(of: revision).map { (revision, $0) }
+    try writer.history.deletion(of: id)
   }
 
   func history(of id: ObjectID, after revision: Revision) throws -> [PastChange] {

@@ -75,12 +75,13 @@ final class StoreWriter {
     do {
       switch request {
       case .transaction(let transaction, let author):
-        return try commit(transaction, author: author, time: time, related: related)
-      case .undo(let id, let author, let wanted):
-        let undo = try UndoPlanner(history: history, objects: objects).plan(id, author: author, revision: wanted)
-        return try commit(
-          undo.transaction, author: author, undoes: undo.revision, time: time, conflicts: undo.skipped,
-          related: related)
+        return try commit(Work(transaction: transaction, author: author), time: time, related: related)
+      case .undo(let request, let author):
+        let undo = try UndoPlanner(history: history).plan(request, author: author)
+        let work = Work(
+          transaction: undo.transaction, author: author, undoes: undo.undoes, redoes: undo.redoes,
+          skipped: undo.skipped)
+        return try commit(work, time: time, related: related)
       case .batch(let run):
         let batch = BatchWriter(self, run, time: time)
         return try batch.commit(related: related)
@@ -91,15 +92,13 @@ final class StoreWriter {
   }
 
   /// Plans and writes a transaction as a whole.
-  func commit(
-    _ transaction: Transaction, author: String, undoes: Revision? = nil, time: Timestamp, conflicts: [Conflict] = [],
-    related: RelatedQueries
-  ) throws -> WriteResult {
+  func commit(_ work: Work, time: Timestamp, related: RelatedQueries) throws -> WriteResult {
     var ids = newIDs(time: time)
     let plan = try TransactionPlanner.plan(
-      transaction, reader: PlanReader(writer: self), revision: revision + 1, now: time, isUndo: undoes != nil
+      work.transaction, reader: PlanReader(writer: self), revision: revision + 1, now: time,
+      isUndo: work.undoes != nil
     ) { ids.next($0) }
-    var result = try write(plan, transaction, author: author, undoes: undoes, time: time, conflicts: conflicts)
+    var result = try write(plan, work, time: time)
     lastIDHigh = ids.high
     if !related.isEmpty { result.record?.related = try effects(of: plan.changes, on: related) }
     return result
@@ -110,6 +109,16 @@ final class StoreWriter {
     let effects = related.effects(of: changes, in: objects)
     if let failure = objects.takeFailure() { throw failure }
     return effects
+  }
+
+  /// What is to be committed, in whose name, and what it undoes.
+  struct Work {
+    var transaction: Transaction
+    var author: String
+    var undoes: Revision?
+    var redoes: Revision?
+    /// What an undo leaves alone.
+    var skipped = [Conflict]()
   }
 
   /// Ids that rise with time and were never given.
@@ -130,26 +139,28 @@ final class StoreWriter {
   /// A commit's changes have at most this many bytes: SQLite's own limit for one value is not far above.
   static let maximumCommitSize = 512 << 20
 
-  private func write(
-    _ plan: TransactionPlan, _ transaction: Transaction, author: String, undoes: Revision?, time: Timestamp,
-    conflicts: [Conflict]
-  ) throws -> WriteResult {
+  private func write(_ plan: TransactionPlan, _ work: Work, time: Timestamp) throws -> WriteResult {
+    let (transaction, author) = (work.transaction, work.author)
     let next = revision + 1
     var counters = sequences
     for (property, number) in plan.sequences { counters[property] = number }
     var size = 0
     let sums = try plan.changes.map { try ($0.after ?? $0.before).map { try sum($0, &size) } ?? 0 }
-    let changes = HistoryChange.encode(plan.changes, sums: sums, model: layout.model)
+    var deletions = [ObjectID: Revision]()
+    for change in transaction.changes where change.kind == .revive {
+      deletions[change.id] = try history.deletion(of: change.id)?.revision
+    }
+    let changes = HistoryChange.encode(plan.changes, sums: sums, model: layout.model, deletions: deletions)
     guard changes.count <= Self.maximumCommitSize else {
       throw Refusal(
         .limit, "the commit has \(changes.count) bytes; at most \(Self.maximumCommitSize) are taken: split it")
     }
     let outcome = Committed(
-      revision: next, fingerprint: 0, identities: plan.identities, conflicts: plan.conflicts + conflicts)
+      revision: next, fingerprint: 0, identities: plan.identities, conflicts: plan.conflicts + work.skipped)
     let revives = transaction.changes.contains { $0.kind == .revive }
     try RowWriter(objects: objects, words: words, changes: plan.changes, sums: sums, revives: revives).write()
     let print = try writeCommit(
-      next, transaction, author: author, undoes: undoes, time: time, changes: changes, counters: counters,
+      next, transaction, author: author, undoes: work.undoes, time: time, changes: changes, counters: counters,
       outcome: outcome)
     words.committed(changes: plan.changes.count, size: size)
     committed(next, print, time: time)
@@ -158,7 +169,7 @@ final class StoreWriter {
     committed.fingerprint = print
     let record = CommitRecord(
       revision: next, time: time, author: author, transaction: transaction.id, fingerprint: print,
-      undo: transaction.undo, undoes: undoes, changes: plan.changes)
+      undo: transaction.undo, undoes: work.undoes, redoes: work.redoes, changes: plan.changes)
     return WriteResult(outcome: .committed(committed), record: record)
   }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import GraphModel
+import GraphReplica
 import GraphWire
 import StickiesKit
 
@@ -22,9 +23,9 @@ struct LogCommand: AsyncParsableCommand {
         return shell.output.print(JSON.array(commits.map { ObjectJSON.commit($0, shell.model) }))
       }
       for commit in commits {
-        let undoes = commit.undoes.map { ", undoes \($0)" } ?? ""
+        let what = commit.taken.map { ", \(commit.redoes == nil ? "undo" : "redo") of \($0)" } ?? ""
         shell.output.print(
-          "\(commit.revision)  \(Output.localTime(commit.time))  \(TextTable.visible(commit.author))\(undoes)")
+          "\(commit.revision)  \(Output.localTime(commit.time))  \(TextTable.visible(commit.author))\(what)")
         if commit.unlisted > 0 { shell.output.print("    \(Output.count(Int(commit.unlisted), "change")) by a batch") }
         for change in commit.changes.prefix(10) {
           let sign = change.kind == .inserted ? "+" : change.kind == .updated ? "~" : "-"
@@ -38,24 +39,82 @@ struct LogCommand: AsyncParsableCommand {
 
 struct Undo: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Take back your newest commit that is not undone.")
+    abstract: "Take back your newest commit that is not undone, or a given one.")
+
+  @OptionGroup var options: Options
+  @Argument(help: "One of your own commits, as log shows it.")
+  var revision: Revision?
+
+  func validate() throws {
+    if let revision, revision < 1 { throw ValidationError("a revision is a number from 1") }
+  }
+
+  @MainActor
+  func run() async throws {
+    try await options.withShell { shell in
+      let saved =
+        if let revision {
+          try await shell.client.undo(revision: revision)
+        } else {
+          try await shell.client.undo()
+        }
+      try await shell.showTaken(saved)
+    }
+  }
+}
+
+struct Redo: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Do again what your newest undo took back, unless you have changed something since.")
 
   @OptionGroup var options: Options
 
   @MainActor
   func run() async throws {
-    try await options.withShell { shell in
-      let saved = try await shell.client.undo()
-      let commit = try await shell.record(of: saved)
-      for conflict in saved.committed.conflicts {
-        let who = conflict.author.isEmpty ? "someone else" : conflict.author
-        let what = shell.model.property(conflict.property)?.name ?? "the object"
-        StandardError.write(
-          "stickies: left alone: \(who) has changed \(what) of \(conflict.id.description.prefix(8)) since")
+    try await options.withShell { shell in try await shell.showTaken(shell.client.redo()) }
+  }
+}
+
+extension CommitEntry {
+  /// What an undo took back or a redo did again, with its name if it has one.
+  fileprivate var taken: String? {
+    guard let revision = redoes ?? undoes else { return nil }
+    guard let name = undo?.name, !name.isEmpty else { return "\(revision)" }
+    return "\(revision) (\(TextTable.visible(name)))"
+  }
+}
+
+extension Shell {
+  /// Prints what an undo or a redo did, and on standard error what it left alone.
+  /// - Throws: a conflict when that was everything.
+  @MainActor
+  fileprivate func showTaken(_ saved: Saved) async throws {
+    let commit = try await record(of: saved)
+    let skipped = saved.committed.conflicts
+    if !output.json {
+      for conflict in skipped {
+        StandardError.write("stickies: left alone: \(TextTable.visible(sentence(for: conflict)))")
       }
-      shell.output.show(
-        commit,
-        else: "undone revision \(commit.undoes ?? 0): \(Output.count(commit.changes.count, "change")) taken back")
+    }
+    let what = "revision \(commit.taken ?? "\(commit.revision)")"
+    let isRedo = commit.redoes != nil
+    guard !commit.changes.isEmpty || skipped.isEmpty else {
+      throw Refusal(
+        .conflict, "nothing of \(what) could be \(isRedo ? "done again" : "taken back"): it has been changed since",
+        conflicts: skipped)
+    }
+    if output.json { return output.print(ObjectJSON.commit(commit, skipped: skipped, model)) }
+    let count = Output.count(commit.changes.count, "change")
+    output.show(commit, else: isRedo ? "redone \(what): \(count) made again" : "undone \(what): \(count) taken back")
+  }
+
+  private func sentence(for conflict: Conflict) -> String {
+    let who = conflict.author.isEmpty ? "someone else" : conflict.author
+    let id = conflict.id.description.prefix(8)
+    let property = model.property(conflict.property)?.name
+    switch conflict.kind {
+    case .deleted: return "\(who) has deleted \(property.map { "what \($0) of \(id) was" } ?? "\(id)") since"
+    case .changed, .unique: return "\(who) has changed \(property ?? "the object") of \(id) since"
     }
   }
 }

@@ -123,22 +123,41 @@ enum ObjectJSON {
 
   static func commit(_ entry: CommitEntry, _ model: Model) -> JSON {
     commit(
-      revision: entry.revision, author: entry.author, time: entry.time, undoes: entry.undoes, unlisted: entry.unlisted,
-      entry.changes, model)
+      revision: entry.revision, author: entry.author, time: entry.time, undoes: entry.undoes, redoes: entry.redoes,
+      group: entry.undo?.name, unlisted: entry.unlisted, entry.changes, model)
   }
 
   static func commit(
-    revision: Revision, author: String, time: Timestamp, undoes: Revision? = nil, unlisted: UInt64 = 0,
-    _ changes: [Delta.Change], _ model: Model
+    revision: Revision, author: String, time: Timestamp, undoes: Revision? = nil, redoes: Revision? = nil,
+    group: String? = nil, unlisted: UInt64 = 0, _ changes: [Delta.Change], _ model: Model
   ) -> JSON {
     var members = [
       JSON.Member("revision", .integer(revision)), JSON.Member("author", .string(author)),
       JSON.Member("time", .string(Dates.text(time))),
     ]
     if let undoes { members.append(.init("undoes", .integer(undoes))) }
+    if let redoes { members.append(.init("redoes", .integer(redoes))) }
+    if let group, !group.isEmpty { members.append(.init("group", .string(group))) }
     if unlisted > 0 { members.append(.init("unlisted", .integer(Int64(clamping: unlisted)))) }
     members.append(.init("changes", .array(changes.map { change($0, model) })))
     return .object(members)
+  }
+
+  /// An undo or a redo, with what it left alone.
+  static func commit(_ entry: CommitEntry, skipped: [Conflict], _ model: Model) -> JSON {
+    guard case .object(let members) = commit(entry, model), !skipped.isEmpty else { return commit(entry, model) }
+    let list = skipped.map { conflict in
+      var members = [
+        JSON.Member("kind", .string(conflict.kind == .deleted ? "deleted" : "changed")),
+        JSON.Member("id", .string(conflict.id.description)),
+        JSON.Member("entity", .string(model.entity(conflict.id.entity)?.name ?? "")),
+      ]
+      if let property = model.property(conflict.property) { members.append(.init("property", .string(property.name))) }
+      if !conflict.author.isEmpty { members.append(.init("author", .string(conflict.author))) }
+      if conflict.revision > 0 { members.append(.init("revision", .integer(conflict.revision))) }
+      return JSON.object(members)
+    }
+    return .object(members + [.init("skipped", .array(list))])
   }
 
   static func change(_ change: Delta.Change, _ model: Model) -> JSON {

@@ -18,11 +18,13 @@ extension OracleMapping {
               $0.transaction = self.transaction(transaction)
               $0.acknowledged = acknowledged
             })
-        case .undo(let id, let revision):
+        case .undo(let undo):
           .undo(
             make {
-              $0.id = transactionID(id)
-              $0.revision = revision
+              $0.id = transactionID(undo.id)
+              $0.revision = undo.revision ?? 0
+              $0.scope = data(undo.scope?.bytes ?? [])
+              $0.redo = undo.redo
             })
         case .subscribe(let subscribe): .subscribe(self.subscribe(subscribe))
         case .unsubscribe(let query): .unsubscribe(make { $0.query = query })
@@ -38,6 +40,7 @@ extension OracleMapping {
         case .ping: .ping(make { _ in })
         case .close(let code, let message): .close(close(code, message))
         case .presence(let state): .presence(make { $0.state = data(state) })
+        case .undoState(let scope): .undoState(make { $0.scope = data(scope?.bytes ?? []) })
         case .batchRows(let rows): .batchRows(self.rows(rows))
         case .batch(let batch): .batch(self.batch(batch))
         }
@@ -156,6 +159,12 @@ extension OracleMapping {
               $0.state = data(state)
               $0.left = left
             })
+        case .undoState(let state):
+          .undoState(
+            make {
+              if let undo = state.undo { $0.undo = step(undo) }
+              if let redo = state.redo { $0.redo = step(redo) }
+            })
         case .progress(let progress):
           .progress(
             make {
@@ -191,6 +200,16 @@ extension OracleMapping {
       }
       $0.maximumFrame = welcome.maximumFrameSize
       $0.heartbeatMilliseconds = welcome.heartbeatMilliseconds
+      $0.undoSteps = welcome.knowsUndoSteps
+    }
+  }
+
+  private func step(_ step: UndoStep) -> Graph_UndoStep {
+    make {
+      if let group = step.group { $0.group = undoGroup(group) }
+      $0.oldest = step.oldest
+      $0.newest = step.newest
+      $0.count = UInt64(step.count)
     }
   }
 
@@ -262,6 +281,8 @@ extension OracleMapping {
       $0.undoes = entry.undoes ?? 0
       $0.changes = entry.changes.map(change)
       $0.fingerprint = entry.fingerprint
+      $0.redoes = entry.redoes ?? 0
+      if let undo = entry.undo { $0.undo = undoGroup(undo) }
       $0.unlisted = entry.unlisted
     }
   }

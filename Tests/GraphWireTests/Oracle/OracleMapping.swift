@@ -96,13 +96,7 @@ struct OracleMapping {
     make {
       $0.id = transactionID(transaction.id)
       $0.policy = policy(transaction.policy)
-      if let undo = transaction.undo {
-        $0.undo = make {
-          $0.scope = data(undo.scope.bytes)
-          $0.group = undo.group
-          $0.name = undo.name
-        }
-      }
+      if let undo = transaction.undo { $0.undo = undoGroup(undo) }
       $0.changes = transaction.changes.map(change)
     }
   }
@@ -114,6 +108,14 @@ struct OracleMapping {
     case .objectTrump: .objectTrump
     case .overwrite: .overwrite
     case .rollback: .rollback
+    }
+  }
+
+  func undoGroup(_ undo: UndoGroup) -> Graph_UndoGroup {
+    make {
+      $0.scope = data(undo.scope.bytes)
+      $0.group = undo.group
+      $0.name = undo.name
     }
   }
 

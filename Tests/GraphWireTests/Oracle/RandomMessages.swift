@@ -104,7 +104,7 @@ struct RandomMessages {
   mutating func transaction() -> Transaction {
     Transaction(
       id: transactionID(), policy: random.pick(MergePolicy.allCases) ?? .error,
-      undo: maybe { UndoGroup(scope: $0.key(), group: $0.unsigned(), name: $0.string()) },
+      undo: maybe { $0.undoGroup() },
       changes: list {
         Change(
           $0.random.pick([.insert, .update, .delete, .revive]) ?? .insert, $0.id(), base: $0.integer(),
@@ -140,7 +140,7 @@ struct RandomMessages {
           entity: number(), predicate: string(), sort: string(), limit: unsigned(), offset: unsigned(),
           result: random.pick(Fetch.Result.allCases) ?? .objects, properties: string(), distinct: bool(),
           groupBy: string(), after: bytes(), explain: bool())),
-      .commit(transaction(), acknowledged: unsigned()), .undo(transactionID(), revision: integer()),
+      .commit(transaction(), acknowledged: unsigned()), .undo(undo()),
       .subscribe(
         Subscribe(
           entity: number(), predicate: string(), wholeObjects: bool(), replaces: unsigned(),
@@ -148,9 +148,23 @@ struct RandomMessages {
       .unsubscribe(query: unsigned()), .more(of: unsigned()),
       .log(after: integer(), limit: unsigned(), through: integer()), .status, .ping,
       .close(code: string(), message: string()), .presence(bytes()),
+      .undoState(scope: maybe { $0.key() }),
       .batchRows(BatchRows(id: transactionID(), rows: list { $0.list { $0.value() } })), .batch(batch()),
     ]
     return bodies.map { ToServer(unsigned(), $0) }
+  }
+
+  private mutating func undo() -> UndoRequest {
+    UndoRequest(
+      transactionID(), revision: maybe { $0.integer() }.flatMap { $0 == 0 ? nil : $0 }, scope: maybe { $0.key() },
+      redo: bool())
+  }
+
+  private mutating func undoGroup() -> UndoGroup { UndoGroup(scope: key(), group: unsigned(), name: string()) }
+
+  private mutating func undoStep() -> UndoStep {
+    UndoStep(
+      group: maybe { $0.undoGroup() }, oldest: integer(), newest: integer(), count: Int(unsigned() % 1_000))
   }
 
   private mutating func batch() -> BatchRequest {
@@ -194,6 +208,7 @@ struct RandomMessages {
       .log(list { $0.entry() }, last: bool()), .status(status()), .pong(token()),
       .close(code: string(), message: string()),
       .presence(session: unsigned(), author: string(), state: bytes(), left: bool()),
+      .undoState(UndoState(undo: maybe { $0.undoStep() }, redo: maybe { $0.undoStep() })),
       .progress(BatchProgress(done: count(), total: count(), changed: count())),
     ]
     return bodies.map { ToClient(unsigned(), $0) }
@@ -221,6 +236,7 @@ struct RandomMessages {
     }
     welcome.maximumFrameSize = unsigned()
     welcome.heartbeatMilliseconds = unsigned()
+    welcome.knowsUndoSteps = bool()
     return welcome
   }
 
@@ -249,6 +265,8 @@ struct RandomMessages {
     entry.author = string()
     entry.transaction = transactionID()
     entry.undoes = maybe { $0.integer() }.flatMap { $0 == 0 ? nil : $0 }
+    entry.redoes = maybe { $0.integer() }.flatMap { $0 == 0 ? nil : $0 }
+    entry.undo = maybe { $0.undoGroup() }
     entry.changes = list { $0.change() }
     entry.fingerprint = unsigned()
     entry.unlisted = unsigned()

@@ -156,6 +156,48 @@ nonisolated enum Graph_ConflictKind: SwiftProtobuf.Enum, Swift.CaseIterable {
 
 }
 
+nonisolated enum Graph_FetchResult: SwiftProtobuf.Enum, Swift.CaseIterable {
+  typealias RawValue = Int
+  case objects // = 0
+  case identifiers // = 1
+  case count // = 2
+  case rows // = 3
+  case UNRECOGNIZED(Int)
+
+  init() {
+    self = .objects
+  }
+
+  init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .objects
+    case 1: self = .identifiers
+    case 2: self = .count
+    case 3: self = .rows
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  var rawValue: Int {
+    switch self {
+    case .objects: return 0
+    case .identifiers: return 1
+    case .count: return 2
+    case .rows: return 3
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  static let allCases: [Graph_FetchResult] = [
+    .objects,
+    .identifiers,
+    .count,
+    .rows,
+  ]
+
+}
+
 nonisolated struct Graph_ObjectID: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -829,6 +871,30 @@ nonisolated struct Graph_ToServer: Sendable {
     set {body = .presence(newValue)}
   }
 
+  var undoState: Graph_UndoStateRequest {
+    get {
+      if case .undoState(let v)? = body {return v}
+      return Graph_UndoStateRequest()
+    }
+    set {body = .undoState(newValue)}
+  }
+
+  var batchRows: Graph_BatchRows {
+    get {
+      if case .batchRows(let v)? = body {return v}
+      return Graph_BatchRows()
+    }
+    set {body = .batchRows(newValue)}
+  }
+
+  var batch: Graph_Batch {
+    get {
+      if case .batch(let v)? = body {return v}
+      return Graph_Batch()
+    }
+    set {body = .batch(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -845,6 +911,9 @@ nonisolated struct Graph_ToServer: Sendable {
     case ping(Graph_Ping)
     case close(Graph_Close)
     case presence(Graph_Presence)
+    case undoState(Graph_UndoStateRequest)
+    case batchRows(Graph_BatchRows)
+    case batch(Graph_Batch)
 
   }
 
@@ -913,6 +982,21 @@ nonisolated struct Graph_Fetch: Sendable {
 
   var offset: UInt64 = 0
 
+  var result: Graph_FetchResult = .objects
+
+  /// of rows: "name, salary * 12 AS yearly", "@count, @sum.salary"
+  var properties: String = String()
+
+  var distinct: Bool = false
+
+  /// of rows: "department.name, level"
+  var groupBy: String = String()
+
+  /// the `next` of an earlier chunk
+  var after: Data = Data()
+
+  var explain: Bool = false
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -956,7 +1040,13 @@ nonisolated struct Graph_Undo: Sendable {
   /// Clears the value of `id`. Subsequent reads from it will return its default value.
   mutating func clearID() {self._id = nil}
 
+  /// a commit of the step; 0: the author's next step
   var revision: Int64 = 0
+
+  /// whose next step; empty for all of the author's, sixteen zeros for commits without a group
+  var scope: Data = Data()
+
+  var redo: Bool = false
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1079,6 +1169,206 @@ nonisolated struct Graph_Presence: Sendable {
   // methods supported on all messages.
 
   var state: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct Graph_UndoStateRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var scope: Data = Data()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Rows for a batch that follows under the same transaction id; each message is answered by progress.
+nonisolated struct Graph_BatchRows: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var id: Graph_TransactionID {
+    get {_id ?? Graph_TransactionID()}
+    set {_id = newValue}
+  }
+  /// Returns true if `id` has been explicitly set.
+  var hasID: Bool {self._id != nil}
+  /// Clears the value of `id`. Subsequent reads from it will return its default value.
+  mutating func clearID() {self._id = nil}
+
+  var rows: [Graph_BatchRow] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _id: Graph_TransactionID? = nil
+}
+
+nonisolated struct Graph_BatchRow: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var values: [Graph_Value] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Many objects in one commit; answered by progress, then as a commit is.
+nonisolated struct Graph_Batch: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var id: Graph_TransactionID {
+    get {_id ?? Graph_TransactionID()}
+    set {_id = newValue}
+  }
+  /// Returns true if `id` has been explicitly set.
+  var hasID: Bool {self._id != nil}
+  /// Clears the value of `id`. Subsequent reads from it will return its default value.
+  mutating func clearID() {self._id = nil}
+
+  /// what becomes of a row that meets a unique key
+  var policy: Graph_MergePolicy = .error
+
+  var entity: UInt32 = 0
+
+  var operation: Graph_Batch.OneOf_Operation? = nil
+
+  var update: Graph_BatchUpdate {
+    get {
+      if case .update(let v)? = operation {return v}
+      return Graph_BatchUpdate()
+    }
+    set {operation = .update(newValue)}
+  }
+
+  var delete: Graph_BatchDelete {
+    get {
+      if case .delete(let v)? = operation {return v}
+      return Graph_BatchDelete()
+    }
+    set {operation = .delete(newValue)}
+  }
+
+  var insert: Graph_BatchInsert {
+    get {
+      if case .insert(let v)? = operation {return v}
+      return Graph_BatchInsert()
+    }
+    set {operation = .insert(newValue)}
+  }
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  nonisolated enum OneOf_Operation: Equatable, Sendable {
+    case update(Graph_BatchUpdate)
+    case delete(Graph_BatchDelete)
+    case insert(Graph_BatchInsert)
+
+  }
+
+  init() {}
+
+  fileprivate var _id: Graph_TransactionID? = nil
+}
+
+nonisolated struct Graph_BatchUpdate: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// the text form; empty for all
+  var predicate: String = String()
+
+  var assignments: [Graph_BatchAssignment] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct Graph_BatchAssignment: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var property: UInt32 = 0
+
+  var source: Graph_BatchAssignment.OneOf_Source? = nil
+
+  var value: Graph_Value {
+    get {
+      if case .value(let v)? = source {return v}
+      return Graph_Value()
+    }
+    set {source = .value(newValue)}
+  }
+
+  /// calculated from the object as it was: "salary * 1.1"
+  var expression: String {
+    get {
+      if case .expression(let v)? = source {return v}
+      return String()
+    }
+    set {source = .expression(newValue)}
+  }
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  nonisolated enum OneOf_Source: Equatable, Sendable {
+    case value(Graph_Value)
+    /// calculated from the object as it was: "salary * 1.1"
+    case expression(String)
+
+  }
+
+  init() {}
+}
+
+nonisolated struct Graph_BatchDelete: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var predicate: String = String()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct Graph_BatchInsert: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var properties: [Graph_BatchProperty] = []
+
+  /// how many have been sent
+  var rows: UInt64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct Graph_BatchProperty: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var number: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1215,6 +1505,22 @@ nonisolated struct Graph_ToClient: Sendable {
     set {body = .presence(newValue)}
   }
 
+  var undoState: Graph_UndoState {
+    get {
+      if case .undoState(let v)? = body {return v}
+      return Graph_UndoState()
+    }
+    set {body = .undoState(newValue)}
+  }
+
+  var progress: Graph_Progress {
+    get {
+      if case .progress(let v)? = body {return v}
+      return Graph_Progress()
+    }
+    set {body = .progress(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -1233,6 +1539,8 @@ nonisolated struct Graph_ToClient: Sendable {
     case pong(Graph_Pong)
     case close(Graph_Close)
     case presence(Graph_PresenceUpdate)
+    case undoState(Graph_UndoState)
+    case progress(Graph_Progress)
 
   }
 
@@ -1269,6 +1577,9 @@ nonisolated struct Graph_Welcome: Sendable {
   var maximumFrame: UInt64 = 0
 
   var heartbeatMilliseconds: UInt64 = 0
+
+  /// the server knows Undo.scope, Undo.redo and UndoStateRequest
+  var undoSteps: Bool = false
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1326,33 +1637,123 @@ nonisolated struct Graph_ModelReply: Sendable {
   init() {}
 }
 
-nonisolated struct Graph_Chunk: Sendable {
+nonisolated struct Graph_Chunk: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  var objects: [Graph_Object] = []
+  var objects: [Graph_Object] {
+    get {_storage._objects}
+    set {_uniqueStorage()._objects = newValue}
+  }
 
-  var last: Bool = false
+  var last: Bool {
+    get {_storage._last}
+    set {_uniqueStorage()._last = newValue}
+  }
 
   /// on the last chunk: the state that all of it was read at
   var at: Graph_Token {
-    get {_at ?? Graph_Token()}
-    set {_at = newValue}
+    get {_storage._at ?? Graph_Token()}
+    set {_uniqueStorage()._at = newValue}
   }
   /// Returns true if `at` has been explicitly set.
-  var hasAt: Bool {self._at != nil}
+  var hasAt: Bool {_storage._at != nil}
   /// Clears the value of `at`. Subsequent reads from it will return its default value.
-  mutating func clearAt() {self._at = nil}
+  mutating func clearAt() {_uniqueStorage()._at = nil}
 
-  /// on the last chunk: how many objects there were
-  var count: UInt64 = 0
+  /// on the last chunk: how many objects or rows there were
+  var count: UInt64 {
+    get {_storage._count}
+    set {_uniqueStorage()._count = newValue}
+  }
+
+  var rows: [Graph_Row] {
+    get {_storage._rows}
+    set {_uniqueStorage()._rows = newValue}
+  }
+
+  /// of rows, on the first chunk
+  var columns: [Graph_Column] {
+    get {_storage._columns}
+    set {_uniqueStorage()._columns = newValue}
+  }
+
+  /// on the last chunk: the cursor of the next page; empty when nothing comes behind the limit
+  var next: Data {
+    get {_storage._next}
+    set {_uniqueStorage()._next = newValue}
+  }
+
+  var explanation: Graph_Explanation {
+    get {_storage._explanation ?? Graph_Explanation()}
+    set {_uniqueStorage()._explanation = newValue}
+  }
+  /// Returns true if `explanation` has been explicitly set.
+  var hasExplanation: Bool {_storage._explanation != nil}
+  /// Clears the value of `explanation`. Subsequent reads from it will return its default value.
+  mutating func clearExplanation() {_uniqueStorage()._explanation = nil}
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
-  fileprivate var _at: Graph_Token? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+nonisolated struct Graph_Row: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var values: [Graph_Value] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct Graph_Column: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var name: String = String()
+
+  var type: String = String()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct Graph_Explanation: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var statements: [String] = []
+
+  /// types only
+  var arguments: [String] = []
+
+  var plan: [String] = []
+
+  var indexes: [String] = []
+
+  /// SQL could not say all of the condition
+  var checksInMemory: Bool = false
+
+  var microseconds: Int64 = 0
+
+  var count: UInt64 = 0
+
+  /// Entity.attribute that an index would help
+  var advice: [String] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
 }
 
 nonisolated struct Graph_CommitReply: Sendable {
@@ -1540,17 +1941,34 @@ nonisolated struct Graph_CommitEntry: Sendable {
   /// Clears the value of `transaction`. Subsequent reads from it will return its default value.
   mutating func clearTransaction() {self._transaction = nil}
 
+  /// of an undo: the newest commit of its step; of a redo: the undo
   var undoes: Int64 = 0
 
   var changes: [Graph_DeltaChange] = []
 
   var fingerprint: UInt64 = 0
 
+  /// of a redo: the newest commit of its step
+  var redoes: Int64 = 0
+
+  var undo: Graph_UndoGroup {
+    get {_undo ?? Graph_UndoGroup()}
+    set {_undo = newValue}
+  }
+  /// Returns true if `undo` has been explicitly set.
+  var hasUndo: Bool {self._undo != nil}
+  /// Clears the value of `undo`. Subsequent reads from it will return its default value.
+  mutating func clearUndo() {self._undo = nil}
+
+  /// so many changes are not listed: a batch made them
+  var unlisted: UInt64 = 0
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _transaction: Graph_TransactionID? = nil
+  fileprivate var _undo: Graph_UndoGroup? = nil
 }
 
 nonisolated struct Graph_StatusReply: Sendable {
@@ -1643,6 +2061,86 @@ nonisolated struct Graph_PresenceUpdate: Sendable {
   init() {}
 }
 
+nonisolated struct Graph_UndoState: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var undo: Graph_UndoStep {
+    get {_undo ?? Graph_UndoStep()}
+    set {_undo = newValue}
+  }
+  /// Returns true if `undo` has been explicitly set.
+  var hasUndo: Bool {self._undo != nil}
+  /// Clears the value of `undo`. Subsequent reads from it will return its default value.
+  mutating func clearUndo() {self._undo = nil}
+
+  var redo: Graph_UndoStep {
+    get {_redo ?? Graph_UndoStep()}
+    set {_redo = newValue}
+  }
+  /// Returns true if `redo` has been explicitly set.
+  var hasRedo: Bool {self._redo != nil}
+  /// Clears the value of `redo`. Subsequent reads from it will return its default value.
+  mutating func clearRedo() {self._redo = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _undo: Graph_UndoStep? = nil
+  fileprivate var _redo: Graph_UndoStep? = nil
+}
+
+nonisolated struct Graph_UndoStep: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// none where the commit has none
+  var group: Graph_UndoGroup {
+    get {_group ?? Graph_UndoGroup()}
+    set {_group = newValue}
+  }
+  /// Returns true if `group` has been explicitly set.
+  var hasGroup: Bool {self._group != nil}
+  /// Clears the value of `group`. Subsequent reads from it will return its default value.
+  mutating func clearGroup() {self._group = nil}
+
+  var oldest: Int64 = 0
+
+  /// names the step
+  var newest: Int64 = 0
+
+  /// of the step's commits
+  var count: UInt64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _group: Graph_UndoGroup? = nil
+}
+
+nonisolated struct Graph_Progress: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// objects, or rows that are kept
+  var done: UInt64 = 0
+
+  /// 0 while it is not known
+  var total: UInt64 = 0
+
+  /// objects that the commit changes so far, those that a delete takes along included
+  var changed: UInt64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "graph"
@@ -1657,6 +2155,10 @@ nonisolated extension Graph_MergePolicy: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension Graph_ConflictKind: SwiftProtobuf._ProtoNameProviding {
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0CHANGED\0\u{1}DELETED\0\u{1}UNIQUE\0")
+}
+
+nonisolated extension Graph_FetchResult: SwiftProtobuf._ProtoNameProviding {
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OBJECTS\0\u{1}IDENTIFIERS\0\u{1}COUNT\0\u{1}ROWS\0")
 }
 
 nonisolated extension Graph_ObjectID: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -2653,7 +3155,7 @@ nonisolated extension Graph_Token: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ToServer"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}hello\0\u{1}model\0\u{1}fetch\0\u{1}commit\0\u{1}undo\0\u{1}subscribe\0\u{1}unsubscribe\0\u{1}more\0\u{1}log\0\u{1}status\0\u{1}ping\0\u{1}close\0\u{1}presence\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}hello\0\u{1}model\0\u{1}fetch\0\u{1}commit\0\u{1}undo\0\u{1}subscribe\0\u{1}unsubscribe\0\u{1}more\0\u{1}log\0\u{1}status\0\u{1}ping\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{3}batch_rows\0\u{1}batch\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2831,6 +3333,45 @@ nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.body = .presence(v)
         }
       }()
+      case 15: try {
+        var v: Graph_UndoStateRequest?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .undoState(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .undoState(v)
+        }
+      }()
+      case 16: try {
+        var v: Graph_BatchRows?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .batchRows(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .batchRows(v)
+        }
+      }()
+      case 17: try {
+        var v: Graph_Batch?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .batch(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .batch(v)
+        }
+      }()
       default: break
       }
     }
@@ -2896,6 +3437,18 @@ nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._Mess
     case .presence?: try {
       guard case .presence(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+    }()
+    case .undoState?: try {
+      guard case .undoState(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
+    }()
+    case .batchRows?: try {
+      guard case .batchRows(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
+    }()
+    case .batch?: try {
+      guard case .batch(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
     }()
     case nil: break
     }
@@ -2990,7 +3543,7 @@ nonisolated extension Graph_ModelRequest: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension Graph_Fetch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Fetch"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}entity\0\u{1}predicate\0\u{1}sort\0\u{1}limit\0\u{1}offset\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}entity\0\u{1}predicate\0\u{1}sort\0\u{1}limit\0\u{1}offset\0\u{1}result\0\u{1}properties\0\u{1}distinct\0\u{3}group_by\0\u{1}after\0\u{1}explain\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3003,6 +3556,12 @@ nonisolated extension Graph_Fetch: SwiftProtobuf.Message, SwiftProtobuf._Message
       case 3: try { try decoder.decodeSingularStringField(value: &self.sort) }()
       case 4: try { try decoder.decodeSingularUInt64Field(value: &self.limit) }()
       case 5: try { try decoder.decodeSingularUInt64Field(value: &self.offset) }()
+      case 6: try { try decoder.decodeSingularEnumField(value: &self.result) }()
+      case 7: try { try decoder.decodeSingularStringField(value: &self.properties) }()
+      case 8: try { try decoder.decodeSingularBoolField(value: &self.distinct) }()
+      case 9: try { try decoder.decodeSingularStringField(value: &self.groupBy) }()
+      case 10: try { try decoder.decodeSingularBytesField(value: &self.after) }()
+      case 11: try { try decoder.decodeSingularBoolField(value: &self.explain) }()
       default: break
       }
     }
@@ -3024,6 +3583,24 @@ nonisolated extension Graph_Fetch: SwiftProtobuf.Message, SwiftProtobuf._Message
     if self.offset != 0 {
       try visitor.visitSingularUInt64Field(value: self.offset, fieldNumber: 5)
     }
+    if self.result != .objects {
+      try visitor.visitSingularEnumField(value: self.result, fieldNumber: 6)
+    }
+    if !self.properties.isEmpty {
+      try visitor.visitSingularStringField(value: self.properties, fieldNumber: 7)
+    }
+    if self.distinct != false {
+      try visitor.visitSingularBoolField(value: self.distinct, fieldNumber: 8)
+    }
+    if !self.groupBy.isEmpty {
+      try visitor.visitSingularStringField(value: self.groupBy, fieldNumber: 9)
+    }
+    if !self.after.isEmpty {
+      try visitor.visitSingularBytesField(value: self.after, fieldNumber: 10)
+    }
+    if self.explain != false {
+      try visitor.visitSingularBoolField(value: self.explain, fieldNumber: 11)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3033,6 +3610,12 @@ nonisolated extension Graph_Fetch: SwiftProtobuf.Message, SwiftProtobuf._Message
     if lhs.sort != rhs.sort {return false}
     if lhs.limit != rhs.limit {return false}
     if lhs.offset != rhs.offset {return false}
+    if lhs.result != rhs.result {return false}
+    if lhs.properties != rhs.properties {return false}
+    if lhs.distinct != rhs.distinct {return false}
+    if lhs.groupBy != rhs.groupBy {return false}
+    if lhs.after != rhs.after {return false}
+    if lhs.explain != rhs.explain {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3079,7 +3662,7 @@ nonisolated extension Graph_Commit: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension Graph_Undo: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Undo"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}revision\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}revision\0\u{1}scope\0\u{1}redo\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3089,6 +3672,8 @@ nonisolated extension Graph_Undo: SwiftProtobuf.Message, SwiftProtobuf._MessageI
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._id) }()
       case 2: try { try decoder.decodeSingularInt64Field(value: &self.revision) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.scope) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.redo) }()
       default: break
       }
     }
@@ -3105,12 +3690,20 @@ nonisolated extension Graph_Undo: SwiftProtobuf.Message, SwiftProtobuf._MessageI
     if self.revision != 0 {
       try visitor.visitSingularInt64Field(value: self.revision, fieldNumber: 2)
     }
+    if !self.scope.isEmpty {
+      try visitor.visitSingularBytesField(value: self.scope, fieldNumber: 3)
+    }
+    if self.redo != false {
+      try visitor.visitSingularBoolField(value: self.redo, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: Graph_Undo, rhs: Graph_Undo) -> Bool {
     if lhs._id != rhs._id {return false}
     if lhs.revision != rhs.revision {return false}
+    if lhs.scope != rhs.scope {return false}
+    if lhs.redo != rhs.redo {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3378,9 +3971,404 @@ nonisolated extension Graph_Presence: SwiftProtobuf.Message, SwiftProtobuf._Mess
   }
 }
 
+nonisolated extension Graph_UndoStateRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".UndoStateRequest"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}scope\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.scope) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.scope.isEmpty {
+      try visitor.visitSingularBytesField(value: self.scope, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_UndoStateRequest, rhs: Graph_UndoStateRequest) -> Bool {
+    if lhs.scope != rhs.scope {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_BatchRows: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".BatchRows"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}rows\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._id) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.rows) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._id {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if !self.rows.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.rows, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_BatchRows, rhs: Graph_BatchRows) -> Bool {
+    if lhs._id != rhs._id {return false}
+    if lhs.rows != rhs.rows {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_BatchRow: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".BatchRow"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}values\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.values) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.values.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.values, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_BatchRow, rhs: Graph_BatchRow) -> Bool {
+    if lhs.values != rhs.values {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_Batch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Batch"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}policy\0\u{1}entity\0\u{1}update\0\u{1}delete\0\u{1}insert\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._id) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.policy) }()
+      case 3: try { try decoder.decodeSingularUInt32Field(value: &self.entity) }()
+      case 4: try {
+        var v: Graph_BatchUpdate?
+        var hadOneofValue = false
+        if let current = self.operation {
+          hadOneofValue = true
+          if case .update(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.operation = .update(v)
+        }
+      }()
+      case 5: try {
+        var v: Graph_BatchDelete?
+        var hadOneofValue = false
+        if let current = self.operation {
+          hadOneofValue = true
+          if case .delete(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.operation = .delete(v)
+        }
+      }()
+      case 6: try {
+        var v: Graph_BatchInsert?
+        var hadOneofValue = false
+        if let current = self.operation {
+          hadOneofValue = true
+          if case .insert(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.operation = .insert(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._id {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.policy != .error {
+      try visitor.visitSingularEnumField(value: self.policy, fieldNumber: 2)
+    }
+    if self.entity != 0 {
+      try visitor.visitSingularUInt32Field(value: self.entity, fieldNumber: 3)
+    }
+    switch self.operation {
+    case .update?: try {
+      guard case .update(let v)? = self.operation else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .delete?: try {
+      guard case .delete(let v)? = self.operation else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .insert?: try {
+      guard case .insert(let v)? = self.operation else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Batch, rhs: Graph_Batch) -> Bool {
+    if lhs._id != rhs._id {return false}
+    if lhs.policy != rhs.policy {return false}
+    if lhs.entity != rhs.entity {return false}
+    if lhs.operation != rhs.operation {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_BatchUpdate: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".BatchUpdate"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}predicate\0\u{1}assignments\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.predicate) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.assignments) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.predicate.isEmpty {
+      try visitor.visitSingularStringField(value: self.predicate, fieldNumber: 1)
+    }
+    if !self.assignments.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.assignments, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_BatchUpdate, rhs: Graph_BatchUpdate) -> Bool {
+    if lhs.predicate != rhs.predicate {return false}
+    if lhs.assignments != rhs.assignments {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_BatchAssignment: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".BatchAssignment"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}property\0\u{1}value\0\u{1}expression\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.property) }()
+      case 2: try {
+        var v: Graph_Value?
+        var hadOneofValue = false
+        if let current = self.source {
+          hadOneofValue = true
+          if case .value(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.source = .value(v)
+        }
+      }()
+      case 3: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.source != nil {try decoder.handleConflictingOneOf()}
+          self.source = .expression(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.property != 0 {
+      try visitor.visitSingularUInt32Field(value: self.property, fieldNumber: 1)
+    }
+    switch self.source {
+    case .value?: try {
+      guard case .value(let v)? = self.source else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .expression?: try {
+      guard case .expression(let v)? = self.source else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_BatchAssignment, rhs: Graph_BatchAssignment) -> Bool {
+    if lhs.property != rhs.property {return false}
+    if lhs.source != rhs.source {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_BatchDelete: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".BatchDelete"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}predicate\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.predicate) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.predicate.isEmpty {
+      try visitor.visitSingularStringField(value: self.predicate, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_BatchDelete, rhs: Graph_BatchDelete) -> Bool {
+    if lhs.predicate != rhs.predicate {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_BatchInsert: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".BatchInsert"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}properties\0\u{1}rows\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.properties) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.rows) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.properties.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.properties, fieldNumber: 1)
+    }
+    if self.rows != 0 {
+      try visitor.visitSingularUInt64Field(value: self.rows, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_BatchInsert, rhs: Graph_BatchInsert) -> Bool {
+    if lhs.properties != rhs.properties {return false}
+    if lhs.rows != rhs.rows {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_BatchProperty: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".BatchProperty"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.number) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt32Field(value: self.number, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_BatchProperty, rhs: Graph_BatchProperty) -> Bool {
+    if lhs.number != rhs.number {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ToClient"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}welcome\0\u{1}refused\0\u{1}model\0\u{1}chunk\0\u{1}committed\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}delta\0\u{1}advance\0\u{1}reset\0\u{1}log\0\u{1}status\0\u{1}pong\0\u{1}close\0\u{1}presence\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}welcome\0\u{1}refused\0\u{1}model\0\u{1}chunk\0\u{1}committed\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}delta\0\u{1}advance\0\u{1}reset\0\u{1}log\0\u{1}status\0\u{1}pong\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{1}progress\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3584,6 +4572,32 @@ nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.body = .presence(v)
         }
       }()
+      case 17: try {
+        var v: Graph_UndoState?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .undoState(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .undoState(v)
+        }
+      }()
+      case 18: try {
+        var v: Graph_Progress?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .progress(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .progress(v)
+        }
+      }()
       default: break
       }
     }
@@ -3658,6 +4672,14 @@ nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
       guard case .presence(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 16)
     }()
+    case .undoState?: try {
+      guard case .undoState(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
+    }()
+    case .progress?: try {
+      guard case .progress(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -3673,7 +4695,7 @@ nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Welcome"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0\u{3}undo_steps\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3690,6 +4712,7 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.entities) }()
       case 8: try { try decoder.decodeSingularUInt64Field(value: &self.maximumFrame) }()
       case 9: try { try decoder.decodeSingularUInt64Field(value: &self.heartbeatMilliseconds) }()
+      case 10: try { try decoder.decodeSingularBoolField(value: &self.undoSteps) }()
       default: break
       }
     }
@@ -3727,6 +4750,9 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if self.heartbeatMilliseconds != 0 {
       try visitor.visitSingularUInt64Field(value: self.heartbeatMilliseconds, fieldNumber: 9)
     }
+    if self.undoSteps != false {
+      try visitor.visitSingularBoolField(value: self.undoSteps, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3740,6 +4766,7 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.entities != rhs.entities {return false}
     if lhs.maximumFrame != rhs.maximumFrame {return false}
     if lhs.heartbeatMilliseconds != rhs.heartbeatMilliseconds {return false}
+    if lhs.undoSteps != rhs.undoSteps {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3867,7 +4894,126 @@ nonisolated extension Graph_ModelReply: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Graph_Chunk: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Chunk"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}objects\0\u{1}last\0\u{1}at\0\u{1}count\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}objects\0\u{1}last\0\u{1}at\0\u{1}count\0\u{1}rows\0\u{1}columns\0\u{1}next\0\u{1}explanation\0")
+
+  fileprivate class _StorageClass {
+    var _objects: [Graph_Object] = []
+    var _last: Bool = false
+    var _at: Graph_Token? = nil
+    var _count: UInt64 = 0
+    var _rows: [Graph_Row] = []
+    var _columns: [Graph_Column] = []
+    var _next: Data = Data()
+    var _explanation: Graph_Explanation? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _objects = source._objects
+      _last = source._last
+      _at = source._at
+      _count = source._count
+      _rows = source._rows
+      _columns = source._columns
+      _next = source._next
+      _explanation = source._explanation
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeRepeatedMessageField(value: &_storage._objects) }()
+        case 2: try { try decoder.decodeSingularBoolField(value: &_storage._last) }()
+        case 3: try { try decoder.decodeSingularMessageField(value: &_storage._at) }()
+        case 4: try { try decoder.decodeSingularUInt64Field(value: &_storage._count) }()
+        case 5: try { try decoder.decodeRepeatedMessageField(value: &_storage._rows) }()
+        case 6: try { try decoder.decodeRepeatedMessageField(value: &_storage._columns) }()
+        case 7: try { try decoder.decodeSingularBytesField(value: &_storage._next) }()
+        case 8: try { try decoder.decodeSingularMessageField(value: &_storage._explanation) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._objects.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._objects, fieldNumber: 1)
+      }
+      if _storage._last != false {
+        try visitor.visitSingularBoolField(value: _storage._last, fieldNumber: 2)
+      }
+      try { if let v = _storage._at {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      } }()
+      if _storage._count != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._count, fieldNumber: 4)
+      }
+      if !_storage._rows.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._rows, fieldNumber: 5)
+      }
+      if !_storage._columns.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._columns, fieldNumber: 6)
+      }
+      if !_storage._next.isEmpty {
+        try visitor.visitSingularBytesField(value: _storage._next, fieldNumber: 7)
+      }
+      try { if let v = _storage._explanation {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+      } }()
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Chunk, rhs: Graph_Chunk) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._objects != rhs_storage._objects {return false}
+        if _storage._last != rhs_storage._last {return false}
+        if _storage._at != rhs_storage._at {return false}
+        if _storage._count != rhs_storage._count {return false}
+        if _storage._rows != rhs_storage._rows {return false}
+        if _storage._columns != rhs_storage._columns {return false}
+        if _storage._next != rhs_storage._next {return false}
+        if _storage._explanation != rhs_storage._explanation {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_Row: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Row"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}values\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3875,40 +5021,121 @@ nonisolated extension Graph_Chunk: SwiftProtobuf.Message, SwiftProtobuf._Message
       // allocates stack space for every case branch when no optimizations are
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
-      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.objects) }()
-      case 2: try { try decoder.decodeSingularBoolField(value: &self.last) }()
-      case 3: try { try decoder.decodeSingularMessageField(value: &self._at) }()
-      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.count) }()
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.values) }()
       default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if !self.objects.isEmpty {
-      try visitor.visitRepeatedMessageField(value: self.objects, fieldNumber: 1)
-    }
-    if self.last != false {
-      try visitor.visitSingularBoolField(value: self.last, fieldNumber: 2)
-    }
-    try { if let v = self._at {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    } }()
-    if self.count != 0 {
-      try visitor.visitSingularUInt64Field(value: self.count, fieldNumber: 4)
+    if !self.values.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.values, fieldNumber: 1)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  static func ==(lhs: Graph_Chunk, rhs: Graph_Chunk) -> Bool {
-    if lhs.objects != rhs.objects {return false}
-    if lhs.last != rhs.last {return false}
-    if lhs._at != rhs._at {return false}
+  static func ==(lhs: Graph_Row, rhs: Graph_Row) -> Bool {
+    if lhs.values != rhs.values {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_Column: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Column"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}type\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.type) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 1)
+    }
+    if !self.type.isEmpty {
+      try visitor.visitSingularStringField(value: self.type, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Column, rhs: Graph_Column) -> Bool {
+    if lhs.name != rhs.name {return false}
+    if lhs.type != rhs.type {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_Explanation: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Explanation"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}statements\0\u{1}arguments\0\u{1}plan\0\u{1}indexes\0\u{3}checks_in_memory\0\u{1}microseconds\0\u{1}count\0\u{1}advice\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.statements) }()
+      case 2: try { try decoder.decodeRepeatedStringField(value: &self.arguments) }()
+      case 3: try { try decoder.decodeRepeatedStringField(value: &self.plan) }()
+      case 4: try { try decoder.decodeRepeatedStringField(value: &self.indexes) }()
+      case 5: try { try decoder.decodeSingularBoolField(value: &self.checksInMemory) }()
+      case 6: try { try decoder.decodeSingularInt64Field(value: &self.microseconds) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.count) }()
+      case 8: try { try decoder.decodeRepeatedStringField(value: &self.advice) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.statements.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.statements, fieldNumber: 1)
+    }
+    if !self.arguments.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.arguments, fieldNumber: 2)
+    }
+    if !self.plan.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.plan, fieldNumber: 3)
+    }
+    if !self.indexes.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.indexes, fieldNumber: 4)
+    }
+    if self.checksInMemory != false {
+      try visitor.visitSingularBoolField(value: self.checksInMemory, fieldNumber: 5)
+    }
+    if self.microseconds != 0 {
+      try visitor.visitSingularInt64Field(value: self.microseconds, fieldNumber: 6)
+    }
+    if self.count != 0 {
+      try visitor.visitSingularUInt64Field(value: self.count, fieldNumber: 7)
+    }
+    if !self.advice.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.advice, fieldNumber: 8)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Explanation, rhs: Graph_Explanation) -> Bool {
+    if lhs.statements != rhs.statements {return false}
+    if lhs.arguments != rhs.arguments {return false}
+    if lhs.plan != rhs.plan {return false}
+    if lhs.indexes != rhs.indexes {return false}
+    if lhs.checksInMemory != rhs.checksInMemory {return false}
+    if lhs.microseconds != rhs.microseconds {return false}
     if lhs.count != rhs.count {return false}
+    if lhs.advice != rhs.advice {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4249,7 +5476,7 @@ nonisolated extension Graph_LogChunk: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension Graph_CommitEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".CommitEntry"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}revision\0\u{1}time\0\u{1}author\0\u{1}transaction\0\u{1}undoes\0\u{1}changes\0\u{1}fingerprint\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}revision\0\u{1}time\0\u{1}author\0\u{1}transaction\0\u{1}undoes\0\u{1}changes\0\u{1}fingerprint\0\u{1}redoes\0\u{1}undo\0\u{1}unlisted\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4264,6 +5491,9 @@ nonisolated extension Graph_CommitEntry: SwiftProtobuf.Message, SwiftProtobuf._M
       case 5: try { try decoder.decodeSingularInt64Field(value: &self.undoes) }()
       case 6: try { try decoder.decodeRepeatedMessageField(value: &self.changes) }()
       case 7: try { try decoder.decodeSingularFixed64Field(value: &self.fingerprint) }()
+      case 8: try { try decoder.decodeSingularInt64Field(value: &self.redoes) }()
+      case 9: try { try decoder.decodeSingularMessageField(value: &self._undo) }()
+      case 10: try { try decoder.decodeSingularUInt64Field(value: &self.unlisted) }()
       default: break
       }
     }
@@ -4295,6 +5525,15 @@ nonisolated extension Graph_CommitEntry: SwiftProtobuf.Message, SwiftProtobuf._M
     if self.fingerprint != 0 {
       try visitor.visitSingularFixed64Field(value: self.fingerprint, fieldNumber: 7)
     }
+    if self.redoes != 0 {
+      try visitor.visitSingularInt64Field(value: self.redoes, fieldNumber: 8)
+    }
+    try { if let v = self._undo {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    } }()
+    if self.unlisted != 0 {
+      try visitor.visitSingularUInt64Field(value: self.unlisted, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4306,6 +5545,9 @@ nonisolated extension Graph_CommitEntry: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.undoes != rhs.undoes {return false}
     if lhs.changes != rhs.changes {return false}
     if lhs.fingerprint != rhs.fingerprint {return false}
+    if lhs.redoes != rhs.redoes {return false}
+    if lhs._undo != rhs._undo {return false}
+    if lhs.unlisted != rhs.unlisted {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4489,6 +5731,134 @@ nonisolated extension Graph_PresenceUpdate: SwiftProtobuf.Message, SwiftProtobuf
     if lhs.author != rhs.author {return false}
     if lhs.state != rhs.state {return false}
     if lhs.left != rhs.left {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_UndoState: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".UndoState"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}undo\0\u{1}redo\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._undo) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._redo) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._undo {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._redo {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_UndoState, rhs: Graph_UndoState) -> Bool {
+    if lhs._undo != rhs._undo {return false}
+    if lhs._redo != rhs._redo {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_UndoStep: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".UndoStep"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}group\0\u{1}oldest\0\u{1}newest\0\u{1}count\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._group) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.oldest) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self.newest) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.count) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._group {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.oldest != 0 {
+      try visitor.visitSingularInt64Field(value: self.oldest, fieldNumber: 2)
+    }
+    if self.newest != 0 {
+      try visitor.visitSingularInt64Field(value: self.newest, fieldNumber: 3)
+    }
+    if self.count != 0 {
+      try visitor.visitSingularUInt64Field(value: self.count, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_UndoStep, rhs: Graph_UndoStep) -> Bool {
+    if lhs._group != rhs._group {return false}
+    if lhs.oldest != rhs.oldest {return false}
+    if lhs.newest != rhs.newest {return false}
+    if lhs.count != rhs.count {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_Progress: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Progress"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}done\0\u{1}total\0\u{1}changed\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.done) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.total) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.changed) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.done != 0 {
+      try visitor.visitSingularUInt64Field(value: self.done, fieldNumber: 1)
+    }
+    if self.total != 0 {
+      try visitor.visitSingularUInt64Field(value: self.total, fieldNumber: 2)
+    }
+    if self.changed != 0 {
+      try visitor.visitSingularUInt64Field(value: self.changed, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Progress, rhs: Graph_Progress) -> Bool {
+    if lhs.done != rhs.done {return false}
+    if lhs.total != rhs.total {return false}
+    if lhs.changed != rhs.changed {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,0 +1,173 @@
+import GraphModel
+
+/// One object's way back over a step: what the step did to it, in the object's own past, and what others did.
+struct ObjectReversal {
+  let id: ObjectID
+  /// The object as it is; nil when it is not there.
+  let now: ObjectImage?
+  /// The step made it.
+  private(set) var isInserted = false
+  /// The step deleted it, and nothing has happened to it since.
+  private(set) var deletion: HistoryChange?
+  /// The step deleted it, and it came back all the same.
+  private(set) var isBack = false
+  /// Who else has changed it since the step made it; the newest.
+  private(set) var other: PastChange?
+  private(set) var properties = [PropertyNumber: PropertyReversal]()
+
+  /// - Parameters:
+  ///   - own: what the step did to the object, oldest first; not empty.
+  ///   - past: what happened to it from then on, oldest first, the step's own changes included, as far as history tells:
+  ///     it may end where the object was revived.
+  ///   - cancelled: the commits of an author that came to nothing, because they were undone.
+  init(
+    _ id: ObjectID, own: [(revision: Revision, change: HistoryChange)], past: [HistoryReader.Event],
+    now: ObjectImage?, author: String, model: Model, cancelled: (_ author: String) throws -> Set<Revision>
+  ) throws {
+    self.id = id
+    self.now = now
+    isInserted = own.first?.change.kind == .inserted
+    let known = past.first?.revision ?? .max
+    var steps = own[...]
+    // What the server sets by itself is not set back. A place in an order is somebody's.
+    func isServers(_ number: PropertyNumber) -> Bool {
+      guard let property = model.property(number) else { return true }
+      return ![nil, .position].contains(property.attribute?.assignment) || property.attribute?.isDerived == true
+    }
+    while let first = steps.first, first.revision < known {
+      take(first.change, isServers)
+      steps.removeFirst()
+    }
+    if steps.count < own.count, let revival = past.first { passGap(revival.past) }
+    let edited = Set(own.flatMap { $0.change.edits.map(\.property) }.filter { !isServers($0) })
+    let nothing = try CancelledEdits(
+      edited, in: past, own: Set(own.map(\.revision)), image: now ?? Self.image(before: past.last), model: model,
+      cancelled: cancelled)
+    var lastDelete: HistoryChange?
+    for (index, event) in past.enumerated() {
+      if let first = steps.first, first.revision == event.revision {
+        take(first.change, isServers)
+        steps.removeFirst()
+      } else {
+        pass(event, edited, nothing, model: model, revives: event.change.kind == .inserted ? lastDelete : nil)
+      }
+      if event.change.kind == .deleted { lastDelete = event.change }
+      if event.change.kind == .inserted, lastDelete != nil {
+        passPlaces(behind: past[(index + 1)...], model: model)
+      }
+      if event.author != author, event.past.isSomebodysEdit(in: model) { other = event.past }
+    }
+    if let last = own.last, last.change.kind == .deleted {
+      if now != nil {
+        isBack = true
+      } else if past.last?.revision == last.revision {
+        deletion = last.change
+      }
+    }
+  }
+
+  private mutating func take(_ change: HistoryChange, _ isServers: (PropertyNumber) -> Bool) {
+    for edit in change.edits where !isServers(edit.property) {
+      if change.spacing.contains(edit.property) {
+        properties[edit.property, default: PropertyReversal()].space(edit)
+      } else {
+        properties[edit.property, default: PropertyReversal()].take(edit)
+      }
+    }
+  }
+
+  private mutating func pass(
+    _ event: HistoryReader.Event, _ edited: Set<PropertyNumber>, _ cancelled: CancelledEdits, model: Model,
+    revives deletion: HistoryChange?
+  ) {
+    for number in edited {
+      guard let property = model.property(number), let old = deletion?.kept(property)?.stringValue,
+        let new = cancelled.text(number, behind: event.revision)
+      else { continue }
+      properties[number]?.passRevival(from: old, to: new)
+    }
+    for edit in event.change.edits where edited.contains(edit.property) {
+      if event.change.spacing.contains(edit.property) {
+        properties[edit.property, default: PropertyReversal()].space(edit)
+      } else if cancelled.contains(edit.property, event.revision), model.property(edit.property)?.isPlace == true {
+        if case .set(_, let new) = edit.action { properties[edit.property]?.renumber(to: new) }
+      } else if cancelled.contains(edit.property, event.revision) {
+        properties[edit.property, default: PropertyReversal()].cancel(edit, of: event.past)
+      } else {
+        properties[edit.property]?.pass(edit.edit, of: event.past)
+      }
+      if let text = cancelled.text(edit.property, behind: event.revision) { properties[edit.property]?.trim(text) }
+    }
+  }
+
+  /// The object came back: to where it stood, but perhaps under another number.
+  private mutating func passPlaces(behind later: ArraySlice<HistoryReader.Event>, model: Model) {
+    for place in properties.keys.compactMap({ model.property($0) }) where place.isPlace {
+      var value = now?[place] ?? .null
+      for event in later.reversed() {
+        if let kept = event.change.kept(place) { value = kept }
+        for edit in event.change.edits where edit.property == place.number {
+          if case .set(let old, _) = edit.action { value = old }
+        }
+      }
+      properties[place.number]?.renumber(to: value)
+    }
+  }
+
+  /// What a delete kept.
+  private static func image(before event: HistoryReader.Event?) -> ObjectImage? {
+    guard let event, event.change.kind == .deleted else { return nil }
+    return ObjectImage(id: event.change.id, revision: event.change.previous, values: event.change.values)
+  }
+
+  private mutating func passGap(_ change: PastChange) {
+    for number in properties.keys { properties[number]?.passGap(change) }
+  }
+
+  /// For an update or a revival: the edits that set the properties of `image` back, and what stays.
+  func edits(
+    of image: ObjectImage, model: Model, obstacle: (Property, Value) throws -> Conflict?
+  ) throws -> (edits: [Edit], skipped: [Conflict]) {
+    var (edits, skipped) = ([Edit](), [Conflict]())
+    // A place goes with the to-one beside it: back with it, or not at all.
+    var kept = Set<PropertyNumber>()
+    for property in inOrder(model) {
+      guard let reversal = properties[property.number], let slot = property.slot, slot < image.values.count,
+        !kept.contains(property.number)
+      else { continue }
+      let value = image.values[slot]
+      let outcomes = try reversal.outcomes(
+        property.number, now: value, isPlace: property.isPlace
+      ) { try obstacle(property, $0) }
+      var goesBack = false
+      for outcome in outcomes {
+        switch outcome {
+        case .edit(let edit):
+          goesBack = true
+          // Without the to-one there is no place.
+          if property.isPlace, case .set(.null) = edit.action { continue }
+          edits.append(edit)
+        case .stays(let mine, let other):
+          skipped.append(
+            Conflict(
+              kind: .changed, id: id, property: property.number, mine: mine, theirs: value,
+              author: other?.author ?? "", revision: other?.revision ?? 0))
+        case .cannot(let conflict): skipped.append(conflict)
+        }
+      }
+      if let place = property.relationship?.position, !goesBack, !outcomes.isEmpty { kept.insert(place) }
+    }
+    return (edits, skipped)
+  }
+
+  /// To-ones come before the places beside them.
+  private func inOrder(_ model: Model) -> [Property] {
+    let found = properties.keys.sorted().compactMap { model.property($0) }
+    return found.filter { !$0.isPlace } + found.filter(\.isPlace)
+  }
+}
+
+extension Property {
+  /// Whether it is the place among the members of an ordered relationship.
+  var isPlace: Bool { attribute?.assignment == .position }
+}

@@ -1,0 +1,275 @@
+import GraphModel
+
+/// What takes some commits of one author back: the changes, and what stays because of others. Objects that the commits
+/// deleted come back, those that they made go, the rest is set back property by property.
+struct StepReversal {
+  private(set) var changes = [Change]()
+  private(set) var skipped = [Conflict]()
+
+  let history: HistoryReader
+  private let author: String
+  /// The state before the step.
+  let base: Revision
+  private let memory = Memory()
+  private(set) var order = [ObjectReversal]()
+  private var places = [ObjectID: Int]()
+  private var revived = Set<ObjectID>()
+  private(set) var deleted = Set<ObjectID>()
+  /// The edits of objects that come back, that are there and stay, or let go of something before they go.
+  var edits = [ObjectID: [Edit]]()
+
+  var objects: ObjectReader { history.objects }
+  var model: Model { objects.model }
+
+  /// - Parameter commits: oldest first; not empty.
+  init(_ commits: [HistoryReader.Commit], author: String, history: HistoryReader) throws {
+    self.history = history
+    self.author = author
+    base = (commits.first?.revision ?? 1) - 1
+    try readObjects(commits)
+    try reviveObjects()
+    try setBack()
+    try chooseDeletes()
+    let returns = try returnToPlaces()
+    // Revivals first: what comes back may be named by the updates.
+    changes = order.filter { revived.contains($0.id) }.map { Change(.revive, $0.id, edits: edits[$0.id] ?? []) }
+    let updates = order.filter { !revived.contains($0.id) && !(edits[$0.id] ?? []).isEmpty }
+    changes += updates.map { Change(.update, $0.id, base: .max, edits: edits[$0.id] ?? []) }
+    changes += returns
+    changes += order.filter { deleted.contains($0.id) }.map { Change(.delete, $0.id) }
+    var told = Set<Told>()
+    skipped = skipped.filter { told.insert(Told(kind: $0.kind, id: $0.id, property: $0.property)).inserted }
+  }
+
+  private struct Told: Hashable {
+    let kind: Conflict.Kind
+    let id: ObjectID
+    let property: PropertyNumber
+  }
+
+  /// Each object that the commits touched, once, in the order of the first touch.
+  private mutating func readObjects(_ commits: [HistoryReader.Commit]) throws {
+    var own = [ObjectID: [(revision: Revision, change: HistoryChange)]]()
+    var ids = [ObjectID]()
+    for commit in commits {
+      for change in commit.changes {
+        if own[change.id] == nil { ids.append(change.id) }
+        own[change.id, default: []].append((commit.revision, change))
+      }
+    }
+    for id in ids {
+      let now = try objects.readImage(of: id)
+      let newest = try now?.revision ?? history.deletion(of: id)?.revision ?? 0
+      places[id] = order.count
+      order.append(
+        try ObjectReversal(
+          id, own: own[id] ?? [], past: try history.events(of: id, newest: newest, after: base), now: now,
+          author: author, model: model, cancelled: cancelled))
+    }
+  }
+
+  /// The commits of an author since the step that came to nothing; looked up once.
+  func cancelled(_ author: String) throws -> Set<Revision> {
+    if let known = memory.cancelled[author] { return known }
+    let cancelled = try UndoStacks(history: history).cancelled(of: author, after: base)
+    memory.cancelled[author] = cancelled
+    return cancelled
+  }
+
+  private final class Memory {
+    var cancelled = [String: Set<Revision>]()
+  }
+
+  // MARK: - What the step deleted
+
+  private mutating func reviveObjects() throws {
+    let gone = order.filter { $0.deletion != nil && !$0.isInserted && model.entity($0.id.entity) != nil }
+    revived = Set(gone.map(\.id))
+    var images = [ObjectID: ObjectImage]()
+    for object in gone { images[object.id] = try imageBefore(object) }
+    // Who can't do without something that is gone stays gone, and so do those who can't do without it.
+    var changed = true
+    while changed {
+      changed = false
+      for object in gone where revived.contains(object.id) {
+        guard let image = images[object.id], let obstacle = try obstacle(ofRevival: image) else { continue }
+        skipped.append(obstacle)
+        revived.remove(object.id)
+        changed = true
+      }
+    }
+    for object in gone where revived.contains(object.id) {
+      guard let image = images[object.id], let entity = model.entity(object.id.entity) else { continue }
+      var values = [Edit]()
+      let stored = entity.storedProperties.filter { $0.attribute?.isDerived != true }
+      for property in stored.filter({ !$0.isPlace }) + stored.filter(\.isPlace) where !image[property].isNull {
+        var value = image[property]
+        if case .objects(let ids) = value {
+          value = .objects(try ids.filter { try obstacle(image.id, property, .object($0)) == nil })
+        } else if let obstacle = try obstacle(image.id, property, value) {
+          skipped.append(obstacle)
+          continue
+        }
+        values.append(Edit(property.number, .set(value)))
+      }
+      edits[object.id] = values
+    }
+  }
+
+  /// A deleted object as it was before the step.
+  private mutating func imageBefore(_ object: ObjectReversal) throws -> ObjectImage? {
+    guard let deletion = object.deletion else { return nil }
+    var image = ObjectImage(id: object.id, revision: deletion.previous, values: deletion.values)
+    let back = try object.edits(of: image, model: model) { _, _ in nil }
+    skipped += back.skipped
+    for edit in back.edits {
+      guard let property = model.property(edit.property), let old = edit.applied(to: image[property]) else { continue }
+      image[property] = old
+    }
+    return image
+  }
+
+  private func obstacle(ofRevival image: ObjectImage) throws -> Conflict? {
+    for property in model.entity(image.id.entity)?.storedProperties ?? [] {
+      guard let relationship = property.relationship, !relationship.isToMany, !property.isOptional else { continue }
+      if let obstacle = try obstacle(image.id, property, image[property]) { return obstacle }
+    }
+    return nil
+  }
+
+  /// Why a property can't refer to `value` again: it is gone and does not come back, or it can be referred to once and
+  /// somebody else has taken it.
+  private func obstacle(_ id: ObjectID, _ property: Property, _ value: Value) throws -> Conflict? {
+    guard case .object(let target) = value, let relationship = property.relationship else { return nil }
+    if revived.contains(target) { return nil }
+    guard let image = try objects.readImage(of: target) else {
+      let deletion = try history.deletion(of: target)
+      return Conflict(
+        kind: .deleted, id: id, property: property.number, mine: value, author: deletion?.author ?? "",
+        revision: deletion?.revision ?? 0)
+    }
+    guard !relationship.isToMany, let inverse = model.property(relationship.inverse),
+      inverse.relationship?.isToMany == false, let holder = image[inverse].objectID, holder != id
+    else { return nil }
+    // The step had given it away, and takes it back on this side, too.
+    if let reversal = places[target].flatMap({ order[$0].properties[inverse.number] }) {
+      let outcomes = try reversal.outcomes(inverse.number, now: image[inverse]) { _ in nil }
+      if outcomes.contains(where: { if case .edit = $0 { true } else { false } }) { return nil }
+    }
+    let past = try history.past(of: target, newest: image.revision, after: base)
+    let taker = past.last { $0.edits.contains { $0.property == inverse.number } }
+    return Conflict(
+      kind: .changed, id: target, property: inverse.number, mine: .object(id), theirs: .object(holder),
+      author: taker?.author ?? "", revision: taker?.revision ?? 0)
+  }
+
+  // MARK: - What the step changed
+
+  private mutating func setBack() throws {
+    for object in order where object.deletion == nil && !object.isBack {
+      if object.isInserted, object.other == nil {
+        if object.now != nil { deleted.insert(object.id) }
+        continue
+      }
+      guard let image = object.now else {
+        // What the step made and somebody else deleted is as it should be.
+        if object.isInserted { continue }
+        let deletion = try history.deletion(of: object.id)
+        skipped.append(
+          Conflict(
+            kind: .deleted, id: object.id, author: deletion?.author ?? "", revision: deletion?.revision ?? 0))
+        continue
+      }
+      if object.isInserted { keep(object.id, because: object.other) }
+      let back = try object.edits(of: image, model: model) { try obstacle(image.id, $0, $1) }
+      skipped += back.skipped
+      if !back.edits.isEmpty { edits[object.id] = back.edits }
+    }
+  }
+
+  private mutating func keep(_ id: ObjectID, because other: PastChange?) {
+    skipped.append(Conflict(kind: .changed, id: id, author: other?.author ?? "", revision: other?.revision ?? 0))
+  }
+
+  // MARK: - What the step made
+
+  /// A delete must take nothing along that somebody else has made or changed, nor what was there before the step. What
+  /// stays may be what another one would take along.
+  private mutating func chooseDeletes() throws {
+    var changed = true
+    while changed {
+      changed = false
+      for object in order where deleted.contains(object.id) {
+        guard let other = try foreigner(below: object.id) else { continue }
+        keep(object.id, because: other)
+        deleted.remove(object.id)
+        let back = try object.now.map { image in
+          try object.edits(of: image, model: model) { try obstacle(image.id, $0, $1) }
+        }
+        edits[object.id] = back?.edits
+        skipped += back?.skipped ?? []
+        changed = true
+      }
+    }
+  }
+
+  private mutating func foreigner(below root: ObjectID) throws -> PastChange? {
+    var pending = [root]
+    var seen = Set(pending)
+    while let id = pending.popLast() {
+      guard let image = try objects.readImage(of: id) else { continue }
+      for property in model.entity(image.id.entity)?.relationships ?? [] {
+        guard let relationship = property.relationship, relationship.deleteRule == .cascade else { continue }
+        for other in try related(image, property, relationship) where seen.insert(other).inserted {
+          if deleted.contains(other) || isReleased(other, from: id, property, relationship) { continue }
+          guard let foreigner = try foreigner(other) else {
+            pending.append(other)
+            continue
+          }
+          // The step itself made what it refers to its own: it lets go.
+          guard id == root, relationship.storage != .inverse else { return foreigner }
+          let release: Edit.Action = relationship.isToMany ? .members(added: [], removed: [other]) : .set(.null)
+          edits[root, default: []].append(Edit(property.number, release))
+        }
+      }
+    }
+    return nil
+  }
+
+  private func related(
+    _ image: ObjectImage, _ property: Property, _ relationship: Relationship
+  ) throws -> [ObjectID] {
+    guard relationship.storage == .inverse, let inverse = model.property(relationship.inverse) else {
+      return image[property].objectIDs
+    }
+    return try objects.readReferrers(to: image.id, through: inverse)
+  }
+
+  /// Whether the undo itself takes `other` out of the relationship.
+  private func isReleased(
+    _ other: ObjectID, from id: ObjectID, _ property: Property, _ relationship: Relationship
+  ) -> Bool {
+    func releases(_ owner: ObjectID, _ number: PropertyNumber, _ member: ObjectID) -> Bool {
+      (edits[owner] ?? []).contains { edit in
+        guard edit.property == number else { return false }
+        switch edit.action {
+        case .set(let value): return value.objectID != member
+        case .members(_, let removed): return removed.contains(member)
+        case .splice, .place: return false
+        }
+      }
+    }
+    return relationship.storage == .inverse
+      ? releases(other, relationship.inverse, id) : releases(id, property.number, other)
+  }
+
+  /// Why an object must not go along; nil when the author made it since, and nobody else has touched it.
+  private func foreigner(_ id: ObjectID) throws -> PastChange? {
+    guard let image = try objects.readImage(of: id) else { return nil }
+    let past = try history.past(of: id, newest: image.revision, after: base)
+    if let other = past.last(where: { $0.author != author && $0.isSomebodysEdit(in: model) }) { return other }
+    if past.first?.kind == .inserted { return nil }
+    let owner = try past.last?.author ?? history.author(of: image.revision) ?? ""
+    return PastChange(revision: image.revision, author: owner, replica: .zero, kind: .updated, edits: [])
+  }
+}

@@ -1,0 +1,84 @@
+import GraphModel
+
+/// Makes the transaction that takes a step back, all its commits together: each property that still has the value the
+/// step gave it is set back to what it had before the step, and those that don't are named. A redo is the same, of the
+/// undo. Nothing but history is read, so undo survives everything that history does.
+struct UndoPlanner {
+  let history: HistoryReader
+
+  /// What is to be committed.
+  struct Undo {
+    var transaction: Transaction
+    /// The step for an undo; for a redo the undo.
+    var undoes: Revision
+    /// For a redo: the step.
+    var redoes: Revision?
+    /// What someone else has changed since, and what therefore stays.
+    var skipped: [Conflict]
+  }
+
+  /// A step's commits have at most this many changes together.
+  static let maximumChanges = TransactionPlanner.maximumObjects
+
+  private var objects: ObjectReader { history.objects }
+  private var stacks: UndoStacks { UndoStacks(history: history) }
+
+  func plan(_ request: UndoRequest, author: String) throws -> Undo {
+    let step = try request.revision.map { try wanted($0, redo: request.redo, author) } ?? next(request, author)
+    let isWhole = !step.isUndone && step.latest == step.revision
+    let commits = try self.commits(isWhole ? try stacks.revisions(of: step) : [step.latest])
+    let reversal = try StepReversal(commits, author: author, history: history)
+    // Without a revision the stack moves on all the same, or the step would be in the way for good.
+    guard !reversal.changes.isEmpty || request.revision == nil else {
+      throw Refusal(
+        .conflict, "everything that revision \(step.latest) changed has been changed again since",
+        conflicts: reversal.skipped)
+    }
+    return Undo(
+      transaction: Transaction(id: request.id, policy: .overwrite, undo: step.group, changes: reversal.changes),
+      undoes: step.isUndone ? step.latest : step.revision, redoes: step.isUndone ? step.revision : nil,
+      skipped: reversal.skipped)
+  }
+
+  private func next(_ request: UndoRequest, _ author: String) throws -> UndoStacks.Step {
+    let found = try stacks.next(of: author, scope: request.scope, undo: !request.redo, redo: request.redo)
+    if let step = request.redo ? found.redo : found.undo { return step }
+    let isLong = try history.head().revision > UndoStacks.reach
+    throw Refusal(
+      .notFound,
+      "\(author) has nothing to \(request.redo ? "redo" : "undo")"
+        + (isLong ? " in the newest \(UndoStacks.reach) commits" : ""))
+  }
+
+  /// The step of a revision. To undo an undo is to redo.
+  private func wanted(_ revision: Revision, redo: Bool, _ author: String) throws -> UndoStacks.Step {
+    guard let maker = try history.author(of: revision), let (step, isUndo) = try stacks.step(of: revision) else {
+      throw Refusal(.notFound, "there is no revision \(revision)")
+    }
+    guard maker == author else {
+      throw Refusal(.notAllowed, "revision \(revision) was made by \(maker); one undoes one's own commits")
+    }
+    if redo {
+      guard step.isUndone else { throw Refusal(.conflict, "revision \(revision) is not undone") }
+    } else {
+      guard isUndo ? step.latest == revision : !step.isUndone else {
+        throw Refusal(.conflict, "revision \(revision) is undone already")
+      }
+    }
+    return step
+  }
+
+  private func commits(_ revisions: [Revision]) throws -> [HistoryReader.Commit] {
+    var count = 0
+    return try revisions.map { revision in
+      guard let commit = try history.commit(revision) else {
+        throw Refusal(.limit, "history no longer holds revision \(revision)")
+      }
+      count += commit.changes.count
+      guard count <= Self.maximumChanges else {
+        throw Refusal(.limit, "the step has more than \(Self.maximumChanges) changes")
+      }
+      return commit
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import GraphModel
+import GraphReplica
+import GraphTesting
+import GraphWire
+import Testing
+
+/// How a client groups what it saves, and in which order it asks to undo.
+@Suite struct UndoScopeTests {
+  private let stack = UniqueID(high: 8, low: 1)
+
+  @Test func savesOutsideAGroupAreGroupsOfTheirOwn() {
+    let scope = UndoScope(id: stack, after: 6)
+    #expect(scope.group() == UndoGroup(scope: stack, group: 7, name: ""))
+    #expect(scope.group(named: "Move") == UndoGroup(scope: stack, group: 8, name: "Move"))
+    #expect(!scope.isGrouping)
+  }
+
+  @Test func theOutermostGroupCounts() {
+    let scope = UndoScope(id: stack, after: 0)
+    scope.endGroup()
+    scope.beginGroup(named: "Paste")
+    #expect(scope.group() == UndoGroup(scope: stack, group: 1, name: "Paste"))
+    scope.beginGroup(named: "Move")
+    #expect(scope.group(named: "Color") == UndoGroup(scope: stack, group: 1, name: "Paste"))
+    scope.endGroup()
+    #expect(scope.isGrouping)
+    scope.endGroup()
+    #expect(scope.group() == UndoGroup(scope: stack, group: 2, name: ""))
+  }
+
+  @Test func aContextSavesInItsScope() throws {
+    let script = try ReplicaTranscript()
+    _ = script.connect()
+    _ = script.context.insert(script.note)
+    _ = script.context.save()
+    #expect(sent(script) == [nil])
+    script.context.undoScope = UndoScope(id: stack, after: 4)
+    _ = script.hear(script.committed(1), 2)
+    _ = script.context.insert(script.note)
+    _ = script.context.save()
+    #expect(sent(script) == [UndoGroup(scope: stack, group: 5, name: "")])
+    _ = script.hear(script.committed(2), 3)
+    _ = script.context.insert(script.note)
+    let own = UndoGroup(scope: .zero, group: 1, name: "own")
+    _ = script.context.save(undo: own)
+    #expect(sent(script) == [own])
+  }
+
+  private func sent(_ script: ReplicaTranscript) -> [UndoGroup?] {
+    script.context.takeActions().compactMap { action -> UndoGroup?? in
+      guard case .send(let message) = action, case .commit(let transaction, _) = message.body else { return nil }
+      return .some(transaction.undo)
+    }
+  }
+
+  @Test func anUndoWaitsForTheSavesBeforeIt() throws {
+    let script = try ReplicaTranscript()
+    _ = script.connect()
+    _ = script.context.insert(script.note)
+    _ = script.context.save()
+    #expect(script.lines() == ["> commit 1: insert"])
+    let request = UndoRequest(TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1 << 32), scope: stack)
+    script.context.undo(request)
+    #expect(script.lines() == [])
+    #expect(script.hear(script.committed(1), 2) == ["> undo", "saved 1 as 1"])
+    // It is kept over a reconnect, as a save is.
+    #expect(script.handle(.disconnected) == [])
+    #expect(script.connect(head: 1) == ["welcomed", "> undo"])
+    #expect(script.hear(script.committed(2), 2) == ["saved \(UInt64(1) << 32) as 2"])
+  }
+
+  @Test func anOlderServerIsNotAskedForWhatItWouldMisread() throws {
+    let script = try ReplicaTranscript()
+    _ = script.connect(knowsUndoSteps: false)
+    let id = TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 9)
+    script.context.undo(UndoRequest(id, redo: true))
+    #expect(script.lines() == ["9 was refused: notAllowed"])
+    script.context.undo(UndoRequest(id, scope: stack))
+    #expect(script.lines() == ["9 was refused: notAllowed"])
+    #expect(script.handle(.ask(1, .undoState(scope: nil))) == ["question 1 was refused: notAllowed"])
+    script.context.undo(UndoRequest(id, revision: 3))
+    #expect(script.lines() == ["> undo"])
+  }
+
+  @Test func theStateIsAnAnswer() throws {
+    let script = try ReplicaTranscript()
+    _ = script.connect()
+    #expect(script.handle(.ask(1, .undoState(scope: stack))) == ["> undo state"])
+    let state = UndoState(undo: UndoStep(group: nil, oldest: 3, newest: 3, count: 1))
+    script.context.handle(.received(ToClient(2, .undoState(state))))
+    guard case .answer(1, .undoState(let told))? = script.context.takeActions().first else {
+      Issue.record("there is no answer")
+      return
+    }
+    #expect(told == state)
+  }
+}

@@ -1,0 +1,209 @@
+import GraphModel
+import GraphTesting
+import Testing
+
+/// Random steps of one author, with others' edits between them, undone one after the other and done again, several
+/// times. The naive twin keeps the whole graph as it was after each step: what nobody else has touched must be as it was.
+@Suite struct RandomUndoTests {
+  @Test(arguments: UInt64(1)...12) func undoingAndRedoingEverythingLeadsThroughTheSameStates(seed: UInt64) throws {
+    var run = try Run(seed: seed)
+    for _ in 0..<12 { try run.step() }
+    for _ in 0..<3 {
+      try run.undoEverything()
+      try run.redoEverything()
+    }
+    #expect(run.compared > 200, "seed \(seed)")
+    try run.store.expectSound()
+  }
+
+  @Test(arguments: UInt64(1)...6) func theStackFollowsAnyMixOfEditsUndosAndRedos(seed: UInt64) throws {
+    var run = try Run(seed: 1_000 + seed)
+    for _ in 0..<60 {
+      switch run.random.next() % 5 {
+      case 0, 1: try run.step()
+      case 2, 3: try run.undo()
+      default: try run.redo()
+      }
+      if run.random.chance(8) { try run.store.reopen() }
+    }
+    #expect(run.compared > 200, "seed \(seed)")
+    try run.store.expectSound()
+  }
+
+  private struct Run {
+    let seed: UInt64
+    let store: TestStore
+    var random: SeededGenerator
+    /// The graph before the first step and after each that is not undone, or was and can be redone.
+    var states = [[ObjectID: ObjectImage]]()
+    /// How many steps are not undone.
+    var position = 0
+    var compared = 0
+    private var touched = Set<Touched>()
+    /// Objects that others edited: undo of their insert leaves them, and what they stand on.
+    private var foreign = Set<ObjectID>()
+    private var lastName = 0
+    private var lastGroup: UInt64 = 0
+
+    private struct Touched: Hashable {
+      let id: ObjectID
+      let property: PropertyNumber
+    }
+
+    init(seed: UInt64) throws {
+      self.seed = seed
+      random = SeededGenerator(seed: seed)
+      store = try TestStore(try Fixtures.stickies())
+      store.author = "zoe"
+      for name in ["one", "two"] {
+        let board = try store.insert("Board", ["name": .string(name)])
+        for _ in 0..<3 { _ = try store.insert("Note", ["board": .object(board), "text": .string("the cat sat")]) }
+      }
+      for name in ["a", "b"] { _ = try store.insert("Tag", ["name": .string(name)]) }
+      store.author = "ann"
+      states = [try graph()]
+    }
+
+    private func graph() throws -> [ObjectID: ObjectImage] {
+      var all = [ObjectID: ObjectImage]()
+      for entity in ["Board", "Note", "Tag", "Link"] {
+        for image in try store.all(entity) { all[image.id] = image }
+      }
+      return all
+    }
+
+    // MARK: - What happens
+
+    mutating func step() throws {
+      lastGroup += 1
+      var isEmpty = true
+      for _ in 0..<Int.random(in: 1...4, using: &random) {
+        let changes = try changes()
+        let group = UndoGroup(scope: .test, group: lastGroup, name: "step \(lastGroup)")
+        if try store.commit(changes, policy: .overwrite, undo: group).record?.changes.isEmpty == false {
+          isEmpty = false
+        }
+        try interfere()
+      }
+      guard !isEmpty else { return }
+      states = Array(states.prefix(position + 1)) + [try graph()]
+      position += 1
+    }
+
+    mutating func undo() throws {
+      let result = try store.undo(scope: .test)
+      guard position > 0 else { return #expect(try store.refused(result).code == .notFound, "seed \(seed)") }
+      try store.taken(result)
+      position -= 1
+      try compare("undo")
+      try interfere()
+    }
+
+    mutating func redo() throws {
+      let result = try store.redo(scope: .test)
+      guard position < states.count - 1 else {
+        return #expect(try store.refused(result).code == .notFound, "seed \(seed)")
+      }
+      try store.taken(result)
+      position += 1
+      try compare("redo")
+      try interfere()
+    }
+
+    mutating func undoEverything() throws { for _ in 0...position { try undo() } }
+
+    mutating func redoEverything() throws { for _ in position..<states.count { try redo() } }
+
+    private mutating func changes() throws -> [Change] {
+      let notes = try store.all("Note")
+      let boards = try store.all("Board")
+      let tags = try store.all("Tag")
+      var changes = [Change]()
+      for _ in 0..<Int.random(in: 1...3, using: &random) {
+        let note = random.pick(notes)
+        lastName += 1
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0, 1:
+          guard let board = random.pick(boards) else { continue }
+          var values: [String: Value] = ["board": .object(board.id), "text": .string("new")]
+          if let tag = random.pick(tags) { values["tags"] = .objects([tag.id]) }
+          changes.append(try store.insertion("Note", values))
+        case 2:
+          let board = try store.insertion("Board", ["name": .string("board \(lastName)")])
+          changes.append(board)
+          if let note { changes.append(try store.update(note.id, "Note.board", .object(board.id))) }
+        case 3: changes.append(try store.insertion("Tag", ["name": .string("tag \(lastName)")]))
+        case 4, 5, 6:
+          guard let note else { continue }
+          changes.append(try edit(of: note))
+        case 7:
+          if let note, let board = random.pick(boards) {
+            changes.append(try store.update(note.id, "Note.board", .object(board.id)))
+          }
+        case 8:
+          guard let note, let tag = random.pick(tags) else { continue }
+          let wears = try note[store.property("Note.tags")].objectIDs.contains(tag.id)
+          let action = Edit.Action.members(added: wears ? [] : [tag.id], removed: wears ? [tag.id] : [])
+          changes.append(
+            Change(.update, note.id, base: .max, edits: [Edit(try store.property("Note.tags").number, action)]))
+        case 9:
+          guard let note, let other = random.pick(notes) else { continue }
+          changes.append(try store.insertion("Link", ["from": .object(note.id), "to": .object(other.id)]))
+        case 10: if let note { changes.append(Change(.delete, note.id)) }
+        default:
+          if let object = random.pick(random.chance(70) ? tags : boards) { changes.append(Change(.delete, object.id)) }
+        }
+      }
+      return changes
+    }
+
+    private mutating func edit(of note: ObjectImage) throws -> Change {
+      switch Int.random(in: 0..<3, using: &random) {
+      case 0: return try store.update(note.id, "Note.x", .double(Double(Int.random(in: 0...3, using: &random))))
+      case 1: return try store.update(note.id, "Note.color", .string(random.pick(["pink", "blue", "red"]) ?? "red"))
+      default:
+        let text = try store.property("Note.text")
+        let length = (note[text].stringValue ?? "").utf8.count
+        let start = Int.random(in: 0...length, using: &random)
+        let splice = TextSplice(
+          offset: start, length: Int.random(in: 0...(length - start), using: &random),
+          insertion: random.pick(["", "x", "hello ", "dog"]) ?? "")
+        return Change(.update, note.id, base: .max, edits: [Edit(text.number, .splice([splice]))])
+      }
+    }
+
+    /// Somebody else edits a note.
+    private mutating func interfere() throws {
+      guard random.chance(30), let note = random.pick(try store.all("Note")) else { return }
+      let change = try edit(of: note)
+      let record = try store.by("bob") { try store.commit([change]).record }
+      guard record?.changes.isEmpty == false else { return }
+      foreign.insert(note.id)
+      for edit in change.edits { touched.insert(Touched(id: note.id, property: edit.property)) }
+    }
+
+    // MARK: - The twin
+
+    private mutating func compare(_ what: String) throws {
+      let (now, wanted) = (try graph(), states[position])
+      // What others edited stays, and with it what it can't be without.
+      var kept = foreign
+      for image in now.values where kept.contains(image.id) {
+        if let board = image[try store.property("Note.board")].objectID { kept.insert(board) }
+      }
+      for id in Set(now.keys).union(wanted.keys).sorted() {
+        guard let image = now[id], let old = wanted[id] else {
+          #expect(
+            kept.contains(id), "seed \(seed): \(what) to \(position): \(id) is \(now[id] == nil ? "gone" : "there")")
+          continue
+        }
+        for property in store.model.entity(id.entity)?.storedProperties ?? [] {
+          if property.attribute?.assignment == .updated { continue }
+          if touched.contains(Touched(id: id, property: property.number)) { continue }
+          compared += 1
+          #expect(image[property] == old[property], "seed \(seed): \(what) to \(position): \(property.name) of \(id)")
+        }
+      }
+    }
+  }
+}
