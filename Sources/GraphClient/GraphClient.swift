@@ -290,8 +290,10 @@ public final class GraphClient {
       if chunk.end != nil { replies[request] = nil }
     case .answer(let request, let answer):
       replies[request]?.put(answer)
-      if case .log(_, last: false) = answer { return }
-      replies[request] = nil
+      switch answer {
+      case .log(_, last: false), .progress: break
+      default: replies[request] = nil
+      }
     case .filled(let load, let refusal): end(load, refusal)
     case .refused(let request, let refusal): replies.removeValue(forKey: request)?.end(refusal)
     case .presence, .diverged: break

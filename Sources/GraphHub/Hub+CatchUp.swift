@@ -76,6 +76,15 @@ extension Hub {
       let next = position + 1
       let (deltas, unknown): ([[UInt8]], [UInt64])
       let fingerprint: UInt64
+      if let record = summarized(next, for: session), let summary = record.summary {
+        sessions[id]?.progress = .behind(next)
+        // What was told before it comes before it.
+        if !frames.isEmpty { send(frame: frames, to: id, &actions) }
+        frames = []
+        reached = (next, record.fingerprint)
+        reset(id, after: record, summary, &actions)
+        continue
+      }
       if let record = session.replay.first, record.revision == next {
         sessions[id]?.replay.removeFirst()
         (deltas, unknown) = self.deltas(of: record, cached: nil, for: session)
@@ -105,6 +114,15 @@ extension Hub {
     }
     if let reached { frames += advanceFrame(reached.revision, reached.fingerprint) }
     if !frames.isEmpty { send(frame: frames, to: id, &actions) }
+  }
+
+  /// The record of a revision, when its changes are too many to be told; it is taken from what waits for the session.
+  private func summarized(_ revision: Revision, for session: Session) -> CommitRecord? {
+    if let record = session.replay.first, record.revision == revision {
+      if record.summary != nil { session.replay.removeFirst() }
+      return record.summary == nil ? nil : record
+    }
+    return ring[revision].flatMap { $0.record.summary == nil ? nil : $0.record }
   }
 
   /// The frames of one commit, an empty one for a delta that no frame can hold; and queries that follow paths of which the

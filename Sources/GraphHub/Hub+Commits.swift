@@ -25,6 +25,12 @@ extension Hub {
     for number in batch.tooLarge.sorted() {
       for id in queries[number]?.readers ?? [] { reset(number, of: id, Self.tooLarge, &actions) }
     }
+    for record in results.compactMap(\.result.record) {
+      guard let summary = record.summary else { continue }
+      for id in sessions.keys.sorted() {
+        if case .current? = sessions[id]?.progress { reset(id, after: record, summary, &actions) }
+      }
+    }
     for number in batch.unknown.subtracting(batch.tooLarge).sorted() {
       for id in queries[number]?.readers ?? [] where sessions[id]?.readers[number]?.through ?? 0 < head.revision {
         reset(number, of: id, Self.tooMany, &actions)
@@ -165,6 +171,7 @@ extension Hub {
     guard let session = sessions[id] else { return }
     session.commitsInFlight -= 1
     session.commitBytes -= bytes
+    session.batches.remove(ticket)
     switch result.outcome {
     case .refused(let refusal): send(answer(refusal, request), to: id, &actions)
     case .committed(let committed):
@@ -179,7 +186,7 @@ extension Hub {
 
   /// The objects as the store has them now, so that the author needs no second question.
   private func storedObjects(of record: CommitRecord?) -> (objects: [ObjectImage], isComplete: Bool) {
-    guard let record else { return ([], false) }
+    guard let record, record.summary == nil else { return ([], false) }
     var objects = [ObjectImage]()
     var size = 0
     for change in record.changes {

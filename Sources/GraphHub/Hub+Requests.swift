@@ -28,7 +28,8 @@ extension Hub {
     case .more(let request):
       if let ticket = session.reads[request] { actions.append(.continueRead(ticket)) }
     case .presence(let state): presence(state, id, message.request, &actions)
-    case .commit, .undo, .model, .fetch, .subscribe, .unsubscribe, .log, .status, .undoState:
+    case .batchRows(let rows): keep(rows, id, message.request, &actions)
+    case .commit, .undo, .batch, .model, .fetch, .subscribe, .unsubscribe, .log, .status, .undoState:
       guard session.waiting.count < limits.waitingRequests else {
         let refusal = Refusal(.limit, "more than \(limits.waitingRequests) requests wait on this connection")
         return send(answer(refusal, message.request), to: id, &actions)
@@ -51,7 +52,7 @@ extension Hub {
   /// Whether a request may be performed now: a fetch sent after a save sees that save, and reads are few at a time.
   private func mayPerform(_ message: ToServer, _ session: Session) -> Bool {
     switch message.body {
-    case .commit, .undo: true
+    case .commit, .undo, .batch: true
     case .fetch, .subscribe, .log, .status, .undoState:
       session.commitsInFlight == 0 && session.reads.count < limits.concurrentReads
     default: session.commitsInFlight == 0
@@ -110,20 +111,28 @@ extension Hub {
       || session.commitsInFlight > 0 && totalCommitBytes >= limits.totalCommitBytes
   }
 
-  /// - Parameter bytes: what the session's transactions in flight were counted up by.
-  private mutating func commit(
-    _ request: WriteRequest, bytes: Int, _ id: SessionID, _ number: UInt64, _ actions: inout [HubAction]
-  ) {
-    guard let session = sessions[id] else { return }
+  /// - Parameters:
+  ///   - rows: those of a batch.
+  ///   - bytes: what the session's transactions in flight were counted up by.
+  /// - Returns: nil when it was refused at once.
+  @discardableResult
+  mutating func commit(
+    _ request: WriteRequest, rows: Ticket? = nil, bytes: Int, _ id: SessionID, _ number: UInt64,
+    _ actions: inout [HubAction]
+  ) -> Ticket? {
+    guard let session = sessions[id] else { return nil }
     if let refusal = refusal(of: request, session) {
       session.commitBytes -= bytes
-      return send(answer(refusal, number), to: id, &actions)
+      send(answer(refusal, number), to: id, &actions)
+      return nil
     }
     let ticket = ticket()
     commits[ticket] = (id, number, bytes)
     session.commitsInFlight += 1
     totalCommitBytes += bytes
+    if let rows { actions.append(.takeRows(rows, for: ticket)) }
     actions.append(.commit(ticket, request))
+    return ticket
   }
 
   private func refusal(of request: WriteRequest, _ session: Session) -> Refusal? {
@@ -158,6 +167,7 @@ extension Hub {
           message.request, &actions)
       case .undo(let undo):
         commit(.undo(undo, author: sessions[id]?.author ?? ""), bytes: 0, id, message.request, &actions)
+      case .batch(let request): try batch(request, id, message.request, &actions)
       case .undoState(let scope):
         try read(.undoState(author: sessions[id]?.author ?? "", scope: scope), id, message.request, &actions)
       case .model:
@@ -177,7 +187,7 @@ extension Hub {
       case .unsubscribe(let query):
         drop(query, id, &actions)
         send(ToClient(message.request, .unsubscribed(query: query)), to: id, &actions)
-      case .hello, .ping, .close, .more, .presence: break
+      case .hello, .ping, .close, .more, .presence, .batchRows: break
       }
     } catch let refusal as Refusal {
       send(answer(refusal, message.request), to: id, &actions)

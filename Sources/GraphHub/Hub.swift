@@ -38,6 +38,7 @@ public struct Hub {
     case history(SessionID)
     case recognize(SessionID, query: UInt64)
     case statistics(SessionID, request: UInt64)
+    case rows(SessionID)
   }
 
   /// A hub without sessions, as far as a store is that has not been asked yet.
@@ -60,6 +61,8 @@ public struct Hub {
     case .closed(let id): forget(id, &actions)
     case .committed(let results): deliver(results, &actions)
     case .commitFailed(let tickets, let failure): fail(tickets, failure, &actions)
+    case .batchProgress(let ticket, let progress): batchProgressed(ticket, progress, &actions)
+    case .rowsKept(let ticket, let request, let result): rowsKept(ticket, request, result, &actions)
     case .readFinished(let ticket, let result): finishRead(ticket, result, &actions)
     case .history(let ticket, let result): takeHistory(ticket, result, &actions)
     case .recognized(let ticket, let isKnown): takeRecognition(ticket, isKnown, &actions)
@@ -139,6 +142,7 @@ public struct Hub {
       tickets[ticket] = nil
       actions.append(.cancelRead(ticket))
     }
+    releaseBatches(of: id, &actions)
     sessions[id]?.readers = [:]
     sessions[id]?.reads = [:]
     sessions[id]?.replay = []

@@ -28,6 +28,10 @@ public enum HubEvent: Sendable {
   case committed([(ticket: Ticket, result: WriteResult)])
   /// The writer could not commit these: nothing of them is known to be on disk.
   case commitFailed([Ticket], StoreFailure)
+  /// How far a batch is that the writer has.
+  case batchProgress(Ticket, BatchProgress)
+  /// So many rows are kept under this ticket; or they are not, and those before them are of no use.
+  case rowsKept(Ticket, request: UInt64, Result<Int, Refusal>)
   /// A read has been delivered to its session down to the last byte, or was refused.
   case readFinished(Ticket, Result<Token, Refusal>)
   case history(Ticket, Result<[CommitRecord], Refusal>)
@@ -45,6 +49,13 @@ public enum HubAction: Sendable {
   /// The same bytes to several sessions: encoded once.
   case broadcast([UInt8], to: [SessionID])
   case commit(Ticket, WriteRequest)
+  /// Keep rows, behind those that are kept under this ticket: not in memory, there may be gigabytes.
+  case keepRows(Ticket, [[Value]], request: UInt64)
+  case dropRows(Ticket)
+  /// The rows that are kept under the first ticket are those of the batch that is committed next, under the second.
+  case takeRows(Ticket, for: Ticket)
+  /// Nobody waits for the batch any more: it ends at its next slice, and nothing of it stays.
+  case cancelBatch(Ticket)
   /// Read objects and stream them to the session as chunks that answer `request`: two at once, then one for each
   /// `.continueRead`. Their bytes do not pass through the hub.
   case read(Ticket, ReadRequest, session: SessionID, request: UInt64)

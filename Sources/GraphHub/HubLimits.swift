@@ -24,6 +24,8 @@ public struct HubLimits: Sendable {
   public var sessionCommitBytes = 32 << 20
   /// The same for all sessions; past it no session has more than one commit waiting beyond those it has.
   public var totalCommitBytes = 256 << 20
+  /// Bytes of rows that are kept for one session's batch.
+  public var rowBytes = 4 << 30
   /// Requests that wait for commits or for reads before them; one more is refused.
   public var waitingRequests = ProtocolLimits.maximumOutstandingRequests
   /// Reads that stream to one session at once; others wait.

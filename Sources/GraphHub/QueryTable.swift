@@ -117,6 +117,13 @@ struct QueryTable {
     return effects.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
   }
 
+  /// Whether a commit of which only the entities are known could change the query's result. One that follows paths may
+  /// have been reached from anywhere.
+  func couldMatter(_ summary: ChangeSummary, to number: UInt64) -> Bool {
+    guard let entry = entries[number] else { return false }
+    return entry.isRelated || summary.entities.contains { entry.family.contains($0) }
+  }
+
   /// Queries of which the record can't say what the commit did to them: their readers read a fresh result.
   func unknown(to record: CommitRecord) -> [UInt64] {
     let known = record.related?.knownThrough ?? 0

@@ -54,6 +54,10 @@ final class Session {
   var replay = Deque<CommitRecord>()
   var historyTicket: Ticket?
   var commitsInFlight = 0
+  /// The batches among them.
+  var batches = Set<Ticket>()
+  /// Rows for a batch that it has not asked for.
+  var rows: Hub.KeptRows?
   /// Of the transactions that it sent and that are not answered.
   var commitBytes = 0
   /// Requests that wait until the commits before them are answered: a fetch sent after a save sees that save.

@@ -31,7 +31,7 @@ extension Replica {
       }
       actions.append(.refusedQuery(query, refusal))
       endSubscribing(mayShow: true, wasAnswered: number != nil, &actions)
-    case (.refused(let refusal), .question(let request)?):
+    case (.refused(let refusal), .question(let request)?), (.refused(let refusal), .batch(let request)?):
       forget(message.request, request)
       actions.append(.refused(request, refusal))
     case (.subscribed(let number, let resumed, let known), .subscribe(let query)?):
@@ -53,6 +53,14 @@ extension Replica {
     case (.undoState(let state), .question(let request)?):
       forget(message.request, request)
       actions.append(.answer(request, .undoState(state)))
+    case (.progress(let progress), .question(let request)?):
+      forget(message.request, request)
+      actions.append(.answer(request, .kept(progress.done)))
+    case (.progress(let progress), .batch(let request)?): actions.append(.answer(request, .progress(progress)))
+    case (.committed(let committed, let objects, let isComplete), .batch(let request)?):
+      forget(message.request, request)
+      let saved = Saved(committed: committed, objects: objects, isComplete: isComplete)
+      actions.append(.answer(request, .saved(saved)))
     case (.pong(let head), .ping?):
       asked[message.request] = nil
       // The server names a revision only when it has told everything up to there.

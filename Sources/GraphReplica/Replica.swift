@@ -50,6 +50,7 @@ public struct Replica: Sendable {
     case save(TransactionID)
     case subscribe(QueryID)
     case question(RequestID)
+    case batch(RequestID)
     case ping
     case other
   }
@@ -154,6 +155,8 @@ public struct Replica: Sendable {
       actions.append(.refused(request, Refusal(.unavailable, "there is no connection to the server")))
       return
     }
+    var purpose = Purpose.question(request)
+    if case .batch = question { purpose = .batch(request) }
     let body: ToServer.Body =
       switch question {
       case .fetch(let fetch): .fetch(fetch)
@@ -161,11 +164,13 @@ public struct Replica: Sendable {
       case .status: .status
       case .model: .model
       case .undoState(let scope): .undoState(scope: scope)
+      case .batchRows(let rows): .batchRows(rows)
+      case .batch(let batch): .batch(batch)
       }
     if case .undoState = question, !knowsUndoSteps {
       return actions.append(.refused(request, Self.olderServer))
     }
-    send(body, for: .question(request), &actions)
+    send(body, for: purpose, &actions)
     questions[request] = lastRequest
   }
 

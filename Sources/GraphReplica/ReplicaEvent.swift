@@ -48,6 +48,11 @@ public enum Question: Hashable, Sendable {
   case model
   /// What undo and redo would take now; nil for all scopes of the author.
   case undoState(scope: UniqueID?)
+  /// Rows for a batch that follows.
+  case batchRows(BatchRows)
+  /// Many objects in one commit. A lost connection refuses it as `unavailable`: it may have been committed, and is
+  /// asked for again under the same id.
+  case batch(BatchRequest)
 }
 
 /// What the replica wants done or has to tell, in this order.
@@ -101,6 +106,12 @@ public enum Answer: Hashable, Sendable {
   case status(ServerStatus)
   case model(source: String, hash: ModelHash)
   case undoState(UndoState)
+  /// So many rows are kept.
+  case kept(Int)
+  /// How far the batch is; more follows.
+  case progress(BatchProgress)
+  /// The batch is on disk.
+  case saved(Saved)
 }
 
 /// One commit as this replica's queries saw it.

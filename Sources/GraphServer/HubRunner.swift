@@ -30,6 +30,10 @@ final class HubRunner: @unchecked Sendable {
   /// Commits that the writer's thread has, or whose results the hub has not handled yet.
   private var awaited = 0
   private var streams = [Ticket: ReadStream]()
+  /// Rows whose batch has not been asked for, and those of a batch that is committed next.
+  private var spools = [Ticket: RowSpool]()
+  /// Batches that the writer's thread has or will have.
+  private var batches = [Ticket: BatchTask]()
   private var lastSession: SessionID = 0
   private let finished: EventLoopPromise<Void>
 
@@ -56,8 +60,12 @@ final class HubRunner: @unchecked Sendable {
   func submit(_ event: HubEvent) {
     loop.execute {
       switch event {
-      case .committed(let results): self.awaited -= results.count
-      case .commitFailed(let tickets, _): self.awaited -= tickets.count
+      case .committed(let results):
+        self.awaited -= results.count
+        for (ticket, _) in results { self.batches[ticket] = nil }
+      case .commitFailed(let tickets, _):
+        self.awaited -= tickets.count
+        for ticket in tickets { self.batches[ticket] = nil }
       default: break
       }
       self.handle(event)
@@ -140,7 +148,12 @@ final class HubRunner: @unchecked Sendable {
     case .broadcast(let frame, let ids):
       let buffer = ByteBuffer(bytes: frame)
       for id in ids { write(buffer, to: id) }
+    case .commit(let ticket, .batch(let run)): commits.append((ticket, .batch(supervised(run, ticket))))
     case .commit(let ticket, let request): commits.append((ticket, request))
+    case .keepRows(let ticket, let rows, let request): keep(rows, ticket, request)
+    case .dropRows(let ticket): spools[ticket] = nil
+    case .takeRows(let rows, let ticket): spools[ticket] = spools.removeValue(forKey: rows)
+    case .cancelBatch(let ticket): batches[ticket]?.cancel()
     case .read(let ticket, let request, let session, let number): read(ticket, request, session, number)
     case .continueRead(let ticket): continueRead(ticket)
     case .cancelRead(let ticket): streams.removeValue(forKey: ticket)?.cancel()
@@ -166,6 +179,24 @@ final class HubRunner: @unchecked Sendable {
   private func write(_ buffer: ByteBuffer, to id: SessionID) {
     guard let connection = connections[id] else { return }
     if connection.write(buffer) { dirty.append(connection) }
+  }
+
+  // MARK: - Batches
+
+  private func keep(_ rows: [[Value]], _ ticket: Ticket, _ request: UInt64) {
+    let spool = spools[ticket] ?? RowSpool(directory: spoolDirectory, maximumBytes: limits.rowBytes)
+    spools[ticket] = spool
+    let number = spool.reserve(rows: rows.count)
+    readers.enqueue { [self] in submit(.rowsKept(ticket, request: request, spool.write(rows, at: number))) }
+  }
+
+  private func supervised(_ run: BatchRun, _ ticket: Ticket) -> BatchRun {
+    let task = BatchTask { [self] progress in submit(.batchProgress(ticket, progress)) }
+    batches[ticket] = task
+    var run = run
+    run.rows = spools.removeValue(forKey: ticket)
+    run.progress = { try task.progressed($0) }
+    return run
   }
 
   private func read(_ ticket: Ticket, _ request: ReadRequest, _ session: SessionID, _ number: UInt64) {
@@ -211,6 +242,7 @@ final class HubRunner: @unchecked Sendable {
 
   /// Ends whatever sessions are left.
   func giveUp() {
+    for (_, batch) in batches { batch.cancel() }
     for (_, connection) in connections.sorted(by: { $0.key < $1.key }) { connection.close() }
     finished.succeed()
   }

@@ -118,35 +118,3 @@ final class ReadStream: Sendable {
     }
   }
 }
-
-/// A temporary file that has no name: it goes with the process, however that ends.
-private final class SpoolFile: Sendable {
-  private let descriptor: Int32
-
-  init(directory: String) throws {
-    let path = "\(directory)/spool-\(getpid())-\(UInt64.random(in: 0 ... .max))"
-    descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw Refusal(.unavailable, "a large result can't be spooled in \(directory)") }
-    unlink(path)
-  }
-
-  func write(_ bytes: [UInt8], at offset: Int) throws {
-    var rest = bytes[...]
-    var offset = offset
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
-      guard count > 0 else { throw Refusal(.unavailable, "there is no room to spool a large result") }
-      rest = rest.dropFirst(count)
-      offset += count
-    }
-  }
-
-  func read(_ length: Int, at offset: Int) -> [UInt8]? {
-    let bytes = [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
-      count = max(0, pread(descriptor, buffer.baseAddress, length, off_t(offset)))
-    }
-    return bytes.count == length ? bytes : nil
-  }
-
-  deinit { close(descriptor) }
-}

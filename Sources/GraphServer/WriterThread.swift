@@ -132,7 +132,7 @@ final class WriterThread: Sendable {
           mailbox.isIdle = true
           return .wait
         }
-        let batch = Array(mailbox.waiting.prefix(Self.maximumBatch))
+        let batch = Array(mailbox.waiting.prefix(Self.sharedPrefix(of: mailbox.waiting)))
         if batch.count == mailbox.waiting.count {
           mailbox.waiting.removeAll(keepingCapacity: true)
         } else {
@@ -146,6 +146,15 @@ final class WriterThread: Sendable {
       case .end: return
       }
     }
+  }
+
+  /// How many of those that wait share one wait for the disk. A batch of many objects has one of its own: nobody's answer
+  /// waits for it that came before it.
+  private static func sharedPrefix(of waiting: [(Ticket, WriteRequest)]) -> Int {
+    for (index, entry) in waiting.prefix(maximumBatch).enumerated() {
+      if case .batch = entry.1 { return max(1, index) }
+    }
+    return maximumBatch
   }
 
   private func perform(_ batch: [(Ticket, WriteRequest)]) -> HubEvent {

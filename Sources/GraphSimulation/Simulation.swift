@@ -264,6 +264,8 @@ public final class Simulation {
     case .send(let frame, let id): deliver(frame, to: id)
     case .broadcast(let frame, let ids): for id in ids { deliver(frame, to: id) }
     case .commit(let ticket, let request): node.commits.append((ticket, request))
+    // No client of a simulation asks for a batch of rows yet, and none ends in the middle.
+    case .keepRows, .dropRows, .takeRows, .cancelBatch: break
     case .read(let ticket, let request, let session, let number):
       node.jobs.append(.read(ticket, request, session, number))
     case .continueRead(let ticket):

@@ -6,6 +6,14 @@ import GraphModel
 extension SQLiteStore {
   /// Called by one caller at a time.
   public func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult] {
+    if batch.count > 1, let place = batch.firstIndex(where: \.isBatch) {
+      // A batch has a transaction of its own. When one of the three fails, nobody is told that the others stand: whoever
+      // sends them again under their ids is.
+      let before = place == 0 ? [] : try commit(Array(batch[..<place]), now: now)
+      let itself = try commit([batch[place]], now: now)
+      let rest = Array(batch[(place + 1)...])
+      return before + itself + (rest.isEmpty ? [] : try commit(rest, now: now))
+    }
     if isInDoubt { try reopen() }
     takeWatches()
     do {
@@ -35,6 +43,7 @@ extension SQLiteStore {
   private static let save = SQL("SAVEPOINT request")
   private static let release = SQL("RELEASE request")
   private static let commit = SQL("COMMIT")
+  private static let rollback = SQL("ROLLBACK")
 
   private func perform(_ batch: [WriteRequest], now: Timestamp, _ writer: StoreWriter) throws -> [WriteResult] {
     let connection = writer.connection
@@ -55,6 +64,12 @@ extension SQLiteStore {
           try writer.perform(
             request, now: now, related: related, forgetful: plantedBug == .forgottenTransactionID))
         if batch.count > 1 { try connection.run(Self.release) }
+      }
+      if case .batch? = batch.first, case .refused? = results.first?.outcome {
+        // Some slices may have been written before another was refused.
+        try connection.run(Self.rollback)
+        try writer.reload()
+        return results
       }
       try writer.words.feedIfDue(head: writer.revision)
       isCommitting = true
@@ -136,4 +151,8 @@ extension SQLiteStore {
     try fresh.writeWithoutTransaction { writer = try makeWriter($0) }
     isInDoubt = false
   }
+}
+
+extension WriteRequest {
+  fileprivate var isBatch: Bool { if case .batch = self { true } else { false } }
 }

@@ -57,6 +57,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     /// So many changes may wait for the full-text indexes. More make commits cheaper and searches dearer: a search looks
     /// into each of them, some microseconds a piece.
     public var wordLimit = 512
+    /// A batch of many objects is written so many at a time; one of no more is an ordinary commit.
+    public var sliceObjects = Batch.sliceObjects
     /// A fetch that steps through more rows than this without an index to lead it is worth a line in the log.
     public var longScan = 10_000
     /// A clock that only goes forward, for what a fetch that explains itself took.
@@ -112,6 +114,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
         try Data.fetchOne(database, sql: "SELECT id FROM _store").flatMap { UniqueID(bytes: Array($0)) } ?? .zero
       }
       try checkModel()
+      try upgrade()
       try pool.writeWithoutTransaction { writer = try makeWriter($0) }
     } catch let error as DatabaseError {
       throw Self.failure(code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
@@ -192,7 +195,9 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   var pool: DatabasePool { connections.withLock { $0 } }
 
   func makeWriter(_ database: Database) throws -> StoreWriter {
-    try StoreWriter(Connection(database), layout: layout, wordLimit: options.wordLimit, random: options.random)
+    try StoreWriter(
+      Connection(database), layout: layout, wordLimit: options.wordLimit, sliceObjects: options.sliceObjects,
+      random: options.random)
   }
 
   static func open(_ path: String, options: Options) throws -> DatabasePool {
@@ -244,6 +249,22 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       .modelDiffers, "the store in \(directory) was made with another model",
       cause: "its hash is \(ModelHash(bytes: Array(hash))?.description ?? "?"), this one's \(model.hash)",
       advice: "Start stickiesd with the model that the store was made with (--schema).")
+  }
+
+  /// Gives a store of an older layout what it lacks.
+  private func upgrade() throws {
+    try pool.writeWithoutTransaction { database in
+      let version = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+      guard version < StoreLayout.version else { return }
+      try database.inTransaction(.immediate) {
+        for statement in StoreLayout.parts { try database.execute(sql: statement) }
+        try database.execute(sql: "PRAGMA user_version = \(StoreLayout.version)")
+        return .commit
+      }
+      // An older program looks for the version in the file itself, not in the log.
+      _ = try? database.checkpoint(.full)
+      log.info("the store's layout was brought up to date", metadata: ["from": "\(version)"])
+    }
   }
 
   /// Copies the log into the database and closes the file. Call when nothing is being read or written; once is enough.

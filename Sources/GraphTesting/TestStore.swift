@@ -1,3 +1,4 @@
+import Foundation
 import GraphModel
 import GraphStore
 
@@ -14,12 +15,17 @@ public final class TestStore {
 
   private let options: SQLiteStore.Options
 
-  /// - Parameter wordLimit: the changes that may wait for the full-text indexes: few, so that tests meet both sides.
-  public init(_ model: Model, directory: TemporaryDirectory? = nil, wordLimit: Int = 3) throws {
+  /// - Parameters:
+  ///   - wordLimit: the changes that may wait for the full-text indexes: few, so that tests meet both sides.
+  ///   - sliceObjects: the objects in a slice of a batch, as few.
+  public init(
+    _ model: Model, directory: TemporaryDirectory? = nil, wordLimit: Int = 3, sliceObjects: Int = 3
+  ) throws {
     self.model = model
     self.directory = try directory ?? TemporaryDirectory()
     var options = SQLiteStore.Options()
     options.wordLimit = wordLimit
+    options.sliceObjects = sliceObjects
     self.options = options
     store = try SQLiteStore(directory: self.directory.path, model: model, options: options)
   }
@@ -28,6 +34,45 @@ public final class TestStore {
   public func reopen() throws {
     try store.close()
     store = try SQLiteStore(directory: directory.path, model: model, options: options)
+  }
+
+  /// Another store with the same past, whose objects have the same ids.
+  public func twin() throws -> TestStore {
+    let folder = try TemporaryDirectory()
+    try store.close()
+    try Data(contentsOf: URL(fileURLWithPath: directory.path + "/graph.sqlite"))
+      .write(to: URL(fileURLWithPath: folder.path + "/graph.sqlite"))
+    store = try SQLiteStore(directory: directory.path, model: model, options: options)
+    let twin = try TestStore(
+      model, directory: folder, wordLimit: options.wordLimit, sliceObjects: options.sliceObjects)
+    twin.now = now
+    twin.author = author
+    // Its own transactions are new ones.
+    twin.replica = UniqueID(high: replica.high, low: replica.low + 1)
+    return twin
+  }
+
+  /// Commits many objects at once.
+  public func batch(
+    _ entity: String, _ operation: Batch.Operation, policy: MergePolicy = .error, id: TransactionID? = nil,
+    rows: [[Value]] = [], progress: @escaping @Sendable (BatchProgress) throws -> Void = { _ in }
+  ) throws -> WriteResult {
+    now += 1_000_000
+    let batch = Batch(
+      id: id ?? nextID(), policy: policy, entity: try self.entity(entity).number, operation: operation)
+    let run = BatchRun(batch, author: author, rows: ListedRows(rows: rows), progress: progress)
+    return try store.commit([.batch(run)], now: now)[0]
+  }
+
+  /// Rows in memory, in chunks of odd sizes.
+  private struct ListedRows: BatchRowSource {
+    let rows: [[Value]]
+
+    var count: Int { rows.count }
+
+    func forEachChunk(_ body: ([[Value]]) throws -> Void) throws {
+      for start in stride(from: 0, to: rows.count, by: 7) { try body(Array(rows[start..<min(start + 7, rows.count)])) }
+    }
   }
 
   public func property(_ path: String) throws -> Property {

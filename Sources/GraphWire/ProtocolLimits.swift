@@ -16,6 +16,8 @@ public enum ProtocolLimits {
   public static let maximumPresenceSize = 4096
   /// Requests of one session that wait for an answer; past it the server stops reading.
   public static let maximumOutstandingRequests = 256
+  /// Messages of rows that may wait for their answers.
+  public static let maximumUnansweredRows = 4
   /// Live queries of one session.
   public static let maximumQueries = 16_384
 }

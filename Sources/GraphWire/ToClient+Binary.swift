@@ -56,6 +56,7 @@ extension ToClient: BinaryForm {
         $0.field(4, left)
       }
     case .undoState(let state): writer.field(17, state)
+    case .progress(let progress): writer.field(18, progress)
     }
   }
 
@@ -148,6 +149,7 @@ extension ToClient: BinaryForm {
         }
         body = .presence(session: session, author: author, state: state, left: left)
       case 17: body = .undoState(try field.form())
+      case 18: body = .progress(try field.form())
       default: break
       }
     }
@@ -300,6 +302,7 @@ extension CommitEntry: BinaryForm {
     writer.fixed(7, fingerprint)
     writer.field(8, redoes ?? 0)
     if let undo { writer.field(9, undo) }
+    writer.field(10, unlisted)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -319,6 +322,7 @@ extension CommitEntry: BinaryForm {
         let revision = try field.integer()
         redoes = revision == 0 ? nil : revision
       case 9: undo = try field.form()
+      case 10: unlisted = try field.unsigned()
       default: break
       }
     }

@@ -38,6 +38,8 @@ public struct ToClient: Hashable, Sendable {
     case presence(session: UInt64, author: String, state: [UInt8], left: Bool)
     /// What undo and redo would take now.
     case undoState(UndoState)
+    /// How far a batch has come; while its rows arrive, how many are kept.
+    case progress(BatchProgress)
   }
 
   /// 0 for what nobody asked for.
@@ -232,6 +234,8 @@ public struct CommitEntry: Hashable, Sendable {
   public var changes: [Delta.Change]
   /// With store and revision it makes a token.
   public var fingerprint: UInt64
+  /// So many changes are not listed: a batch made them.
+  public var unlisted: UInt64
 
   /// All of a commit, as history has it.
   public init(_ record: CommitRecord) {
@@ -244,10 +248,11 @@ public struct CommitEntry: Hashable, Sendable {
     undo = record.undo
     changes = record.changes.compactMap { Delta.Change($0) }
     fingerprint = record.fingerprint
+    unlisted = UInt64(record.summary?.count ?? 0)
   }
 
   init() {
-    (revision, time, author, undoes, changes, fingerprint) = (0, 0, "", nil, [], 0)
+    (revision, time, author, undoes, changes, fingerprint, unlisted) = (0, 0, "", nil, [], 0, 0)
     transaction = TransactionID(replica: .zero, sequence: 0)
   }
 }

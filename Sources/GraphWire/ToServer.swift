@@ -32,6 +32,10 @@ public struct ToServer: Hashable, Sendable {
     case presence([UInt8])
     /// Asks what undo and redo would take now; without a scope, of all of the author's.
     case undoState(scope: UniqueID?)
+    /// Rows for a batch that follows; answered by progress when they are kept.
+    case batchRows(BatchRows)
+    /// Many objects in one commit; answered by progress, then as a commit is.
+    case batch(BatchRequest)
   }
 
   /// Rises with every message of a connection.
@@ -133,6 +137,8 @@ extension ToServer: BinaryForm {
       }
     case .presence(let state): writer.message(14) { $0.field(1, state) }
     case .undoState(let scope): writer.message(15) { $0.field(1, scope?.bytes ?? []) }
+    case .batchRows(let rows): writer.field(16, rows)
+    case .batch(let batch): writer.field(17, batch)
     }
   }
 
@@ -192,6 +198,8 @@ extension ToServer: BinaryForm {
           if number == 1 { scope = try field.uniqueIDOrNone() }
         }
         body = .undoState(scope: scope)
+      case 16: body = .batchRows(try field.form())
+      case 17: body = .batch(try field.form())
       default: break
       }
     }

@@ -85,6 +85,10 @@ struct HubTranscript {
     case .broadcast(let bytes, let sessions):
       try sessions.flatMap { session in try messages(bytes).map { "\(session) < \($0)" } }
     case .commit(let ticket, _): ["commit #\(ticket.number)"]
+    case .keepRows(let ticket, let rows, _): ["keep \(rows.count) rows as #\(ticket.number)"]
+    case .dropRows(let ticket): ["drop the rows #\(ticket.number)"]
+    case .takeRows(let rows, let ticket): ["the rows #\(rows.number) are those of #\(ticket.number)"]
+    case .cancelBatch(let ticket): ["end the batch #\(ticket.number)"]
     case .read(let ticket, _, let session, _): ["read #\(ticket.number) for \(session)"]
     case .continueRead(let ticket): ["continue #\(ticket.number)"]
     case .cancelRead(let ticket): ["cancel #\(ticket.number)"]
@@ -124,6 +128,7 @@ struct HubTranscript {
     case .reset(let query, _): "reset \(query)"
     case .pong(let head): "pong \(head.revision)"
     case .close(let code, _): "goodbye: \(code)"
+    case .progress(let progress): "\(progress.done) of \(progress.total)"
     default: "\(body)"
     }
   }

@@ -18,6 +18,8 @@ public struct CommitRecord: Hashable, Sendable {
   public var redoes: Revision?
   /// What happened to each object, deletes by cascade and inverses included; each object once.
   public var changes: [ObjectChange]
+  /// What a batch did, when that is too much to list; then `changes` is empty.
+  public var summary: ChangeSummary?
   /// What it did to the live queries that follow paths; nil where none is followed, and for a record of the past.
   public var related: RelatedEffects?
 
@@ -25,7 +27,7 @@ public struct CommitRecord: Hashable, Sendable {
   public init(
     revision: Revision, time: Timestamp, author: String, transaction: TransactionID, fingerprint: UInt64,
     undo: UndoGroup? = nil, undoes: Revision? = nil, redoes: Revision? = nil, changes: [ObjectChange],
-    related: RelatedEffects? = nil
+    related: RelatedEffects? = nil, summary: ChangeSummary? = nil
   ) {
     self.revision = revision
     self.time = time
@@ -36,6 +38,7 @@ public struct CommitRecord: Hashable, Sendable {
     self.undoes = undoes
     self.redoes = redoes
     self.changes = changes
+    self.summary = summary
     self.related = related
   }
 
@@ -48,6 +51,20 @@ public struct CommitRecord: Hashable, Sendable {
       if let after = change.after { for value in after.values { size += value.approximateSize } }
     }
     return size
+  }
+}
+
+/// So many changes of objects of these entities.
+public struct ChangeSummary: Hashable, Sendable {
+  /// How many objects were inserted, updated and deleted.
+  public var count: Int
+  /// Their concrete entities, ascending.
+  public var entities: [EntityNumber]
+
+  /// What is known of a commit whose changes are not listed.
+  public init(count: Int, entities: [EntityNumber]) {
+    self.count = count
+    self.entities = entities
   }
 }
 
@@ -104,7 +121,8 @@ public struct Token: Hashable, Sendable {
 }
 
 extension Value {
-  var approximateSize: Int {
+  /// About how many bytes it takes in memory.
+  public var approximateSize: Int {
     switch self {
     case .string(let text): 24 + text.utf8.count
     case .data(let bytes): 56 + bytes.count

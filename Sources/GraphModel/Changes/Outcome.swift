@@ -150,6 +150,20 @@ public struct Refusal: Error, Hashable, Sendable {
     self.conflicts = conflicts
     self.violations = violations
   }
+
+  /// For rules that are broken; there must be one.
+  public init(violations: [Violation], conflicts: [Conflict] = []) {
+    let more = violations.count > 1 ? " (and \(violations.count - 1) more)" : ""
+    let code: Code =
+      if violations.allSatisfy({ $0.rule == "deny" }) {
+        .denied
+      } else if violations.allSatisfy({ $0.rule == "unique" }) {
+        .unique
+      } else {
+        .invalid
+      }
+    self.init(code, (violations.first?.message ?? "") + more, conflicts: conflicts, violations: violations)
+  }
 }
 
 extension Refusal: CustomStringConvertible {

@@ -154,7 +154,7 @@ extension GraphExpression {
   }
 
   /// The expression with a time for `now()` and values for variables; what is constant then is calculated.
-  func bound(now: Timestamp?, variables: [String: Value]) -> GraphExpression {
+  public func bound(now: Timestamp? = nil, variables: [String: Value] = [:]) -> GraphExpression {
     switch self {
     case .value, .list, .path: return self
     case .variable(let name, _): return variables[name].map { .value($0) } ?? self

@@ -21,7 +21,7 @@ extension TransactionPlanner {
         }
       }
     }
-    for draft in order where !draft.isDeleted { countOwn(draft) }
+    for draft in order where !draft.isDeleted { try countOwn(draft) }
     for end in ends {
       guard let gain = gains[end], gain != 0, let entity = try entity(of: end.target) else { continue }
       for derived in model.parts.counts[entity.number] ?? [] where derived.relationship.number == end.property {
@@ -34,12 +34,15 @@ extension TransactionPlanner {
   }
 
   /// What the object lists itself is counted as it is; everything else starts from none.
-  private func countOwn(_ draft: Draft) {
+  private func countOwn(_ draft: Draft) throws {
     for derived in model.parts.counts[draft.entity.number] ?? [] {
       if derived.relationship.relationship?.storage == .members {
         draft.after[derived.attribute] = .integer(Int64(draft.after[derived.relationship].objectIDs.count))
       } else if draft.before == nil {
         draft.after[derived.attribute] = .integer(0)
+      } else if recounts {
+        let count = try related(to: draft.after.id, through: derived.relationship).count
+        draft.after[derived.attribute] = .integer(Int64(count))
       }
     }
   }

@@ -86,7 +86,7 @@ extension TransactionPlanner {
   ) -> Value {
     var value = stored[property]
     for change in past.reversed() {
-      for reversal in change.reversals where reversal.property == property.number {
+      for reversal in change.reversals.reversed() where reversal.property == property.number {
         if keepsOwn, change.replica == transaction.id.replica { return value }
         value = reversal.applied(to: value) ?? value
       }

@@ -103,7 +103,8 @@ extension TransactionPlanner {
   }
 
   private mutating func validateUniqueness(of draft: Draft, _ keys: [UniqueKey: [ObjectID]]) throws {
-    for constraint in draft.entity.uniquenessConstraints where !isSequence(constraint) {
+    for constraint in draft.entity.uniquenessConstraints
+    where !isSequence(constraint) && deferredKeys.isDisjoint(with: constraint) {
       let values = values(of: constraint, draft.after, draft.entity)
       guard !values.contains(.null) else { continue }
       if let before = draft.before, self.values(of: constraint, before, draft.entity) == values { continue }
@@ -114,15 +115,39 @@ extension TransactionPlanner {
         others.append(stored)
       }
       guard let other = others.first else { continue }
-      let names = constraint.compactMap { model.property($0)?.name }.joined(separator: " and ")
       let last = drafts[other] == nil ? try reader.history(of: other, after: 0).last : nil
       conflicts.append(
         Conflict(
           kind: .unique, id: other, property: constraint[0], mine: values[0], theirs: values[0],
           author: last?.author ?? "", revision: last?.revision ?? 0))
-      violate(
-        draft.after.id, model.property(constraint[0]), "unique", values[0],
-        "there is already a \(owner.name) with this \(names)")
+      violations.append(Violation(draft.after.id, meets: constraint, of: owner, value: values[0], model))
     }
+  }
+}
+
+extension TransactionPlanner {
+  /// The counts that are wrong, of objects whose to-many has changed without their being touched.
+  /// - Parameter owners: the objects, each with its relationship.
+  public static func violations(
+    ofCounts owners: [(id: ObjectID, property: PropertyNumber)], reader: any GraphReader
+  ) throws -> [Violation] {
+    var planner = TransactionPlanner(
+      reader: reader, model: reader.model,
+      transaction: Transaction(id: TransactionID(replica: .zero, sequence: 0), changes: []), revision: 0, now: 0,
+      isUndo: false)
+    for owner in owners { try planner.validateCount(of: owner.property, owner.id) }
+    return planner.violations
+  }
+}
+
+extension Violation {
+  /// Another object has the key.
+  public init(
+    _ id: ObjectID, meets constraint: [PropertyNumber], of owner: Entity, value: Value, _ model: Model
+  ) {
+    let names = constraint.compactMap { model.property($0)?.name }.joined(separator: " and ")
+    self.init(
+      id: id, property: constraint.first ?? 0, rule: "unique", value: value,
+      message: "there is already a \(owner.name) with this \(names)")
   }
 }

@@ -50,6 +50,10 @@ public struct TransactionPlanner {
   let now: Timestamp
   /// The transaction was made from history: it may set places.
   let isUndo: Bool
+  /// Properties whose unique keys are judged later, when all objects of a batch have theirs.
+  var deferredKeys = Set<PropertyNumber>()
+  /// Derived counts are counted anew: members go that are in no draft.
+  var recounts = false
 
   /// The objects touched so far, and their order.
   var drafts = [ObjectID: Draft]()
@@ -77,14 +81,18 @@ public struct TransactionPlanner {
   ///   - revision: the revision that the commit will have.
   ///   - now: the time of the commit.
   ///   - isUndo: the store made the transaction from history; no client did.
+  ///   - deferredKeys: properties whose unique keys are not judged here.
+  ///   - recounts: the reader leaves out members that are about to go: derived counts are counted anew.
   ///   - allocate: makes a new permanent id.
   /// - Throws: `Refusal`, or whatever the reader throws.
   public static func plan(
     _ transaction: Transaction, reader: any GraphReader, revision: Revision, now: Timestamp,
-    isUndo: Bool = false, allocate: (EntityNumber) -> ObjectID
+    isUndo: Bool = false, deferredKeys: Set<PropertyNumber> = [], recounts: Bool = false,
+    allocate: (EntityNumber) -> ObjectID
   ) throws -> TransactionPlan {
     var planner = TransactionPlanner(
-      reader: reader, model: reader.model, transaction: transaction, revision: revision, now: now, isUndo: isUndo)
+      reader: reader, model: reader.model, transaction: transaction, revision: revision, now: now, isUndo: isUndo,
+      deferredKeys: deferredKeys, recounts: recounts)
     return try planner.run(allocate: allocate)
   }
 
@@ -192,16 +200,7 @@ public struct TransactionPlanner {
   }
 
   func refuseIfViolated() throws {
-    guard let first = violations.first else { return }
-    let more = violations.count > 1 ? " (and \(violations.count - 1) more)" : ""
-    let code: Refusal.Code =
-      if violations.allSatisfy({ $0.rule == "deny" }) {
-        .denied
-      } else if violations.allSatisfy({ $0.rule == "unique" }) {
-        .unique
-      } else {
-        .invalid
-      }
+    guard !violations.isEmpty else { return }
     // The client knows an object that it wanted to insert by its temporary id only.
     let temporary = Dictionary(identities.map { ($0.value, $0.key) }, uniquingKeysWith: { min($0, $1) })
     let named = violations.map { violation in
@@ -209,8 +208,7 @@ public struct TransactionPlanner {
       violation.id = temporary[violation.id] ?? violation.id
       return violation
     }
-    throw Refusal(
-      code, first.message + more, conflicts: conflicts.filter { $0.kind == .unique }, violations: named)
+    throw Refusal(violations: named, conflicts: conflicts.filter { $0.kind == .unique })
   }
 
   private func sentence(for conflicts: [Conflict]) -> String {

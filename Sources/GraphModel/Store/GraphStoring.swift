@@ -8,8 +8,8 @@ public protocol GraphStoring: Sendable {
   /// The newest committed state.
   var head: Token { get throws }
 
-  /// Commits a batch: each request whole or not at all, all of them with one wait for the disk. When it returns,
-  /// what was committed is on the disk.
+  /// Commits requests: each whole or not at all, all of them with one wait for the disk. When it returns, what was
+  /// committed is on the disk. A `.batch` among them waits for the disk by itself, and may take minutes.
   /// - Parameter now: the time of the commits, unless the last one was later.
   /// - Returns: a result for each request, in order.
   /// - Throws: `StoreFailure` when the disk or the file fails; then nothing of the batch counts as committed.
@@ -20,7 +20,8 @@ public protocol GraphStoring: Sendable {
   /// - Throws: `Refusal` for a request that can't be answered, and whatever `body` throws.
   func answer(_ request: FetchRequest, _ body: (FetchedPart) throws -> Void) throws -> FetchEnd
 
-  /// The commits after `after` up to and including `through`, oldest first, with whole images.
+  /// The commits after `after` up to and including `through`, oldest first, with whole images; of a large batch its
+  /// summary.
   /// - Throws: `Refusal(.limit)` when that is more than `maximumChanges` object changes or takes about more than
   ///   `maximumBytes`, or history no longer has it.
   func commits(after: Revision, through: Revision?, maximumChanges: Int, maximumBytes: Int) throws -> [CommitRecord]
@@ -49,12 +50,15 @@ public enum WriteRequest: Sendable {
   case transaction(Transaction, author: String)
   /// Take a step of the author's back, or do it again.
   case undo(UndoRequest, author: String)
+  /// Many objects by one predicate, or many rows.
+  case batch(BatchRun)
 
   /// The idempotency key.
   public var id: TransactionID {
     switch self {
     case .transaction(let transaction, _): transaction.id
     case .undo(let request, _): request.id
+    case .batch(let run): run.batch.id
     }
   }
 }

@@ -29,6 +29,8 @@ final class WordFeed {
   private var waiting = [Place: Waiting]()
   private var changes = 0
   private var bytes = 0
+  /// Something was fed that the watermark does not cover yet.
+  private var isInBatch = false
 
   /// Objects that changed, texts or not, have at most this many bytes: a search reads them all.
   private static let maximumBytes = 4 << 20
@@ -73,15 +75,38 @@ final class WordFeed {
   /// Call before COMMIT: feeds when enough waits.
   /// - Parameter head: the revision that the transaction leads to.
   func feedIfDue(head: Revision) throws {
-    guard isNeeded, changes >= limit || bytes >= Self.maximumBytes else { return }
-    for (place, entry) in waiting.sorted(by: { ($0.key.property, $0.key.row) < ($1.key.property, $1.key.row) }) {
-      if let known = entry.indexed { try run(entry.table.remove, place.row, known) }
-      if let text = entry.present { try run(entry.table.insert, place.row, text) }
-    }
+    guard isNeeded, isDue else { return }
+    try feed()
     let mark = try connection.statement(Self.setWatermark)
     mark.bind(1, head)
     try connection.run(mark)
     reset(to: head)
+  }
+
+  private var isDue: Bool { changes >= limit || bytes >= Self.maximumBytes }
+
+  /// In the middle of a batch: feeds when enough waits. The watermark stays until the batch's end, which must feed what
+  /// is left: `feedIfDue` would leave it.
+  func feedInBatch() throws {
+    guard isNeeded, isDue else { return }
+    try feed()
+    let wasBefore = watermark
+    reset(to: wasBefore)
+    isInBatch = true
+  }
+
+  /// At the end of a batch: the indexes are right up to it.
+  func endBatch(head: Revision) throws {
+    guard isNeeded, isInBatch else { return }
+    changes = max(changes, limit)
+    try feedIfDue(head: head)
+  }
+
+  private func feed() throws {
+    for (place, entry) in waiting.sorted(by: { ($0.key.property, $0.key.row) < ($1.key.property, $1.key.row) }) {
+      if let known = entry.indexed { try run(entry.table.remove, place.row, known) }
+      if let text = entry.present { try run(entry.table.insert, place.row, text) }
+    }
   }
 
   private static let setWatermark = SQL("UPDATE _words SET revision = ?")
@@ -99,6 +124,7 @@ final class WordFeed {
     // One huge commit does not leave its memory behind.
     waiting.removeAll(keepingCapacity: waiting.capacity <= 8 * limit)
     (changes, bytes) = (0, 0)
+    isInBatch = false
   }
 
   // MARK: - Opening

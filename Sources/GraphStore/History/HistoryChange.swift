@@ -98,7 +98,7 @@ extension HistoryChange {
     case .updated:
       guard var image = after else { return nil }
       image.revision = previous
-      for edit in edits {
+      for edit in edits.reversed() {
         guard let property = model.property(edit.property) else { continue }
         if let old = edit.reversed.applied(to: image[property]) { image[property] = old }
       }

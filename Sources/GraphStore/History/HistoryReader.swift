@@ -1,7 +1,8 @@
 import GRDBSQLite
 import GraphModel
 
-/// Reads commits back, on one connection and inside one transaction.
+/// Reads commits back, on one connection and inside one transaction. A large batch's commit comes in parts
+/// (`HistoryParts`), and is never held whole but by its undo.
 struct HistoryReader {
   let objects: ObjectReader
   private let recent = RecentCommits()
@@ -14,21 +15,28 @@ struct HistoryReader {
     struct Entry {
       let author: String
       let replica: UniqueID
+      let isInParts: Bool
       let changes: [ObjectID: HistoryChange]
     }
 
-    private var entries = [Revision: Entry]()
+    /// 0 for a commit's row itself.
+    struct Key: Hashable {
+      let revision: Revision
+      let part: Int
+    }
+
+    private var entries = [Key: Entry]()
     private var size = 0
 
-    subscript(revision: Revision) -> Entry? { entries[revision] }
+    subscript(revision: Revision, part: Int) -> Entry? { entries[Key(revision: revision, part: part)] }
 
     func keep(_ commit: Commit) -> Entry {
       // By revision for ever: commits don't change. Some tens of thousands of changes at most.
       if size > 50_000 { (entries, size) = ([:], 0) }
       let entry = Entry(
-        author: commit.author, replica: commit.transaction.replica,
+        author: commit.author, replica: commit.transaction.replica, isInParts: commit.parts != nil,
         changes: Dictionary(commit.changes.map { ($0.id, $0) }, uniquingKeysWith: { $1 }))
-      entries[commit.revision] = entry
+      entries[Key(revision: commit.revision, part: commit.part)] = entry
       size += commit.changes.count
       return entry
     }
@@ -39,7 +47,7 @@ struct HistoryReader {
   /// After a rollback revisions are given anew.
   func forgetRecent() { recent.forget() }
 
-  private var connection: Connection { objects.connection }
+  var connection: Connection { objects.connection }
   private var model: Model { objects.model }
 
   /// One row of `_commit`, its changes decoded.
@@ -54,6 +62,10 @@ struct HistoryReader {
     var redoes: Revision?
     var undo: UndoGroup?
     var changes: [HistoryChange]
+    /// Set where the changes lie in parts: then `changes` is empty, or one of them.
+    var parts: HistoryParts?
+    /// The number of the part that `changes` is.
+    var part = 0
   }
 
   private static let columns = """
@@ -78,7 +90,16 @@ struct HistoryReader {
     return try connection.step(row) ? UInt64(bitPattern: row.integer(0)) : nil
   }
 
+  /// A commit with all its changes, those of parts included; each object once.
   func commit(_ revision: Revision) throws -> Commit? {
+    guard var commit = try row(of: revision) else { return nil }
+    guard commit.parts != nil else { return commit }
+    for place in try places(of: revision) { commit.changes += try part(place.number, of: revision) }
+    commit.changes = HistoryChange.joined(commit.changes)
+    return commit
+  }
+
+  private func row(of revision: Revision) throws -> Commit? {
     let row = try connection.statement(Self.columns + " WHERE revision = ?")
     row.bind(1, revision)
     defer { sqlite3_reset(row.statement) }
@@ -87,38 +108,48 @@ struct HistoryReader {
 
   private func commit(_ row: Row) throws -> Commit {
     let undo = row.blob(7)
+    let changes = row.blob(8)
+    let parts = try HistoryParts(changes)
     return Commit(
       revision: row.integer(0), time: row.integer(1), author: row.text(2),
       transaction: TransactionID(replica: row.id(3), sequence: UInt64(bitPattern: row.integer(4))),
       fingerprint: UInt64(bitPattern: row.integer(5)), undoes: row.isNull(6) ? nil : row.integer(6),
       redoes: row.isNull(9) ? nil : row.integer(9), undo: undo.isEmpty ? nil : try UndoGroup(binary: undo),
-      changes: try HistoryChange.decode(row.blob(8)))
+      changes: parts == nil ? try HistoryChange.decode(changes) : [], parts: parts)
   }
 
   /// So many changes newer than the wanted commits are taken back at most.
   static let maximumSkippedChanges = 5_000_000
 
   /// The commits after `after` up to `through`, with whole images: the present of every object that they and later
-  /// commits touched, taken back commit by commit.
+  /// commits touched, taken back commit by commit. A commit in parts comes as its summary; it is taken back as far as
+  /// the other commits' objects go.
   func records(
     after: Revision, through: Revision?, maximumChanges: Int, maximumBytes: Int = .max
   ) throws -> [CommitRecord] {
     var present = [ObjectID: ObjectImage?]()
     var records = [CommitRecord]()
     var (count, skipped, bytes) = (0, 0, 0)
-    try forEachCommitNewestFirst(after: after) { commit in
+    let wantedIDs = try hasParts(after: after) ? ids(after: after, through: through, maximum: maximumChanges) : []
+    try forEachRowNewestFirst(after: after) { commit in
       // What is newer than asked for must be taken back all the same; it counts against a wider bound.
       let isWanted = through.map { commit.revision <= $0 } ?? true
       if isWanted { count += commit.changes.count + 1 } else { skipped += commit.changes.count + 1 }
       guard count <= maximumChanges, skipped <= Self.maximumSkippedChanges else {
         throw Refusal(.limit, "more than \(maximumChanges) changes lie between revision \(after) and now")
       }
-      let changes = try takeBack(commit, in: &present)
+      let changes: [ObjectChange]
+      if commit.parts == nil {
+        changes = try takeBack(commit, in: &present)
+      } else {
+        try takeBackParts(of: commit, touching: wantedIDs, in: &present)
+        changes = []
+      }
       if let through, commit.revision > through { return }
       let record = CommitRecord(
         revision: commit.revision, time: commit.time, author: commit.author, transaction: commit.transaction,
         fingerprint: commit.fingerprint, undo: commit.undo, undoes: commit.undoes, redoes: commit.redoes,
-        changes: changes)
+        changes: changes, summary: commit.parts?.summary)
       bytes += record.approximateSize
       guard bytes <= maximumBytes else {
         throw Refusal(.limit, "the changes between revision \(after) and now take more than \(maximumBytes) bytes")
@@ -132,8 +163,58 @@ struct HistoryReader {
     return records.reversed()
   }
 
-  /// Walks the commits after `after`, newest first.
+  /// The objects of the ordinary commits among these, ascending.
+  private func ids(after: Revision, through: Revision?, maximum: Int) throws -> [ObjectID] {
+    var ids = Set<ObjectID>()
+    var count = 0
+    let row = try connection.statement(Self.columns + " WHERE revision > ? AND revision <= ? ORDER BY revision DESC")
+    row.bind(1, after)
+    row.bind(2, through ?? .max)
+    defer { sqlite3_reset(row.statement) }
+    // Where there are more than wanted, the walk says so.
+    while count <= maximum, try connection.step(row) {
+      let commit = try commit(row)
+      count += commit.changes.count + 1
+      for change in commit.changes { ids.insert(change.id) }
+    }
+    return ids.sorted()
+  }
+
+  private func takeBackParts(
+    of commit: Commit, touching ids: [ObjectID], in present: inout [ObjectID: ObjectImage?]
+  ) throws {
+    let wanted = Set(ids)
+    for place in try places(of: commit.revision).reversed() where Self.isAny(of: ids, in: place) {
+      var part = commit
+      part.changes = try self.part(place.number, of: commit.revision).filter { wanted.contains($0.id) }
+      _ = try takeBack(part, in: &present)
+    }
+  }
+
+  /// - Parameter ids: ascending.
+  private static func isAny(of ids: [ObjectID], in place: HistoryParts.Place) -> Bool {
+    var (low, high) = (0, ids.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if ids[middle].key < place.low { low = middle + 1 } else { high = middle }
+    }
+    return low < ids.count && ids[low].key <= place.high
+  }
+
+  /// Walks the commits after `after`, newest first. One in parts comes once for each of them, the last part first.
   func forEachCommitNewestFirst(after: Revision, _ body: (Commit) throws -> Void) throws {
+    try forEachRowNewestFirst(after: after) { commit in
+      guard commit.parts != nil else { return try body(commit) }
+      for place in try places(of: commit.revision).reversed() {
+        var part = commit
+        part.changes = try self.part(place.number, of: commit.revision)
+        part.part = place.number
+        try body(part)
+      }
+    }
+  }
+
+  private func forEachRowNewestFirst(after: Revision, _ body: (Commit) throws -> Void) throws {
     let row = try connection.statement(Self.columns + " WHERE revision > ? ORDER BY revision DESC")
     row.bind(1, after)
     defer { sqlite3_reset(row.statement) }
@@ -143,7 +224,8 @@ struct HistoryReader {
   /// Turns `present` from the state after a commit into the state before it.
   func takeBack(_ commit: Commit, in present: inout [ObjectID: ObjectImage?]) throws -> [ObjectChange] {
     var changes = [ObjectChange]()
-    for change in commit.changes {
+    changes.reserveCapacity(commit.changes.count)
+    for change in commit.changes.reversed() {
       let after: ObjectImage?
       if let known = present[change.id] {
         after = known
@@ -157,6 +239,7 @@ struct HistoryReader {
           kind: change.kind, id: change.id, before: before, after: change.kind == .deleted ? nil : after,
           edits: change.edits.map(\.edit), spacing: change.spacing))
     }
+    changes.reverse()
     return changes
   }
 
@@ -179,7 +262,9 @@ struct HistoryReader {
   func events(of id: ObjectID, newest: Revision, after base: Revision) throws -> [Event] {
     var events = [Event]()
     var revision = newest
-    while revision > base, let entry = try entry(revision), let change = entry.changes[id] {
+    while revision > base, let entry = try entry(revision), let change = try change(of: id, in: revision, entry),
+      change.previous < revision
+    {
       events.append(
         Event(revision: revision, author: entry.author, replica: entry.replica, change: change))
       revision = change.previous
@@ -193,8 +278,23 @@ struct HistoryReader {
   }
 
   private func entry(_ revision: Revision) throws -> RecentCommits.Entry? {
-    if let known = recent[revision] { return known }
-    return try commit(revision).map { recent.keep($0) }
+    if let known = recent[revision, 0] { return known }
+    return try row(of: revision).map { recent.keep($0) }
+  }
+
+  /// What a commit did to one object: of a batch that came back to it all of that as one change.
+  private func change(
+    of id: ObjectID, in revision: Revision, _ entry: RecentCommits.Entry
+  ) throws -> HistoryChange? {
+    guard entry.isInParts else { return entry.changes[id] }
+    let changes: [HistoryChange] = try parts(of: revision, holding: id).compactMap { number in
+      if let known = recent[revision, number] { return known.changes[id] }
+      guard var commit = try row(of: revision) else { return nil }
+      commit.changes = try part(number, of: revision)
+      commit.part = number
+      return recent.keep(commit).changes[id]
+    }
+    return HistoryChange.joined(changes).first
   }
 
   /// When an object was deleted and who did it; nil for one that is there.

@@ -4,8 +4,9 @@ import GraphModel
 struct StoreLayout: Sendable {
   /// "Stky", big-endian: tells a store from any other SQLite file.
   static let applicationID: Int32 = 0x5374_6B79
-  /// The layout of the tables; a store with a higher one was written by a newer program.
-  static let version: Int32 = 1
+  /// The layout of the tables; a store with a higher one was written by a newer program. 2 added `_part`: a program that
+  /// does not know it would take a batch for a commit without changes.
+  static let version: Int32 = 2
 
   let model: Model
   /// One for each inheritance root, in the order of their numbers.
@@ -29,6 +30,15 @@ struct StoreLayout: Sendable {
     entity >= 1 && entity <= tables.count ? tables[Int(entity) - 1] : nil
   }
 
+  /// The parts of batches' histories. Ids are found by the second index, which has them in order and no changes.
+  static let parts = [
+    """
+    CREATE TABLE IF NOT EXISTS _part (revision INTEGER NOT NULL, number INTEGER NOT NULL, low BLOB NOT NULL, \
+    high BLOB NOT NULL, changes BLOB NOT NULL, PRIMARY KEY (revision, number))
+    """,
+    "CREATE INDEX IF NOT EXISTS _part_ids ON _part (revision, low, high, number)",
+  ]
+
   var creation: [String] {
     [
       "CREATE TABLE _store (id BLOB NOT NULL, created INTEGER NOT NULL, sum INTEGER NOT NULL)",
@@ -50,7 +60,7 @@ struct StoreLayout: Sendable {
       "CREATE TABLE _words (revision INTEGER NOT NULL)",
       "INSERT INTO _words (revision) VALUES (0)",
       "CREATE TABLE _tombstone (id BLOB PRIMARY KEY, entity INTEGER NOT NULL, revision INTEGER NOT NULL) WITHOUT ROWID",
-    ] + orderedTables.flatMap { $0.creation(model: model) }
+    ] + Self.parts + orderedTables.flatMap { $0.creation(model: model) }
   }
 
   // MARK: - Checksums of what no commit covers

@@ -61,7 +61,7 @@ struct CancelledEdits {
       }
       // What comes back may have been edited by the step that deleted it.
       if let kept = event.change.kept(property) { value = kept }
-      for edit in event.change.edits where edit.property == property.number {
+      for edit in event.change.edits.reversed() where edit.property == property.number {
         guard let old = edit.reversed.applied(to: value) else { return }
         value = old
       }

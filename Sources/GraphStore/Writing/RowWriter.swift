@@ -14,12 +14,14 @@ struct RowWriter {
   let sums: [UInt64]
   /// Some inserts bring deleted objects back: their tombstones go.
   let revives: Bool
+  /// Keys that are left null until all objects of a batch are written.
+  var deferredKeys = Set<PropertyNumber>()
 
   private var connection: Connection { objects.connection }
   private var layout: StoreLayout { objects.layout }
 
   func write() throws {
-    if changes.count > 1 { try releaseUniqueKeys() }
+    if changes.count > 1 || !deferredKeys.isEmpty { try releaseUniqueKeys() }
     var waiting = [(ObjectImage, Int)]()
     for (change, sum) in zip(changes, sums) where change.kind == .inserted {
       if let image = change.after { try insert(image, sum: sum, waiting: &waiting) }
@@ -81,7 +83,9 @@ struct RowWriter {
 
   private func update(_ image: ObjectImage, sum: UInt64, before: ObjectImage, edits: [Edit]) throws {
     guard let table = layout.table(of: image.id.entity) else { return }
-    let changed = edits.compactMap { edit in table.columns.firstIndex { $0.property.number == edit.property } }
+    let changed = edits.compactMap { edit in
+      deferredKeys.contains(edit.property) ? nil : table.columns.firstIndex { $0.property.number == edit.property }
+    }
     let names = ["_revision", "_sum"] + changed.map { table.columns[$0].name }
     let row = try connection.statement(
       "UPDATE \(quoted(table.name)) SET \(names.map { "\(quoted($0)) = ?" }.joined(separator: ", ")) WHERE _row = ?")

@@ -9,6 +9,8 @@ final class StoreWriter {
   let history: HistoryReader
   let words: WordFeed
   let layout: StoreLayout
+  /// Objects in a slice of a batch.
+  let sliceObjects: Int
   /// The random half of a new id.
   private let random: () -> UInt64
 
@@ -16,7 +18,8 @@ final class StoreWriter {
   private(set) var fingerprint: UInt64
   private var lastTime: Timestamp
   private var lastIDHigh: UInt64
-  private(set) var sequences: [PropertyNumber: Int64]
+  /// Moved by a batch as it goes; `reload` puts back what was.
+  var sequences: [PropertyNumber: Int64]
   private let modelNumber: Int64
   /// Interned names; emptied when they grow beyond a bound.
   private var authors = [String: Int64]()
@@ -29,9 +32,12 @@ final class StoreWriter {
     var highest: Int64
   }
 
-  init(_ connection: Connection, layout: StoreLayout, wordLimit: Int, random: @escaping () -> UInt64) throws {
+  init(
+    _ connection: Connection, layout: StoreLayout, wordLimit: Int, sliceObjects: Int, random: @escaping () -> UInt64
+  ) throws {
     self.connection = connection
     self.layout = layout
+    self.sliceObjects = sliceObjects
     self.random = random
     objects = ObjectReader(connection, layout: layout)
     history = HistoryReader(objects: objects)
@@ -67,22 +73,35 @@ final class StoreWriter {
     }
     let time = max(now, lastTime)
     do {
-      let work = try work(for: request)
-      var high = max(lastIDHigh + 1, UInt64(max(0, time)) << 8)
-      let plan = try TransactionPlanner.plan(
-        work.transaction, reader: PlanReader(writer: self), revision: revision + 1, now: time,
-        isUndo: work.undoes != nil
-      ) { entity in
-        defer { high += 1 }
-        return ObjectID(key: UniqueID(high: high, low: random()), entity: entity)
+      switch request {
+      case .transaction(let transaction, let author):
+        return try commit(Work(transaction: transaction, author: author), time: time, related: related)
+      case .undo(let request, let author):
+        let undo = try UndoPlanner(history: history).plan(request, author: author)
+        let work = Work(
+          transaction: undo.transaction, author: author, undoes: undo.undoes, redoes: undo.redoes,
+          skipped: undo.skipped)
+        return try commit(work, time: time, related: related)
+      case .batch(let run):
+        let batch = BatchWriter(self, run, time: time)
+        return try batch.commit(related: related)
       }
-      var result = try write(plan, work, time: time)
-      lastIDHigh = high
-      if !related.isEmpty { result.record?.related = try effects(of: plan.changes, on: related) }
-      return result
     } catch let refusal as Refusal {
       return WriteResult(outcome: .refused(refusal), record: nil)
     }
+  }
+
+  /// Plans and writes a transaction as a whole.
+  func commit(_ work: Work, time: Timestamp, related: RelatedQueries) throws -> WriteResult {
+    var ids = newIDs(time: time)
+    let plan = try TransactionPlanner.plan(
+      work.transaction, reader: PlanReader(writer: self), revision: revision + 1, now: time,
+      isUndo: work.undoes != nil
+    ) { ids.next($0) }
+    var result = try write(plan, work, time: time)
+    lastIDHigh = ids.high
+    if !related.isEmpty { result.record?.related = try effects(of: plan.changes, on: related) }
+    return result
   }
 
   /// Read on the writer's own connection, behind the writes: what the commit left is what is there.
@@ -93,7 +112,7 @@ final class StoreWriter {
   }
 
   /// What is to be committed, in whose name, and what it undoes.
-  private struct Work {
+  struct Work {
     var transaction: Transaction
     var author: String
     var undoes: Revision?
@@ -102,15 +121,19 @@ final class StoreWriter {
     var skipped = [Conflict]()
   }
 
-  private func work(for request: WriteRequest) throws -> Work {
-    switch request {
-    case .transaction(let transaction, let author): return Work(transaction: transaction, author: author)
-    case .undo(let request, let author):
-      let undo = try UndoPlanner(history: history).plan(request, author: author)
-      return Work(
-        transaction: undo.transaction, author: author, undoes: undo.undoes, redoes: undo.redoes,
-        skipped: undo.skipped)
+  /// Ids that rise with time and were never given.
+  struct NewIDs {
+    fileprivate(set) var high: UInt64
+    fileprivate let random: () -> UInt64
+
+    mutating func next(_ entity: EntityNumber) -> ObjectID {
+      defer { high += 1 }
+      return ObjectID(key: UniqueID(high: high, low: random()), entity: entity)
     }
+  }
+
+  func newIDs(time: Timestamp) -> NewIDs {
+    NewIDs(high: max(lastIDHigh + 1, UInt64(max(0, time)) << 8), random: random)
   }
 
   /// A commit's changes have at most this many bytes: SQLite's own limit for one value is not far above.
@@ -140,9 +163,7 @@ final class StoreWriter {
       next, transaction, author: author, undoes: work.undoes, time: time, changes: changes, counters: counters,
       outcome: outcome)
     words.committed(changes: plan.changes.count, size: size)
-    revision = next
-    fingerprint = print
-    lastTime = time
+    committed(next, print, time: time)
     sequences = counters
     var committed = outcome
     committed.fingerprint = print
@@ -152,7 +173,34 @@ final class StoreWriter {
     return WriteResult(outcome: .committed(committed), record: record)
   }
 
-  private func sum(_ image: ObjectImage, _ size: inout Int) throws -> UInt64 {
+  /// The commit's row is written.
+  private func committed(_ next: Revision, _ print: UInt64, time: Timestamp) {
+    revision = next
+    fingerprint = print
+    lastTime = time
+  }
+
+  /// Writes the row of a batch whose rows and parts are written.
+  /// - Parameter changes: what stands for its parts; empty when it changed nothing.
+  func write(
+    _ batch: Batch, author: String, time: Timestamp, changes: HistoryParts, ids: NewIDs
+  ) throws -> WriteResult {
+    let next = revision + 1
+    var outcome = Committed(revision: next, fingerprint: 0, identities: [], conflicts: [])
+    let transaction = Transaction(id: batch.id, policy: batch.policy, changes: [])
+    outcome.fingerprint = try writeCommit(
+      next, transaction, author: author, undoes: nil, time: time, changes: changes.count == 0 ? [] : changes.bytes,
+      counters: sequences, outcome: outcome)
+    committed(next, outcome.fingerprint, time: time)
+    lastIDHigh = ids.high
+    let record = CommitRecord(
+      revision: next, time: time, author: author, transaction: batch.id, fingerprint: outcome.fingerprint, changes: [],
+      summary: changes.count == 0 ? nil : changes.summary)
+    return WriteResult(outcome: .committed(outcome), record: record)
+  }
+
+  /// - Parameter size: grows by the image's bytes.
+  func sum(_ image: ObjectImage, _ size: inout Int) throws -> UInt64 {
     // A huge object does not leave its memory behind.
     if scratch.bytes.capacity > 1 << 20 { scratch = BinaryWriter(capacity: 1_024) }
     scratch.bytes.removeAll(keepingCapacity: true)
@@ -309,62 +357,4 @@ final class StoreWriter {
     }
     return counters
   }
-}
-
-/// The present graph for the engine of rules, read inside the writer's own transaction.
-private struct PlanReader: GraphReader {
-  let writer: StoreWriter
-
-  var model: Model { writer.layout.model }
-
-  func image(of id: ObjectID) throws -> ObjectImage? { try writer.objects.readImage(of: id) }
-
-  func entity(of id: ObjectID) throws -> EntityNumber? { try writer.objects.find(id)?.id.entity }
-
-  func referrers(to id: ObjectID, through property: Property) throws -> [ObjectID] {
-    try writer.objects.readReferrers(to: id, through: property)
-  }
-
-  func members(
-    of parent: ObjectID, through reference: Property, beyond place: MemberPlace?, ascending: Bool, limit: Int
-  ) throws -> [MemberPlace] {
-    try writer.objects.readMembers(
-      of: parent, through: reference, beyond: place, ascending: ascending, limit: limit)
-  }
-
-  func deletion(of id: ObjectID) throws -> (revision: Revision, author: String)? {
-    try writer.history.deletion(of: id)
-  }
-
-  func history(of id: ObjectID, after revision: Revision) throws -> [PastChange] {
-    guard let image = try image(of: id) else { return [] }
-    return try writer.history.past(of: image.id, newest: image.revision, after: revision)
-  }
-
-  func object(of entity: Entity, matching constraint: [PropertyNumber], values: [Value]) throws -> ObjectID? {
-    guard let table = writer.layout.table(of: entity.number) else { return nil }
-    var conditions = [String]()
-    for number in constraint {
-      guard let column = table.column(of: number) else { return nil }
-      conditions.append("\(quoted(column.name)) = ?")
-    }
-    let restriction =
-      entity.number == entity.root
-      ? "" : " AND _entity IN (\(entity.family.map(String.init).joined(separator: ", ")))"
-    let row = try writer.connection.statement(
-      "SELECT _id, _entity FROM \(quoted(table.name)) WHERE " + conditions.joined(separator: " AND ") + restriction)
-    for (index, value) in values.enumerated() {
-      if case .object(let id) = value {
-        guard let found = try writer.objects.find(id) else { return nil }
-        row.bind(Int32(index + 1), found.row)
-      } else {
-        row.bind(Int32(index + 1), value)
-      }
-    }
-    defer { sqlite3_reset(row.statement) }
-    guard try writer.connection.step(row) else { return nil }
-    return ObjectID(key: row.id(0), entity: EntityNumber(truncatingIfNeeded: row.integer(1)))
-  }
-
-  func nextInSequence(_ property: PropertyNumber) -> Int64 { writer.sequences[property] ?? 1 }
 }

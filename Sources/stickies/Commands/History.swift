@@ -26,6 +26,7 @@ struct LogCommand: AsyncParsableCommand {
         let what = commit.taken.map { ", \(commit.redoes == nil ? "undo" : "redo") of \($0)" } ?? ""
         shell.output.print(
           "\(commit.revision)  \(Output.localTime(commit.time))  \(TextTable.visible(commit.author))\(what)")
+        if commit.unlisted > 0 { shell.output.print("    \(Output.count(Int(commit.unlisted), "change")) by a batch") }
         for change in commit.changes.prefix(10) {
           let sign = change.kind == .inserted ? "+" : change.kind == .updated ? "~" : "-"
           shell.output.print("    \(sign) \(change.object.map { shell.output.line($0) } ?? "")")

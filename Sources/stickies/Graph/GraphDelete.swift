@@ -10,7 +10,7 @@ extension GraphCommand {
       abstract: "Delete objects, with what the model's delete rules take along; undo brings them back.",
       usage: """
         stickies graph delete [<options>] <id> ...
-        stickies graph delete [<options>] <entity> --where <predicate>
+        stickies graph delete [<options>] <entity> --where <predicate> [--one-commit]
         """,
       discussion: "All in one commit, all or none; more than \(Self.objectsInOneCommit) by --where in several.")
 
@@ -22,15 +22,21 @@ extension GraphCommand {
     var words: [String]
     @Option(name: .customLong("where"), help: "Delete all objects of the entity that match.")
     var condition: String?
+    @Flag(help: "With --where: let the daemon delete all of them in one commit, or none, however many.")
+    var oneCommit = false
 
     func validate() throws {
+      if oneCommit, condition == nil { throw ValidationError("--one-commit goes with --where") }
       if condition != nil, words.count != 1 { throw ValidationError("--where goes with one ENTITY before it") }
     }
 
     @MainActor
     func run() async throws {
       try await options.withGraph { shell in
-        if let condition {
+        if let condition, oneCommit {
+          let entity = try shell.known(words[0])
+          try await shell.deleteOnServer(entity, where: shell.predicate(condition, on: entity))
+        } else if let condition {
           try await deleteAll(try shell.known(words[0]), condition, shell)
         } else {
           try await deleteNamed(shell)

@@ -10,12 +10,13 @@ extension GraphCommand {
       abstract: "Make an object, or one for each line of standard input.",
       usage: """
         stickies graph insert [<options>] <entity> <name=value> ... [--values <json>]
-        stickies graph insert [<options>] <entity> -
+        stickies graph insert [<options>] <entity> - [--one-commit]
         """,
       discussion: """
         A line is a JSON object of values. "$id" gives it a label, by which other lines name it: {"$ref": label}, or \
         the label alone. "$entity" makes it an object of another entity. A batch is committed whole or not at all; \
-        the first that can't be ends the run.
+        the first that can't be ends the run. With --one-commit all lines are: they have the same members then, and \
+        no labels; other commits wait meanwhile.
         """)
 
     @OptionGroup var options: Options
@@ -29,8 +30,11 @@ extension GraphCommand {
     var batch = 1_000
     @Option(help: "What becomes of an insert whose unique key is taken; error refuses it.")
     var policy = MergePolicy.error
+    @Flag(help: "With -: commit all lines at once, or none.")
+    var oneCommit = false
 
     func validate() throws {
+      if oneCommit, words != ["-"] { throw ValidationError("--one-commit goes with -") }
       if !(1...100_000).contains(batch) { throw ValidationError("--batch takes a number from 1 to 100000") }
       if words.contains("-"), words.count > 1 || values != nil {
         throw ValidationError("- stands alone: the values are in the lines")
@@ -41,6 +45,7 @@ extension GraphCommand {
     func run() async throws {
       try await options.withGraph { shell in
         let entity = try shell.known(entity)
+        if oneCommit { return try await shell.insertOnServer(entity, policy: policy) }
         if words == ["-"] {
           var insertion = LineInsertion(shell: shell, entity: entity, batch: batch, policy: policy)
           return try await insertion.run()

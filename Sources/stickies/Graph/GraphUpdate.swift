@@ -10,8 +10,12 @@ extension GraphCommand {
       usage: """
         stickies graph update [<options>] <id> <name=value> ...
         stickies graph update [<options>] <entity> --where <predicate> <name=value> ...
+        stickies graph update [<options>] <entity> --where <predicate> --one-commit [--set <name=expression>] ...
         """,
-      discussion: "With --where in batches, each committed whole or not at all; the first that can't be ends the run.")
+      discussion: """
+        With --where in batches, each committed whole or not at all; the first that can't be ends the run. With \
+        --one-commit the daemon changes all of them, or none: other commits wait meanwhile.
+        """)
 
     @OptionGroup var options: Options
     @Argument(help: ArgumentHelp("The beginning of its id; with --where an entity.", valueName: "id"))
@@ -32,9 +36,23 @@ extension GraphCommand {
     var base: Revision?
     @Option(parsing: .unconditional, help: "With --where: commit at most this many objects at once.")
     var batch = 1_000
+    @Flag(help: "With --where: let the daemon change all of them in one commit, or none.")
+    var oneCommit = false
+    @Option(
+      parsing: .unconditionalSingleValue,
+      help: ArgumentHelp(
+        "With --one-commit: a value calculated from each object's own.", valueName: "name=expression"))
+    var set: [String] = []
 
     func validate() throws {
-      if words.isEmpty, values == nil, add.isEmpty, remove.isEmpty { throw ValidationError("nothing is to change") }
+      if words.isEmpty, values == nil, add.isEmpty, remove.isEmpty, set.isEmpty {
+        throw ValidationError("nothing is to change")
+      }
+      if oneCommit, condition == nil { throw ValidationError("--one-commit goes with --where") }
+      if !set.isEmpty, !oneCommit { throw ValidationError("--set goes with --one-commit") }
+      if oneCommit, !(add.isEmpty && remove.isEmpty) {
+        throw ValidationError("--add and --remove go without --one-commit")
+      }
       if let base, base < 0 { throw ValidationError("--base takes a revision from 0") }
       if base != nil, condition != nil { throw ValidationError("--base goes without --where") }
       if !(1...100_000).contains(batch) { throw ValidationError("--batch takes a number from 1 to 100000") }
@@ -43,7 +61,12 @@ extension GraphCommand {
     @MainActor
     func run() async throws {
       try await options.withGraph { shell in
-        if let condition {
+        if let condition, oneCommit {
+          let entity = try shell.known(target)
+          try await shell.updateOnServer(
+            entity, where: shell.predicate(condition, on: entity),
+            shell.inputs(words, values: values, entity: entity), calculations: set)
+        } else if let condition {
           try await updateAll(try shell.known(target), condition, shell)
         } else {
           try await updateOne(shell)

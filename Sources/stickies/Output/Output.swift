@@ -124,12 +124,12 @@ enum ObjectJSON {
   static func commit(_ entry: CommitEntry, _ model: Model) -> JSON {
     commit(
       revision: entry.revision, author: entry.author, time: entry.time, undoes: entry.undoes, redoes: entry.redoes,
-      group: entry.undo?.name, entry.changes, model)
+      group: entry.undo?.name, unlisted: entry.unlisted, entry.changes, model)
   }
 
   static func commit(
     revision: Revision, author: String, time: Timestamp, undoes: Revision? = nil, redoes: Revision? = nil,
-    group: String? = nil, _ changes: [Delta.Change], _ model: Model
+    group: String? = nil, unlisted: UInt64 = 0, _ changes: [Delta.Change], _ model: Model
   ) -> JSON {
     var members = [
       JSON.Member("revision", .integer(revision)), JSON.Member("author", .string(author)),
@@ -138,6 +138,7 @@ enum ObjectJSON {
     if let undoes { members.append(.init("undoes", .integer(undoes))) }
     if let redoes { members.append(.init("redoes", .integer(redoes))) }
     if let group, !group.isEmpty { members.append(.init("group", .string(group))) }
+    if unlisted > 0 { members.append(.init("unlisted", .integer(Int64(clamping: unlisted)))) }
     members.append(.init("changes", .array(changes.map { change($0, model) })))
     return .object(members)
   }

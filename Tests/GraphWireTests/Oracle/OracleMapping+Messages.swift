@@ -41,6 +41,8 @@ extension OracleMapping {
         case .close(let code, let message): .close(close(code, message))
         case .presence(let state): .presence(make { $0.state = data(state) })
         case .undoState(let scope): .undoState(make { $0.scope = data(scope?.bytes ?? []) })
+        case .batchRows(let rows): .batchRows(self.rows(rows))
+        case .batch(let batch): .batch(self.batch(batch))
         }
     }
   }
@@ -163,6 +165,13 @@ extension OracleMapping {
               if let undo = state.undo { $0.undo = step(undo) }
               if let redo = state.redo { $0.redo = step(redo) }
             })
+        case .progress(let progress):
+          .progress(
+            make {
+              $0.done = UInt64(progress.done)
+              $0.total = UInt64(progress.total)
+              $0.changed = UInt64(progress.changed)
+            })
         }
     }
   }
@@ -274,6 +283,7 @@ extension OracleMapping {
       $0.fingerprint = entry.fingerprint
       $0.redoes = entry.redoes ?? 0
       if let undo = entry.undo { $0.undo = undoGroup(undo) }
+      $0.unlisted = entry.unlisted
     }
   }
 

@@ -95,16 +95,19 @@ struct OracleMapping {
   func transaction(_ transaction: Transaction) -> Graph_Transaction {
     make {
       $0.id = transactionID(transaction.id)
-      $0.policy =
-        switch transaction.policy {
-        case .error: .error
-        case .storeTrump: .storeTrump
-        case .objectTrump: .objectTrump
-        case .overwrite: .overwrite
-        case .rollback: .rollback
-        }
+      $0.policy = policy(transaction.policy)
       if let undo = transaction.undo { $0.undo = undoGroup(undo) }
       $0.changes = transaction.changes.map(change)
+    }
+  }
+
+  func policy(_ policy: MergePolicy) -> Graph_MergePolicy {
+    switch policy {
+    case .error: .error
+    case .storeTrump: .storeTrump
+    case .objectTrump: .objectTrump
+    case .overwrite: .overwrite
+    case .rollback: .rollback
     }
   }
 

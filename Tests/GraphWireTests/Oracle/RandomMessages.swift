@@ -27,6 +27,7 @@ struct RandomMessages {
   }
 
   mutating func integer() -> Int64 { Int64(bitPattern: unsigned()) }
+  mutating func count() -> Int { Int(unsigned() >> 1) }
   mutating func number() -> UInt32 { UInt32(truncatingIfNeeded: unsigned()) }
   mutating func bool() -> Bool { random.chance(50) }
 
@@ -148,6 +149,7 @@ struct RandomMessages {
       .log(after: integer(), limit: unsigned(), through: integer()), .status, .ping,
       .close(code: string(), message: string()), .presence(bytes()),
       .undoState(scope: maybe { $0.key() }),
+      .batchRows(BatchRows(id: transactionID(), rows: list { $0.list { $0.value() } })), .batch(batch()),
     ]
     return bodies.map { ToServer(unsigned(), $0) }
   }
@@ -163,6 +165,21 @@ struct RandomMessages {
   private mutating func undoStep() -> UndoStep {
     UndoStep(
       group: maybe { $0.undoGroup() }, oldest: integer(), newest: integer(), count: Int(unsigned() % 1_000))
+  }
+
+  private mutating func batch() -> BatchRequest {
+    let operation: BatchRequest.Operation =
+      switch Int.random(in: 0..<3, using: &random) {
+      case 0:
+        .update(
+          predicate: string(),
+          list { BatchRequest.Assignment($0.number(), $0.bool() ? .value($0.value()) : .expression($0.string())) })
+      case 1: .delete(predicate: string())
+      default: .insert(properties: list { $0.number() }, rows: unsigned())
+      }
+    return BatchRequest(
+      id: transactionID(), policy: random.pick(MergePolicy.allCases) ?? .error, entity: number(),
+      operation: operation)
   }
 
   // MARK: - From the server
@@ -192,6 +209,7 @@ struct RandomMessages {
       .close(code: string(), message: string()),
       .presence(session: unsigned(), author: string(), state: bytes(), left: bool()),
       .undoState(UndoState(undo: maybe { $0.undoStep() }, redo: maybe { $0.undoStep() })),
+      .progress(BatchProgress(done: count(), total: count(), changed: count())),
     ]
     return bodies.map { ToClient(unsigned(), $0) }
   }
@@ -251,6 +269,7 @@ struct RandomMessages {
     entry.undo = maybe { $0.undoGroup() }
     entry.changes = list { $0.change() }
     entry.fingerprint = unsigned()
+    entry.unlisted = unsigned()
     return entry
   }
 

@@ -1,0 +1,73 @@
+import Foundation
+import GraphModel
+import GraphWire
+import Synchronization
+
+/// The rows of a batch on their way to the writer, in a file without a name: a client may send a million of them before
+/// it asks for the batch, and they go with the session that sent them.
+final class RowSpool: BatchRowSource {
+  private struct Chunk {
+    let rows: Int
+    /// Where its bytes are; known when they are written.
+    var place: Range<Int>?
+  }
+
+  private struct State {
+    var chunks = [Chunk]()
+    var end = 0
+    var file: SpoolFile?
+  }
+
+  private let state = Mutex(State())
+  private let directory: String
+  private let maximumBytes: Int
+
+  init(directory: String, maximumBytes: Int) {
+    self.directory = directory
+    self.maximumBytes = maximumBytes
+  }
+
+  var count: Int { state.withLock { $0.chunks.reduce(0) { $0 + $1.rows } } }
+
+  /// Takes a place in the order of rows. What comes into it is written by another thread.
+  func reserve(rows: Int) -> Int {
+    state.withLock { state in
+      state.chunks.append(Chunk(rows: rows))
+      return state.chunks.count - 1
+    }
+  }
+
+  /// Writes what a place was taken for.
+  /// - Returns: how many rows there are up to it, itself included.
+  func write(_ rows: [[Value]], at number: Int) -> Result<Int, Refusal> {
+    let bytes = BatchRows.bytes(of: rows)
+    do {
+      let (file, offset) = try state.withLock { state in
+        guard state.end + bytes.count <= maximumBytes else {
+          throw Refusal(.limit, "a batch's rows have at most \(maximumBytes) bytes; split it")
+        }
+        let file = try state.file ?? SpoolFile(directory: directory)
+        state.file = file
+        defer { state.end += bytes.count }
+        return (file, state.end)
+      }
+      try file.write(bytes, at: offset)
+      return state.withLock { state in
+        state.chunks[number].place = offset..<(offset + bytes.count)
+        return .success(state.chunks[...number].reduce(0) { $0 + $1.rows })
+      }
+    } catch {
+      return .failure(error as? Refusal ?? Refusal(.unavailable, "the rows can't be kept: \(error)"))
+    }
+  }
+
+  func forEachChunk(_ body: ([[Value]]) throws -> Void) throws {
+    let (chunks, file) = state.withLock { ($0.chunks, $0.file) }
+    for chunk in chunks {
+      guard let place = chunk.place, let bytes = file?.read(place.count, at: place.lowerBound) else {
+        throw Refusal(.unavailable, "the rows that were kept can't be read")
+      }
+      try body(try BatchRows.rows(in: bytes))
+    }
+  }
+}

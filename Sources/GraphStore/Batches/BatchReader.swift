@@ -1,0 +1,55 @@
+import GraphModel
+
+/// The present graph as a slice's rules see it: what the slice has read already is not read again, and objects that the
+/// batch is about to delete are gone.
+struct BatchReader: GraphReader {
+  private let base: PlanReader
+  private let known: [ObjectID: ObjectImage]
+  private let leaving: LeavingObjects?
+
+  init(_ writer: StoreWriter, known: [ObjectImage] = [], leaving: LeavingObjects? = nil) {
+    base = PlanReader(writer: writer)
+    self.known = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    self.leaving = leaving
+  }
+
+  var model: Model { base.model }
+
+  private func isLeaving(_ id: ObjectID) throws -> Bool {
+    guard let leaving, let root = model.entity(id.entity)?.root, let found = try base.writer.objects.find(id) else {
+      return false
+    }
+    return leaving.contains(found.row, of: root)
+  }
+
+  func image(of id: ObjectID) throws -> ObjectImage? {
+    if let image = known[id] { return image }
+    return try isLeaving(id) ? nil : base.image(of: id)
+  }
+
+  func entity(of id: ObjectID) throws -> EntityNumber? { try isLeaving(id) ? nil : base.entity(of: id) }
+
+  func deletion(of id: ObjectID) throws -> (revision: Revision, author: String)? { try base.deletion(of: id) }
+
+  func referrers(to id: ObjectID, through property: Property) throws -> [ObjectID] {
+    let all = try base.referrers(to: id, through: property)
+    return leaving == nil ? all : try all.filter { try !isLeaving($0) }
+  }
+
+  func members(
+    of parent: ObjectID, through reference: Property, beyond place: MemberPlace?, ascending: Bool, limit: Int
+  ) throws -> [MemberPlace] {
+    try base.members(of: parent, through: reference, beyond: place, ascending: ascending, limit: limit)
+  }
+
+  func history(of id: ObjectID, after revision: Revision) throws -> [PastChange] {
+    try base.history(of: id, after: revision)
+  }
+
+  func object(of entity: Entity, matching constraint: [PropertyNumber], values: [Value]) throws -> ObjectID? {
+    guard let id = try base.object(of: entity, matching: constraint, values: values) else { return nil }
+    return try isLeaving(id) ? nil : id
+  }
+
+  func nextInSequence(_ property: PropertyNumber) -> Int64 { base.nextInSequence(property) }
+}

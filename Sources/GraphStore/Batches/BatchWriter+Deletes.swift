@@ -1,0 +1,133 @@
+import GRDBSQLite
+import GraphModel
+
+/// A delete of all that match, in this order: the final set; `deny` and `noAction` on it; those who stay let go of those
+/// who leave; the history of all who leave, while every reference still leads to its object; then their rows.
+extension BatchWriter {
+  /// - Returns: the whole batch as a transaction when it is small; nil when it has been written in slices.
+  func delete(_ predicate: GraphPredicate, _ entity: Entity, _ table: EntityTable) throws -> Transaction? {
+    let matched = try select(predicate, entity, table)
+    let leaving = LeavingObjects(connection, layout: writer.layout)
+    try leaving.add(matched, of: table)
+    let consequences = try leaving.consequences { try collect([$0]) }
+    try refuseIfViolated()
+    let total = leaving.count + consequences.survivorCount
+    if total <= writer.sliceObjects {
+      return transaction(try matched.compactMap { try leaving.id($0, table) }.map { Change(.delete, $0) })
+    }
+    try report(done: 0, of: total)
+    // Objects that go may refer to each other in a circle, and to some of an earlier slice.
+    // Not a prepared statement: this takes effect when it is prepared, and until the transaction ends.
+    try connection.database.execute(sql: "PRAGMA defer_foreign_keys = ON")
+    try letGo(consequences, leaving, of: total)
+    try judgeCounts(consequences, leaving)
+    try refuseIfViolated()
+    // A reference can be told by the id only as long as the row that it names is there.
+    var steps = 2 * consequences.survivorCount
+    for (table, rows) in leaving.tables {
+      try forEachSlice(of: rows, in: table) { images in
+        try writeHistory(ofDeleted: images, table)
+        steps += images.count
+        try report(done: steps / 2, of: total)
+      }
+    }
+    for (table, rows) in leaving.tables {
+      var sinceReport = 0
+      for row in rows {
+        try deleteRow(row, of: table)
+        sinceReport += 1
+        guard sinceReport == writer.sliceObjects else { continue }
+        steps += sinceReport
+        sinceReport = 0
+        try report(done: steps / 2, of: total)
+      }
+      steps += sinceReport
+    }
+    writer.objects.forgetAll()
+    try refuseDangling()
+    try report(done: total, of: total)
+    return nil
+  }
+
+  // MARK: - Those who stay
+
+  private func letGo(_ consequences: LeavingObjects.Consequences, _ leaving: LeavingObjects, of total: Int) throws {
+    var done = 0
+    for table in writer.layout.orderedTables {
+      guard let rows = consequences.survivors[table.root.number] else { continue }
+      try forEachSlice(of: rows, in: table) { images in
+        let changes = try images.map { Change(.update, $0.id, base: .max, edits: try edits(of: $0, leaving)) }
+        try write(slice: changes, reader: BatchReader(writer, known: images, leaving: leaving), recounts: true)
+        done += images.count
+        try report(done: done, of: total)
+      }
+    }
+  }
+
+  private func edits(of image: ObjectImage, _ leaving: LeavingObjects) throws -> [Edit] {
+    var edits = [Edit]()
+    for property in model.entity(image.id.entity)?.relationships ?? [] where property.slot != nil {
+      let gone = try image[property].objectIDs.filter { id in
+        guard let root = model.entity(id.entity)?.root, let found = try writer.objects.find(id) else { return false }
+        return leaving.contains(found.row, of: root)
+      }
+      guard !gone.isEmpty else { continue }
+      let isToMany = property.relationship?.isToMany == true
+      edits.append(Edit(property.number, isToMany ? .members(added: [], removed: gone) : .set(.null)))
+    }
+    return edits
+  }
+
+  private func judgeCounts(_ consequences: LeavingObjects.Consequences, _ leaving: LeavingObjects) throws {
+    let reader = BatchReader(writer, leaving: leaving)
+    for (number, rows) in consequences.counts.sorted(by: { $0.key < $1.key }) {
+      guard let owner = model.property(number)?.owner, let table = writer.layout.table(of: owner) else { continue }
+      for row in rows {
+        guard let id = try leaving.id(row, table) else { continue }
+        try collect(TransactionPlanner.violations(ofCounts: [(id, number)], reader: reader))
+      }
+    }
+  }
+
+  // MARK: - Those who leave
+
+  private static let insertTombstone = SQL(
+    "INSERT OR REPLACE INTO _tombstone (id, entity, revision) VALUES (?, ?, ?)")
+
+  private func writeHistory(ofDeleted images: [ObjectImage], _ table: EntityTable) throws {
+    var size = 0
+    let sums = try images.map { try writer.sum($0, &size) }
+    for image in images {
+      let tombstone = try connection.statement(Self.insertTombstone)
+      tombstone.bind(1, image.id.key)
+      tombstone.bind(2, Int64(image.id.entity))
+      tombstone.bind(3, revision)
+      try connection.run(tombstone)
+      let words = table.wordTablesOfEntity[image.id.entity] ?? []
+      guard !words.isEmpty, let found = try writer.objects.find(image.id) else { continue }
+      for words in words {
+        try writer.words.deleted(image[words.property].stringValue, row: found.row, words)
+      }
+    }
+    let changes = images.map { ObjectChange(kind: .deleted, id: $0.id, before: $0, after: nil) }
+    try writePart(changes, sums: sums, size: size)
+  }
+
+  private func deleteRow(_ row: Int64, of table: EntityTable) throws {
+    for edge in table.edges {
+      let edges = try connection.statement("DELETE FROM \(quoted(edge.name)) WHERE owner = ?")
+      edges.bind(1, row)
+      try connection.run(edges)
+    }
+    let object = try connection.statement(table.delete)
+    object.bind(1, row)
+    try connection.run(object)
+  }
+
+  /// A backstop, as SQL's constraints are: the check of foreign keys was put off.
+  private func refuseDangling() throws {
+    var (present, highest): (Int32, Int32) = (0, 0)
+    sqlite3_db_status(connection.database.sqliteConnection, SQLITE_DBSTATUS_DEFERRED_FKS, &present, &highest, 0)
+    if present != 0 { throw SQLiteStore.BackstopFailure(message: "FOREIGN KEY constraint failed") }
+  }
+}

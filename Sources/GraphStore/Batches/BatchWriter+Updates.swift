@@ -1,0 +1,109 @@
+import GRDBSQLite
+import GraphModel
+
+/// An update of all that match. What matches is settled before the first object changes.
+extension BatchWriter {
+  /// - Returns: the whole batch as a transaction when it is small; nil when it has been written in slices.
+  func update(
+    _ predicate: GraphPredicate, _ assignments: [Batch.Assignment], _ entity: Entity, _ table: EntityTable
+  ) throws -> Transaction? {
+    let wishes = assignments.compactMap { assignment in
+      entity.property(assignment.property).map { Wish($0, assignment.value, model) }
+    }
+    let rows = try select(predicate, entity, table)
+    if rows.count <= writer.sliceObjects {
+      var changes = [Change]()
+      try forEachSlice(of: rows, in: table) { changes += $0.map { Self.change(of: $0, wishes) } }
+      return transaction(changes)
+    }
+    let deferredKeys = batch.deferredKeys(in: model)
+    var done = 0
+    try report(done: 0, of: rows.count)
+    try forEachSlice(of: rows, in: table) { images in
+      try write(
+        slice: images.map { Self.change(of: $0, wishes) }, reader: BatchReader(writer, known: images),
+        deferredKeys: deferredKeys)
+      done += images.count
+      try report(done: done, of: rows.count)
+    }
+    try refuseIfViolated()
+    if !deferredKeys.isEmpty { try giveKeys(deferredKeys) }
+    return nil
+  }
+
+  /// One assignment, ready for many objects.
+  private struct Wish {
+    let property: Property
+    private let constant: Value?
+    private let evaluator: ExpressionEvaluator
+
+    init(_ property: Property, _ expression: GraphExpression, _ model: Model) {
+      self.property = property
+      if case .value(let value) = expression { constant = value } else { constant = nil }
+      evaluator = ExpressionEvaluator(expression, model: model)
+    }
+
+    func value(for image: ObjectImage) -> Value {
+      if let constant { return constant }
+      let value = evaluator.value(of: image)
+      return property.attribute?.calculated(value) ?? value
+    }
+  }
+
+  private static func change(of image: ObjectImage, _ wishes: [Wish]) -> Change {
+    // Made on no state that a client has seen: there is nothing to conflict with.
+    Change(.update, image.id, base: .max, edits: wishes.map { Edit($0.property.number, .set($0.value(for: image))) })
+  }
+
+  // MARK: - Unique keys
+
+  /// The calculated parts of unique keys, which all slices have left null: now that nobody holds a key that he is about
+  /// to give up, the unique indexes judge. What the values are stands in the parts.
+  private func giveKeys(_ keys: Set<PropertyNumber>) throws {
+    for number in 1..<(parts.count + 1) {
+      for change in try writer.history.part(number, of: revision) where change.kind == .updated {
+        let values = change.edits.compactMap { edit -> (property: Property, value: Value)? in
+          guard keys.contains(edit.property), let property = model.property(edit.property),
+            case .set(_, let new) = edit.action
+          else { return nil }
+          return (property, new)
+        }
+        if !values.isEmpty { try give(values, to: change.id) }
+      }
+    }
+  }
+
+  private func give(_ values: [(property: Property, value: Value)], to id: ObjectID) throws {
+    guard let table = writer.layout.table(of: id.entity), let found = try writer.objects.find(id) else { return }
+    let columns = values.compactMap { table.column(of: $0.property.number)?.name }
+    let row = try connection.statement(
+      "UPDATE \(quoted(table.name)) SET \(columns.map { "\(quoted($0)) = ?" }.joined(separator: ", ")) WHERE _row = ?")
+    for (index, value) in values.enumerated() { row.bind(Int32(index + 1), value.value) }
+    row.bind(Int32(columns.count + 1), found.row)
+    do {
+      try connection.run(row)
+    } catch let failure as SQLiteStore.BackstopFailure {
+      guard let violation = try clash(of: id, values) else { throw failure }
+      try collect([violation.0], [Conflict(kind: .unique, id: violation.other)])
+    }
+  }
+
+  /// Who has the key already.
+  private func clash(
+    of id: ObjectID, _ values: [(property: Property, value: Value)]
+  ) throws -> (Violation, other: ObjectID)? {
+    guard var image = try writer.objects.readImage(of: id), let entity = model.entity(image.id.entity) else {
+      return nil
+    }
+    for (property, value) in values { image[property] = value }
+    let reader = PlanReader(writer: writer)
+    for constraint in entity.uniquenessConstraints {
+      let key = constraint.map { number in entity.property(number).map { image[$0] } ?? .null }
+      guard !key.contains(.null) else { continue }
+      let owner = model.owner(of: constraint, in: entity)
+      guard let other = try reader.object(of: owner, matching: constraint, values: key), other != id else { continue }
+      return (Violation(id, meets: constraint, of: owner, value: key[0], model), other)
+    }
+    return nil
+  }
+}

@@ -1,0 +1,185 @@
+import GRDBSQLite
+import GraphModel
+
+/// One batch, inside the transaction that is open: planned and written in slices by the same engine of rules as every
+/// transaction, each slice's history a row of `_part`. What is held beside a slice is a bit for each object.
+///
+/// It is refused after some slices may have been written: the caller rolls back.
+final class BatchWriter {
+  let writer: StoreWriter
+  let run: BatchRun
+  let time: Timestamp
+  /// The revision that the commit will have.
+  let revision: Revision
+  var ids: StoreWriter.NewIDs
+  private(set) var parts = HistoryParts()
+  private var entities = Set<EntityNumber>()
+  /// Of slices that were refused: planning goes on to find more, writing does not.
+  private(set) var violations = [Violation]()
+  private var conflicts = [Conflict]()
+
+  init(_ writer: StoreWriter, _ run: BatchRun, time: Timestamp) {
+    self.writer = writer
+    self.run = run
+    self.time = time
+    revision = writer.revision + 1
+    ids = writer.newIDs(time: time)
+  }
+
+  var batch: Batch { run.batch }
+  var model: Model { writer.layout.model }
+  var connection: Connection { writer.connection }
+
+  func commit(related: RelatedQueries) throws -> WriteResult {
+    try batch.check(in: model)
+    guard let entity = model.entity(batch.entity), let table = writer.layout.table(of: batch.entity) else {
+      throw Refusal(.malformed, "there is no entity number \(batch.entity)")
+    }
+    let whole: Transaction? =
+      switch batch.operation {
+      case .update(let predicate, let assignments): try update(predicate, assignments, entity, table)
+      case .delete(let predicate): try delete(predicate, entity, table)
+      case .insert(let properties, let rows): try insert(properties, rows, entity)
+      }
+    if let whole {
+      let result = try writer.commit(.init(transaction: whole, author: run.author), time: time, related: related)
+      try report(done: whole.changes.count, of: whole.changes.count, changed: result.record?.changes.count ?? 0)
+      return result
+    }
+    try refuseIfViolated()
+    try writer.words.endBatch(head: revision)
+    parts.entities = entities.sorted()
+    return try writer.write(batch, author: run.author, time: time, changes: parts, ids: ids)
+  }
+
+  // MARK: - Slices
+
+  /// So small a batch is an ordinary transaction.
+  func transaction(_ changes: [Change]) -> Transaction {
+    // What is refused by default is a row that meets a unique key; a batch was not made on any state that it could
+    // conflict with.
+    Transaction(id: batch.id, policy: batch.policy, changes: changes)
+  }
+
+  /// Reads the objects in these rows, a slice at a time.
+  func forEachSlice(of rows: RowSet, in table: EntityTable, _ body: ([ObjectImage]) throws -> Void) throws {
+    let select = table.select + " WHERE t._row = ?"
+    var images = [ObjectImage]()
+    var size = 0
+    for row in rows {
+      let statement = try connection.statement(select)
+      statement.bind(1, row)
+      guard try connection.step(statement) else { continue }
+      let image = try writer.objects.image(statement, in: table)
+      sqlite3_reset(statement.statement)
+      writer.objects.remember(image.id, row: row, root: table.root.number)
+      images.append(image)
+      size += image.approximateSize
+      guard images.count >= writer.sliceObjects || size >= Batch.sliceBytes else { continue }
+      try body(images)
+      images.removeAll(keepingCapacity: true)
+      size = 0
+    }
+    if !images.isEmpty { try body(images) }
+  }
+
+  /// Plans a slice and writes it, unless one before it was refused.
+  /// - Parameter recounts: derived counts are counted anew, without the objects that are leaving.
+  func write(
+    slice changes: [Change], reader: any GraphReader, deferredKeys: Set<PropertyNumber> = [], recounts: Bool = false
+  ) throws {
+    let plan: TransactionPlan
+    let mark = ids
+    do {
+      plan = try TransactionPlanner.plan(
+        transaction(changes), reader: reader, revision: revision, now: time, deferredKeys: deferredKeys,
+        recounts: recounts
+      ) { ids.next($0) }
+    } catch let refusal as Refusal where !refusal.violations.isEmpty {
+      ids = mark
+      return try collect(refusal.violations, refusal.conflicts)
+    }
+    guard violations.isEmpty, !plan.changes.isEmpty else { return }
+    var size = 0
+    let sums = try plan.changes.map { try ($0.after ?? $0.before).map { try writer.sum($0, &size) } ?? 0 }
+    try RowWriter(
+      objects: writer.objects, words: writer.words, changes: plan.changes, sums: sums, revives: false,
+      deferredKeys: deferredKeys
+    ).write()
+    for (property, next) in plan.sequences { writer.sequences[property] = next }
+    try writePart(plan.changes, sums: sums, size: size)
+  }
+
+  private static let insertPart = SQL(
+    "INSERT INTO _part (revision, number, low, high, changes) VALUES (?, ?, ?, ?, ?)")
+
+  /// The history of a slice whose rows are written.
+  func writePart(_ changes: [ObjectChange], sums: [UInt64], size: Int) throws {
+    guard let bounds = HistoryParts.bounds(changes.lazy.map(\.id)) else { return }
+    parts.changes += changes.count
+    guard parts.changes <= Batch.maximumObjects else { throw Self.tooMany }
+    let bytes = HistoryChange.encode(changes, sums: sums, model: model, deletions: [:])
+    parts.count += 1
+    parts.sum = Checksum.of(bytes, seed: parts.sum)
+    for change in changes { entities.insert(change.id.entity) }
+    let row = try connection.statement(Self.insertPart)
+    row.bind(1, revision)
+    row.bind(2, Int64(parts.count))
+    row.bind(3, bounds.low)
+    row.bind(4, bounds.high)
+    row.bind(5, bytes)
+    try connection.run(row)
+    writer.words.committed(changes: changes.count, size: size)
+    try writer.words.feedInBatch()
+  }
+
+  func report(done: Int, of total: Int, changed: Int? = nil) throws {
+    try run.progress(BatchProgress(done: done, total: total, changed: changed ?? parts.changes))
+  }
+
+  // MARK: - Refusals
+
+  static let tooMany = Refusal(.limit, "the batch touches more than \(Batch.maximumObjects) objects; split it")
+
+  func collect(_ violations: [Violation], _ conflicts: [Conflict] = []) throws {
+    self.violations += violations
+    self.conflicts += conflicts
+    if self.violations.count >= Batch.maximumViolations { try refuseIfViolated() }
+  }
+
+  func refuseIfViolated() throws {
+    guard !violations.isEmpty else { return }
+    throw Refusal(
+      violations: Array(violations.prefix(Batch.maximumViolations)),
+      conflicts: Array(conflicts.prefix(Batch.maximumViolations)))
+  }
+
+  // MARK: - Selection
+
+  /// The rows of all objects that match, as they are before the batch.
+  func select(_ predicate: GraphPredicate, _ entity: Entity, _ table: EntityTable) throws -> RowSet {
+    // Of its own: what a predicate meets on its way is noted in the reader.
+    let objects = ObjectReader(connection, layout: writer.layout)
+    let texts = predicate.searchesText ? try RecentTexts(HistoryReader(objects: objects)) : nil
+    var builder = PredicateSQL(layout: writer.layout, table: table, recentTexts: texts)
+    let condition = builder.condition(predicate)
+    let isWholeTable = entity.family.count == table.root.family.count
+    let families = entity.family.map(String.init).joined(separator: ", ")
+    let select = builder.isExact ? "SELECT t._row FROM \(quoted(table.name)) AS t" : table.select
+    let query = try connection.database.makeStatement(
+      sql: select + " WHERE \(condition)" + (isWholeTable ? "" : " AND t._entity IN (\(families))"))
+    defer { withExtendedLifetime(query) {} }
+    let row = Row(statement: query.sqliteStatement)
+    for (index, value) in builder.arguments.enumerated() { row.bind(Int32(index + 1), value) }
+    defer { sqlite3_reset(row.statement) }
+    let evaluator = builder.isExact ? nil : PredicateEvaluator(predicate, model: model)
+    var rows = RowSet()
+    while try connection.step(row) {
+      if let evaluator, try !evaluator.matches(objects.image(row, in: table), in: objects) { continue }
+      rows.insert(row.integer(0))
+      guard rows.count <= Batch.maximumObjects else { throw Self.tooMany }
+    }
+    if let failure = objects.failure { throw failure }
+    return rows
+  }
+}

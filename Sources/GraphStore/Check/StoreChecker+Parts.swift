@@ -1,0 +1,58 @@
+import GRDB
+import GRDBSQLite
+import GraphModel
+
+/// The parts of batches' histories against what their commits say of them. That the changes in them lead back to the past
+/// is found with the rest of history.
+extension StoreChecker {
+  /// A store that no program of the present layout has opened has no place for parts.
+  func hasPlaceForParts() throws -> Bool {
+    try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0 >= 2
+  }
+
+  mutating func checkParts() throws {
+    guard try hasPlaceForParts() else { return }
+    let history = HistoryReader(objects: objects)
+    let commits = try connection.statement(
+      """
+      SELECT revision, CASE WHEN substr(changes, 1, 1) = x'10' THEN changes END FROM _commit
+      WHERE substr(changes, 1, 1) = x'10' OR revision IN (SELECT revision FROM _part)
+      """)
+    while try connection.step(commits) {
+      let place = StoreCheck.Place(table: "_commit", row: commits.integer(0))
+      guard let parts = try HistoryParts(commits.blob(1)) else {
+        report(.history, place, "is in no parts, and some are there")
+        continue
+      }
+      let found = try readParts(of: commits.integer(0), history)
+      if found != parts { report(.history, place, "is in \(parts.count) parts, which are not as they were committed") }
+    }
+    let orphans = try connection.statement(
+      "SELECT DISTINCT revision FROM _part WHERE revision NOT IN (SELECT revision FROM _commit)")
+    while try connection.step(orphans) {
+      report(.history, .init(table: "_part"), "has parts of revision \(orphans.integer(0)), which is not there")
+    }
+  }
+
+  /// What a commit would have to say of the parts that are there.
+  private mutating func readParts(of revision: Revision, _ history: HistoryReader) throws -> HistoryParts {
+    var found = HistoryParts()
+    var entities = Set<EntityNumber>()
+    for part in try history.places(of: revision) {
+      let place = StoreCheck.Place(table: "_part", row: revision)
+      found.count += 1
+      if part.number != found.count { report(.history, place, "has no part \(found.count) before \(part.number)") }
+      let bytes = try history.partBytes(part.number, of: revision)
+      let changes = try HistoryChange.decode(bytes)
+      found.sum = Checksum.of(bytes, seed: found.sum)
+      found.changes += changes.count
+      for change in changes { entities.insert(change.id.entity) }
+      let bounds = HistoryParts.bounds(changes.lazy.map(\.id))
+      if bounds?.low != part.low || bounds?.high != part.high {
+        report(.history, place, "says of part \(part.number) that it has other objects than are in it")
+      }
+    }
+    found.entities = entities.sorted()
+    return found
+  }
+}

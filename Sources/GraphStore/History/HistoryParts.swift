@@ -1,0 +1,116 @@
+import GRDBSQLite
+import GraphModel
+
+/// What stands in a commit's row in place of its changes when a batch made it: the changes themselves lie in `_part`, a
+/// slice in each row, so that neither their writer nor their readers hold all of them. The row's fingerprint covers
+/// this, and this covers the parts.
+///
+/// An object may stand in several parts, as the batch came back to it: the past is walked from the last part to the
+/// first.
+struct HistoryParts: Equatable {
+  /// How many parts there are, numbered from 1.
+  var count = 0
+  /// Changes in all of them.
+  var changes = 0
+  /// The parts' bytes, one chained to the other.
+  var sum = Checksum.seed
+  /// The concrete entities of what changed, ascending.
+  var entities = [EntityNumber]()
+
+  var summary: ChangeSummary { ChangeSummary(count: changes, entities: entities) }
+
+  /// One row of `_part`.
+  struct Place {
+    var number: Int
+    /// The lowest and the highest id in it.
+    var low: UniqueID
+    var high: UniqueID
+  }
+
+  /// The lowest and the highest id of some changes; nil when there is none.
+  static func bounds(_ ids: some Sequence<ObjectID>) -> (low: UniqueID, high: UniqueID)? {
+    var bounds: (low: UniqueID, high: UniqueID)?
+    for id in ids {
+      bounds = bounds.map { (min($0.low, id.key), max($0.high, id.key)) } ?? (id.key, id.key)
+    }
+    return bounds
+  }
+
+  /// Nil for the changes of an ordinary commit: their first byte is another field's.
+  init?(_ bytes: [UInt8]) throws(MalformedMessage) {
+    guard bytes.first == Self.firstByte else { return nil }
+    var reader = BinaryReader(bytes)
+    while let (number, field) = try reader.next() {
+      switch number {
+      case 2: count = try field.count()
+      case 3: changes = try field.count()
+      case 4: sum = try field.fixed64()
+      case 5: entities.append(try field.uint32())
+      default: break
+      }
+    }
+  }
+
+  init() {}
+
+  /// Of field 2, a number. `HistoryChange.encode` writes field 1 only, messages.
+  private static let firstByte: UInt8 = 2 << 3
+
+  var bytes: [UInt8] {
+    var writer = BinaryWriter()
+    writer.field(2, UInt64(count))
+    writer.field(3, UInt64(changes))
+    writer.fixed(4, sum)
+    for entity in entities { writer.field(5, UInt64(entity)) }
+    return writer.bytes
+  }
+}
+
+/// The parts of commits, on one connection and inside one transaction.
+extension HistoryReader {
+  /// Where the parts of a commit are, ascending.
+  func places(of revision: Revision) throws -> [HistoryParts.Place] {
+    let row = try connection.statement("SELECT number, low, high FROM _part WHERE revision = ? ORDER BY number")
+    row.bind(1, revision)
+    defer { sqlite3_reset(row.statement) }
+    var places = [HistoryParts.Place]()
+    while try connection.step(row) {
+      places.append(HistoryParts.Place(number: Int(row.integer(0)), low: row.id(1), high: row.id(2)))
+    }
+    return places
+  }
+
+  /// The changes of one part.
+  func part(_ number: Int, of revision: Revision) throws -> [HistoryChange] {
+    try HistoryChange.decode(try partBytes(number, of: revision))
+  }
+
+  func partBytes(_ number: Int, of revision: Revision) throws -> [UInt8] {
+    let row = try connection.statement("SELECT changes FROM _part WHERE revision = ? AND number = ?")
+    row.bind(1, revision)
+    row.bind(2, Int64(number))
+    defer { sqlite3_reset(row.statement) }
+    return try connection.step(row) ? row.blob(0) : []
+  }
+
+  /// The parts of a commit in which an object may stand, ascending.
+  func parts(of revision: Revision, holding id: ObjectID) throws -> [Int] {
+    let row = try connection.statement(
+      "SELECT number FROM _part WHERE revision = ? AND low <= ? AND high >= ? ORDER BY number")
+    row.bind(1, revision)
+    row.bind(2, id.key)
+    row.bind(3, id.key)
+    defer { sqlite3_reset(row.statement) }
+    var numbers = [Int]()
+    while try connection.step(row) { numbers.append(Int(row.integer(0))) }
+    return numbers
+  }
+
+  /// Whether any commit after a revision has parts.
+  func hasParts(after revision: Revision) throws -> Bool {
+    let row = try connection.statement("SELECT 1 FROM _part WHERE revision > ? LIMIT 1")
+    row.bind(1, revision)
+    defer { sqlite3_reset(row.statement) }
+    return try connection.step(row)
+  }
+}

@@ -1,0 +1,60 @@
+import GRDBSQLite
+import GraphModel
+
+/// The present graph for the engine of rules, read inside the writer's own transaction.
+struct PlanReader: GraphReader {
+  let writer: StoreWriter
+
+  var model: Model { writer.layout.model }
+
+  func image(of id: ObjectID) throws -> ObjectImage? { try writer.objects.readImage(of: id) }
+
+  func entity(of id: ObjectID) throws -> EntityNumber? { try writer.objects.find(id)?.id.entity }
+
+  func referrers(to id: ObjectID, through property: Property) throws -> [ObjectID] {
+    try writer.objects.readReferrers(to: id, through: property)
+  }
+
+  func members(
+    of parent: ObjectID, through reference: Property, beyond place: MemberPlace?, ascending: Bool, limit: Int
+  ) throws -> [MemberPlace] {
+    try writer.objects.readMembers(
+      of: parent, through: reference, beyond: place, ascending: ascending, limit: limit)
+  }
+
+  func deletion(of id: ObjectID) throws -> (revision: Revision, author: String)? {
+    try writer.history.deletion(of: id)
+  }
+
+  func history(of id: ObjectID, after revision: Revision) throws -> [PastChange] {
+    guard let image = try image(of: id) else { return [] }
+    return try writer.history.past(of: image.id, newest: image.revision, after: revision)
+  }
+
+  func object(of entity: Entity, matching constraint: [PropertyNumber], values: [Value]) throws -> ObjectID? {
+    guard let table = writer.layout.table(of: entity.number) else { return nil }
+    var conditions = [String]()
+    for number in constraint {
+      guard let column = table.column(of: number) else { return nil }
+      conditions.append("\(quoted(column.name)) = ?")
+    }
+    let restriction =
+      entity.number == entity.root
+      ? "" : " AND _entity IN (\(entity.family.map(String.init).joined(separator: ", ")))"
+    let row = try writer.connection.statement(
+      "SELECT _id, _entity FROM \(quoted(table.name)) WHERE " + conditions.joined(separator: " AND ") + restriction)
+    for (index, value) in values.enumerated() {
+      if case .object(let id) = value {
+        guard let found = try writer.objects.find(id) else { return nil }
+        row.bind(Int32(index + 1), found.row)
+      } else {
+        row.bind(Int32(index + 1), value)
+      }
+    }
+    defer { sqlite3_reset(row.statement) }
+    guard try writer.connection.step(row) else { return nil }
+    return ObjectID(key: row.id(0), entity: EntityNumber(truncatingIfNeeded: row.integer(1)))
+  }
+
+  func nextInSequence(_ property: PropertyNumber) -> Int64 { writer.sequences[property] ?? 1 }
+}

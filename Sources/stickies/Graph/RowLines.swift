@@ -1,0 +1,89 @@
+import GraphModel
+import StickiesKit
+
+/// Lines of JSON as the rows of one batch: all have the members of the first one, and nothing is kept of a line but its
+/// number.
+@MainActor
+final class RowLines {
+  let properties: [Property]
+  /// The line of each row.
+  private(set) var numbers = [Int32]()
+  private let entity: Entity
+  private let reader: LineReader
+  private let names: Set<String>
+  private var lines: ArraySlice<InputLine>
+
+  /// So many lines are read at a time.
+  private static let linesAtOnce = 1_000
+
+  /// Reads the first lines, for what they have values for; nil when there is none.
+  init?(_ reader: LineReader, _ entity: Entity) async throws {
+    let lines = try await reader.lines(atMost: Self.linesAtOnce)
+    guard let first = lines.first else { return nil }
+    self.reader = reader
+    self.entity = entity
+    self.lines = lines[...]
+    properties = try Self.mistake(at: first) { () throws(BadInput) in
+      var properties = [Property]()
+      for member in try Self.members(of: first) {
+        properties.append(try PropertyInput.property(member.name, of: entity))
+      }
+      return properties
+    }
+    names = Set(properties.map(\.name))
+  }
+
+  /// The next row; nil at the end.
+  func next() async throws -> [Value]? {
+    if lines.isEmpty { lines = try await reader.lines(atMost: Self.linesAtOnce)[...] }
+    guard let line = lines.popFirst() else { return nil }
+    numbers.append(Int32(clamping: line.number))
+    return try Self.mistake(at: line) { () throws(BadInput) in try row(line) }
+  }
+
+  private func row(_ line: InputLine) throws(BadInput) -> [Value] {
+    let members = try Self.members(of: line)
+    let values = Dictionary(members.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+    guard values.count == names.count, names.allSatisfy({ values[$0] != nil }) else {
+      throw BadInput(
+        "with --one-commit all lines have the members of the first: \(names.sorted().joined(separator: ", "))")
+    }
+    var row = [Value]()
+    row.reserveCapacity(properties.count)
+    for property in properties {
+      let input = try PropertyInput(property, values[property.name] ?? .null, entity: entity)
+      let edit = try input.edit { name throws(BadInput) in
+        guard case .text(let text) = name, let key = UniqueID(text) else {
+          throw BadInput("\(property.name) takes a whole id with --one-commit")
+        }
+        return ObjectID(key: key, entity: property.relationship?.destination ?? 0)
+      }
+      guard case .set(let value) = edit.action else { throw BadInput("\(property.name) takes a whole value") }
+      row.append(value)
+    }
+    return row
+  }
+
+  private static func members(of line: InputLine) throws(BadInput) -> [JSON.Member] {
+    let json: JSON
+    do {
+      json = try JSON(parsing: line.bytes)
+    } catch {
+      throw BadInput("column \(error.column): \(error.reason)")
+    }
+    guard let members = json.members else { throw BadInput("a JSON object is expected") }
+    if let label = members.first(where: { $0.name.hasPrefix("$") }) {
+      throw BadInput("\(label.name) goes without --one-commit")
+    }
+    return members
+  }
+
+  private static func mistake<Result>(at line: InputLine, _ body: () throws(BadInput) -> Result) throws -> Result {
+    do throws(BadInput) {
+      return try body()
+    } catch {
+      throw BadLines(
+        mistakes: [LinePlanner.Mistake(line: line.number, reason: error.description)], done: "nothing is committed")
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import ArgumentParser
+import Glibc
+import GraphClient
+import GraphModel
+import GraphReplica
+import GraphWire
+
+/// Batches: the daemon does it, in one commit, all or nothing.
+extension Shell {
+  /// Changes all objects that match.
+  /// - Parameter calculations: `salary=salary * 1.1`.
+  func updateOnServer(
+    _ entity: Entity, where predicate: GraphPredicate, _ inputs: [PropertyInput], calculations: [String]
+  ) async throws {
+    var assignments = [(property: Property, to: BatchRequest.Assignment.Source)]()
+    let edits = try Self.edits(inputs, try await ids(of: inputs), of: nil)
+    for (input, edit) in zip(inputs, edits) {
+      guard case .set(let value) = edit.action else { continue }
+      assignments.append((input.property, .value(value)))
+    }
+    for text in calculations {
+      guard let equals = text.firstIndex(of: "=") else {
+        throw Refusal(.malformed, "\"\(text)\" is not of the form name=expression")
+      }
+      let expression = String(text[text.index(after: equals)...])
+      do {
+        let property = try PropertyInput.property(text[..<equals].trimmingSpaces, of: entity)
+        guard !assignments.contains(where: { $0.property.number == property.number }) else {
+          throw BadInput("\(property.name) is given twice")
+        }
+        // Here already, so that a mistake is found before anything is asked.
+        _ = try GraphExpression(parsing: expression, entity: entity, model: model)
+        assignments.append((property, .expression(expression)))
+      } catch let error as BadInput {
+        throw Refusal(.malformed, "\(error)")
+      }
+    }
+    let progress = Progress(isShown: isatty(2) == 1 && !output.json)
+    defer { progress.end() }
+    let saved = try await client.batchUpdate(entity, where: predicate, set: assignments) {
+      Self.show($0, "updated", progress)
+    }
+    progress.end()
+    tell(saved, "updated", entity)
+  }
+
+  /// Deletes all objects that match, with what the rules take along.
+  func deleteOnServer(_ entity: Entity, where predicate: GraphPredicate) async throws {
+    let progress = Progress(isShown: isatty(2) == 1 && !output.json)
+    defer { progress.end() }
+    let saved = try await client.batchDelete(entity, where: predicate) { Self.show($0, "deleted", progress) }
+    progress.end()
+    tell(saved, "deleted", entity)
+  }
+
+  /// Makes an object of each line of standard input, all or none.
+  func insertOnServer(_ entity: Entity, policy: MergePolicy) async throws {
+    if entity.isAbstract { throw Refusal(.malformed, model.abstractSentence(entity)) }
+    guard let lines = try await RowLines(LineReader(descriptor: 0), entity) else {
+      throw Refusal(.malformed, "standard input is empty")
+    }
+    let progress = Progress(isShown: isatty(2) == 1 && !output.json)
+    defer { progress.end() }
+    do {
+      let rows = AsyncThrowingStream(unfolding: { try await lines.next() })
+      let saved = try await client.batchInsert(entity, lines.properties, rows: rows, policy: policy) { step in
+        if step.total == 0 { progress.show("\(step.done) lines sent") } else { Self.show(step, "inserted", progress) }
+      }
+      progress.end()
+      tell(saved, "inserted", entity)
+    } catch let refusal as Refusal {
+      var explained = await explained(refusal)
+      for violation in refusal.violations where violation.id.isTemporary {
+        let row = Int(violation.id.key.low)
+        if lines.numbers.indices.contains(row - 1) { explained.lines[violation.id] = Int(lines.numbers[row - 1]) }
+      }
+      explained.done = "nothing is committed"
+      throw explained
+    }
+  }
+
+  private static func show(_ step: BatchProgress, _ word: String, _ progress: Progress) {
+    progress.show("\(step.done) of \(step.total) \(word)")
+  }
+
+  /// What a delete takes along, and who lets go of it, counts as changed.
+  private func tell(_ saved: GraphClient.BatchSaved, _ word: String, _ entity: Entity) {
+    let changed = saved.changed ?? 0
+    if output.json {
+      return output.print(
+        JSON.object([
+          .init("changed", .integer(Int64(changed))),
+          .init("revisions", .array([.integer(saved.committed.revision)])),
+        ]))
+    }
+    output.print("\(word) \(entity.name) objects in one commit: \(Output.count(changed, "object")) changed")
+  }
+}
+
+extension Substring {
+  fileprivate var trimmingSpaces: String {
+    String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+  }
+}

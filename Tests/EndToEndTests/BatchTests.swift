@@ -1,0 +1,229 @@
+import Foundation
+import GraphModel
+import GraphTesting
+import GraphWire
+import Testing
+
+/// Batches over a socket: rows, progress, who hears of it, and what is left when somebody ends in the middle.
+@Suite struct BatchTests {
+  /// What the server said of a batch: how far it was, and at last what became of it.
+  private struct Course {
+    var steps = [BatchProgress]()
+    var committed: Committed?
+    var refusal: Refusal?
+  }
+
+  private func course(_ client: RawClient, _ request: UInt64) async throws -> Course {
+    var course = Course()
+    while true {
+      switch try await client.reply(to: request) {
+      case .progress(let progress): course.steps.append(progress)
+      case .committed(let committed, _, _):
+        course.committed = committed
+        return course
+      case .refused(let refusal):
+        course.refusal = refusal
+        return course
+      default: throw RawClient.Silence()
+      }
+    }
+  }
+
+  private func id(_ client: RawClient, _ sequence: UInt64) -> TransactionID {
+    TransactionID(replica: client.replica, sequence: sequence)
+  }
+
+  private func send(_ count: Int, _ client: RawClient, _ id: TransactionID, board: ObjectID) async throws {
+    for start in stride(from: 0, to: count, by: 500) {
+      let rows = (start..<min(start + 500, count)).map {
+        [Value.string("n\($0)"), .object(board), .double(Double($0))]
+      }
+      guard
+        case .progress(let kept) = try await client.reply(to: client.send(.batchRows(BatchRows(id: id, rows: rows))))
+      else {
+        Issue.record("rows are not answered by progress")
+        return
+      }
+      #expect(kept.done == start + rows.count)
+    }
+  }
+
+  private func insert(_ count: Int, _ client: RawClient, _ scene: Scene, board: ObjectID) async throws -> Course {
+    try await send(count, client, id(client, 1), board: board)
+    let properties = try ["text", "board", "x"].map { try scene.property($0).number }
+    let batch = BatchRequest(
+      id: id(client, 1), entity: scene.entity.number,
+      operation: .insert(properties: properties, rows: UInt64(count)))
+    return try await course(client, client.send(.batch(batch)))
+  }
+
+  private func shift(_ scene: Scene, _ id: TransactionID) throws -> ToServer.Body {
+    let assignment = BatchRequest.Assignment(try scene.property("x").number, .expression("x + 1"))
+    return .batch(
+      BatchRequest(id: id, entity: scene.entity.number, operation: .update(predicate: "", [assignment])))
+  }
+
+  /// A scene whose bystander follows what no batch here touches.
+  private func scene() async throws -> (Scene, follower: RawClient) {
+    let scene = try await Scene()
+    let follower = try await scene.client()
+    return (scene, follower)
+  }
+
+  @Test func aBatchIsOneCommitAndWhoFollowsReadsAgain() async throws {
+    let (scene, follower) = try await scene()
+    let board = try await scene.board()
+    let client = try await scene.client()
+    _ = try await follower.follow(scene.entity.number)
+    let boards = try await follower.follow(#require(scene.model.entity(named: "Board")).number)
+    let made = try await insert(2_500, client, scene, board: board)
+    #expect(made.steps.last == BatchProgress(done: 2_500, total: 2_500, changed: 2_500))
+    let revision = try #require(made.committed?.revision)
+
+    var resets = [String]()
+    while resets.isEmpty {
+      let message = try #require(try await follower.next())
+      if case .reset(let query, let reason) = message.body {
+        #expect(query != boards.query, "a query that it could not touch starts again")
+        resets.append(reason)
+      }
+    }
+    #expect(resets == ["one commit changed 2500 objects, too many to be told one by one"])
+
+    let shifted = try await course(client, client.send(shift(scene, id(client, 2))))
+    #expect(shifted.committed?.revision == revision + 1)
+    let xs = try await client.fetch(Fetch(entity: scene.entity.number, sort: "number")).objects.map {
+      $0[try scene.property("x")]
+    }
+    #expect(xs == (0..<2_500).map { .double(Double($0 + 1)) })
+
+    guard case .log(let commits, _) = try await client.reply(to: client.send(.log(after: 0, limit: 2, through: 0)))
+    else {
+      Issue.record("the log has another answer")
+      return
+    }
+    #expect(commits.map(\.unlisted) == [2_500, 2_500])
+    #expect(commits.allSatisfy { $0.changes.isEmpty })
+
+    // Undone as one, by an ordinary commit.
+    let undo = try await client.send(.undo(UndoRequest(id(client, 3), revision: revision + 1)))
+    guard case .committed = try await client.reply(to: undo) else {
+      Issue.record("a batch is not undone")
+      return
+    }
+    scene.bystander.forgetUnasked()
+    let deletion = BatchRequest(id: id(client, 4), entity: scene.entity.number, operation: .delete(predicate: "x >= 0"))
+    let deleted = try await course(client, client.send(.batch(deletion)))
+    #expect(deleted.steps.last?.changed == 2_500)
+    #expect(try await client.fetch(Fetch(entity: scene.entity.number)).objects.isEmpty)
+    try scene.end()
+  }
+
+  @Test func whoGoesAwayAmongItsRowsLeavesNothing() async throws {
+    let scene = try await Scene()
+    let board = try await scene.board()
+    for address in try scene.addresses() {
+      let client = try await scene.client(address)
+      try await send(1_500, client, id(client, 1), board: board)
+      client.close()
+      // Its rows went with it: whoever comes back under its name has to send them again.
+      let heir = try RawClient(address, replica: client.replica)
+      try await heir.hello()
+      let batch = BatchRequest(
+        id: id(heir, 1), entity: scene.entity.number,
+        operation: .insert(properties: [try scene.property("text").number], rows: 1_500))
+      #expect(try await course(heir, heir.send(.batch(batch))).refusal?.code == .malformed)
+      try await scene.expectUndisturbed()
+    }
+    let files = try FileManager.default.contentsOfDirectory(atPath: scene.daemon.data)
+    #expect(files.allSatisfy { !$0.hasPrefix("spool") })
+    try scene.end()
+  }
+
+  @Test func aBatchWhoseClientIsGoneIsGivenUpOrDone() async throws {
+    let scene = try await Scene()
+    let board = try await scene.board()
+    let client = try await scene.client()
+    _ = try await insert(4_000, client, scene, board: board)
+    let victim = try await scene.client()
+    let request = try await victim.send(shift(scene, id(victim, 1)))
+    guard case .progress = try await victim.reply(to: request) else {
+      Issue.record("a batch does not tell how far it is")
+      return
+    }
+    victim.close()
+    // The next commit waits for it: then all of it is there, or nothing.
+    try await scene.client().commit([])
+    let xs = Set(
+      try await client.fetch(Fetch(entity: scene.entity.number)).objects.map { $0[try scene.property("x")] })
+    #expect(xs.contains(.double(0)) != xs.contains(.double(4_000)))
+    try scene.end()
+  }
+
+  @Test func aDaemonKilledInABatchHasNothingOfItAndTakesItOnceMore() async throws {
+    let scene = try await Scene()
+    let board = try await scene.board()
+    let client = try await scene.client()
+    let made = try await insert(6_000, client, scene, board: board)
+    let revision = try #require(made.committed?.revision)
+    let request = try await client.send(shift(scene, id(client, 2)))
+    guard case .progress(let first) = try await client.reply(to: request) else {
+      Issue.record("a batch does not tell how far it is")
+      return
+    }
+    #expect(first.done < first.total)
+    scene.daemon.kill()
+    try scene.daemon.start()
+    let heir = try RawClient(scene.daemon.socket, replica: client.replica)
+    try await heir.hello()
+    let (objects, at) = try await heir.fetch(Fetch(entity: scene.entity.number))
+    let xs = Set(try objects.map { $0[try scene.property("x")] })
+    #expect(objects.count == 6_000)
+    if at.revision == revision {
+      #expect(xs.contains(.double(0)) && !xs.contains(.double(6_000)))
+    } else {
+      #expect(!xs.contains(.double(0)) && xs.contains(.double(6_000)))
+    }
+    for _ in 0..<2 {
+      let again = try await course(heir, heir.send(shift(scene, id(heir, 2))))
+      #expect(again.committed?.revision == revision + 1)
+    }
+    let after = Set(
+      try await heir.fetch(Fetch(entity: scene.entity.number)).objects.map { $0[try scene.property("x")] })
+    #expect(after.contains(.double(6_000)) && !after.contains(.double(6_001)))
+    try scene.end()
+  }
+
+  // MARK: - The command line
+
+  @Test func theCommandLineLetsTheDaemonDoIt() throws {
+    let company = try Company()
+    let department = try company.department()
+    for name in ["Ann", "Ben", "Cid"] { _ = try company.person(name, in: department) }
+    let updated = try company.run(
+      "update", "Person", "--where", "name != \"Cid\"", "--one-commit", "--set", "name=uppercase(name)", "remote=yes",
+      "--json")
+    #expect(updated.status == 0, "\(updated.errors)")
+    #expect(try updated.json()["changed"] == .integer(2))
+    #expect(try company.run("fetch", "Person", "--where", "remote == true", "--json").json().arrayValue?.count == 2)
+    #expect(try company.run("fetch", "Person", "--where", "name == \"ANN\"", "--json").json().arrayValue?.count == 1)
+    let wrong = try company.run(
+      "update", "Person", "--where", "TRUEPREDICATE", "--one-commit", "--set", "name=nam")
+    #expect(wrong.status == 64, "\(wrong.errors)")
+    let denied = try company.run("delete", "Department", "--where", "TRUEPREDICATE", "--one-commit")
+    #expect(denied.status != 0)
+    #expect(denied.errors.contains("can't be deleted"))
+    let deleted = try company.run("delete", "Person", "--where", "TRUEPREDICATE", "--one-commit", "--json")
+    #expect(try deleted.json()["changed"] == .integer(3))
+    let lines = (0..<30).map { "{\"name\": \"P\($0)\", \"hired\": \"2020-01-01\", \"department\": \"\(department)\"}" }
+    let made = try company.run("insert", "Person", "-", "--one-commit", "--json", input: lines.joined(separator: "\n"))
+    #expect(made.status == 0, "\(made.errors)")
+    #expect(try made.json()["changed"] == .integer(30))
+    let unlike = try company.run(
+      "insert", "Person", "-", "--one-commit", input: lines[0] + "\n\n{\"name\": \"Q\"}\n")
+    #expect(unlike.status != 0)
+    #expect(unlike.errors.contains("line 3"))
+    #expect(try company.count("Person") == 30)
+    #expect(company.daemon.stop() == 0)
+  }
+}

@@ -1,0 +1,111 @@
+import GraphHub
+import GraphModel
+import GraphTesting
+import GraphWire
+import Testing
+
+/// Batches as the hub sees them: rows, progress, the end, and who hears of what is too much to be told.
+@Suite struct HubBatchTests {
+  private func id(_ session: UInt64, _ sequence: UInt64) -> TransactionID {
+    TransactionID(replica: UniqueID(high: 1, low: session), sequence: sequence)
+  }
+
+  private func deletion(_ script: HubTranscript, _ session: UInt64, predicate: String = "") -> ToServer.Body {
+    .batch(
+      BatchRequest(id: id(session, 1), entity: script.note.number, operation: .delete(predicate: predicate)))
+  }
+
+  /// A batch that changed some thousand notes.
+  private func summary(_ script: HubTranscript, _ revision: Revision) throws -> CommitRecord {
+    var record = try script.record(revision)
+    record.changes = []
+    record.summary = ChangeSummary(count: 5_000, entities: [script.note.number])
+    return record
+  }
+
+  @Test func onlyQueriesThatItCouldTouchStartAgain() throws {
+    var script = try HubTranscript()
+    for session in 1...3 { try script.open(SessionID(session)) }
+    try script.follow(1, "", ticket: 1, at: 0)
+    let board = try #require(script.model.entity(named: "Board"))
+    _ = try script.say(.subscribe(Subscribe(entity: board.number)), 2)
+    _ = try script.handle(.readFinished(Ticket(2), .success(script.token(0))))
+    #expect(try script.say(deletion(script, 3), 3) == ["commit #3"])
+    #expect(
+      try script.handle(.batchProgress(Ticket(3), BatchProgress(done: 1_000, total: 5_000, changed: 1_000)))
+        == ["3 < 1000 of 5000"])
+    #expect(
+      try script.committed(3, summary(script, 1))
+        == ["1 < reset 1", "1 < query 1", "read #4 for 1", "3 < committed 1"])
+    // The new result holds the batch; what follows is told as ever.
+    #expect(try script.handle(.readFinished(Ticket(4), .success(script.token(1)))) == ["1 < advance 1"])
+    _ = try script.save(3, sequence: 2)
+    #expect(try script.committed(5, script.record(2)) == ["1 < delta 1 of 2", "3 < committed 2"])
+  }
+
+  @Test func whoComesBackAfterABatchReadsAgainWhatItCouldTouch() throws {
+    var script = try HubTranscript()
+    try script.open(1)
+    try script.open(2)
+    #expect(try script.say(deletion(script, 1), 1) == ["commit #1"])
+    #expect(try script.committed(1, summary(script, 1)) == ["1 < committed 1"])
+    let subscribe = Subscribe(entity: script.note.number, since: script.token(0))
+    #expect(try script.say(.subscribe(subscribe), 2) == ["recognize #2: 0"])
+    #expect(
+      try script.handle(.recognized(Ticket(2), true))
+        == ["2 < query 1 resumed", "2 < reset 1", "2 < query 1", "read #3 for 2", "2 < advance 1"])
+  }
+
+  @Test func rowsAreKeptUntilTheirBatchAndGoWithTheSession() throws {
+    var script = try HubTranscript()
+    try script.open(1)
+    let rows = BatchRows(id: id(1, 1), rows: [[.string("a")], [.string("b")]])
+    let text = try script.property("text")
+    let batch = ToServer.Body.batch(
+      BatchRequest(id: id(1, 1), entity: script.note.number, operation: .insert(properties: [text], rows: 2)))
+    #expect(try script.say(.batchRows(rows), 1) == ["keep 2 rows as #1"])
+    // Request 2, after hello: the batch may not be asked for before its rows are answered.
+    #expect(try script.say(batch, 1) == ["1 < refused: malformed"])
+    #expect(try script.handle(.rowsKept(Ticket(1), request: 2, .success(2))) == ["1 < 2 of 0"])
+    #expect(try script.say(batch, 1) == ["the rows #1 are those of #2", "commit #2"])
+    #expect(try script.handle(.closed(1)) == ["end the batch #2"])
+
+    try script.open(2)
+    let others = BatchRows(id: id(2, 1), rows: [[.string("a")]])
+    #expect(try script.say(.batchRows(others), 2) == ["keep 1 rows as #3"])
+    #expect(try script.handle(.closed(2)) == ["drop the rows #3"])
+    #expect(try script.handle(.rowsKept(Ticket(3), request: 4, .success(1))) == [])
+  }
+
+  @Test func rowsThatCanNotBeKeptAreOfNoUse() throws {
+    var script = try HubTranscript()
+    try script.open(1)
+    let rows = BatchRows(id: id(1, 1), rows: [[.string("a")]])
+    #expect(try script.say(.batchRows(rows), 1) == ["keep 1 rows as #1"])
+    #expect(
+      try script.handle(.rowsKept(Ticket(1), request: 2, .failure(Refusal(.unavailable, "no room"))))
+        == ["drop the rows #1", "1 < refused: unavailable"])
+    // Another client's rows are nobody's to send.
+    #expect(
+      try script.say(.batchRows(BatchRows(id: id(2, 1), rows: [])), 1)
+        == ["drop the rows #2", "1 < refused: notAllowed"])
+    for number in 3..<7 {
+      #expect(try script.say(.batchRows(BatchRows(id: id(1, 9), rows: [])), 1) == ["keep 0 rows as #3"], "\(number)")
+    }
+    #expect(
+      try script.say(.batchRows(BatchRows(id: id(1, 9), rows: [])), 1) == ["drop the rows #3", "1 < refused: limit"])
+  }
+
+  @Test func aBatchThatMakesNoSenseIsRefusedBeforeTheWriterHearsOfIt() throws {
+    var script = try HubTranscript()
+    try script.open(1)
+    #expect(try script.say(deletion(script, 1, predicate: "nonsense =="), 1) == ["1 < refused: malformed"])
+    #expect(try script.say(deletion(script, 2), 1) == ["1 < refused: notAllowed"])
+    let calculated = BatchRequest.Assignment(try script.property("text"), .expression("board.name"))
+    #expect(
+      try script.say(
+        .batch(
+          BatchRequest(id: id(1, 1), entity: script.note.number, operation: .update(predicate: "", [calculated]))), 1)
+        == ["1 < refused: malformed"])
+  }
+}
