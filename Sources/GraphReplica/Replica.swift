@@ -220,6 +220,8 @@ public struct Replica: Sendable {
   private mutating func tick(_ milliseconds: Int64, _ actions: inout [ReplicaAction]) {
     // The first tick only tells what time it is.
     if now == 0 { (lastHeard, lastSent) = (milliseconds, milliseconds) }
+    // While this side slept it could not hear: that time says nothing of the server.
+    if milliseconds - now > heartbeat { lastHeard += milliseconds - now }
     now = milliseconds
     switch phase {
     case .disconnected: break
