@@ -62,18 +62,32 @@ extension ObjectContext {
     guard let save = queuedSaves.first else { return }
     if let request = save.request { return handle(.undo(request)) }
     var changes = [Change]()
+    // Behind everything else: what was put behind an object comes to stand there wherever its joining is said.
+    var moves = [Change]()
     for (state, kind, base) in save.states {
       // It may have waited for another save: what was heard meanwhile goes in under it.
       state.settleTexts()
       guard let sent = state.sent.first(where: { $0.transaction == save.id }) else { continue }
       // An insert that was refused: what changes it is the insert now.
-      switch kind == .update && state.isInserted ? .insert : kind {
-      case .insert, .revive: changes.append(Change(.insert, state.id, edits: edits(sent.edits)))
-      case .update: changes += updates(of: state, sent.edits, base: base, save.policy)
-      case .delete: changes.append(Change(.delete, state.id, base: base))
+      let isInsert = kind == .insert || state.isInserted
+      let placing = edits(sent.edits.filter { isPlacedByMembers($0.key) })
+      let others = sent.edits.filter { !isPlacedByMembers($0.key) }
+      if kind == .delete {
+        changes.append(Change(.delete, state.id, base: base))
+        continue
+      } else if isInsert {
+        changes.append(Change(.insert, state.id, edits: edits(others)))
+      } else {
+        changes += updates(of: state, others, base: base, save.policy)
       }
+      if !placing.isEmpty { moves.append(Change(.update, state.id, base: isInsert ? 0 : base, edits: placing)) }
     }
-    handle(.save(Transaction(id: save.id, policy: save.policy, undo: save.undo, changes: changes)))
+    handle(.save(Transaction(id: save.id, policy: save.policy, undo: save.undo, changes: changes + moves)))
+  }
+
+  /// An ordered relationship whose members hold their places: moves are all that its owner says of it.
+  private func isPlacedByMembers(_ property: PropertyNumber) -> Bool {
+    model.property(property)?.relationship.map { $0.isToMany && $0.position != nil } ?? false
   }
 
   private func edits(_ locals: [PropertyNumber: ObjectState.LocalValue]) -> [Edit] {

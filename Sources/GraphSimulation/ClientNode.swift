@@ -6,7 +6,7 @@ import GraphWire
 final class ClientNode {
   let number: Int
   private(set) var context: ObjectContext
-  private let model: Model
+  let model: Model
   private var replicas: UInt64 = 0
   /// The session while there is a connection.
   var session: UInt64?
@@ -24,8 +24,14 @@ final class ClientNode {
   private(set) var lastRevision: Revision = 0
   /// What it was told since the trace was last written.
   var told = [String]()
+  /// The last answer to a save was no.
+  var wasRefused = false
+  /// Attributes that were set and not saved since, with what they were set to.
+  var kept = [(object: ManagedObject, property: String, value: Value)]()
   /// What its user types, over all its lives.
-  private(set) var typed: TypedText
+  var typed: TypedText
+  /// What its user puts in order, over all its lives.
+  private(set) var placed = PlacedMembers()
   private let text: Property?
   /// A bug that this client has, to see whether it is noticed.
   private let bug: PlantedBug?
@@ -51,25 +57,14 @@ final class ClientNode {
       replica: Replica(
         id: UniqueID(high: UInt64(number) + 1, low: replicas), author: "client \(number)", model: model.hash))
     queries = []
+    (kept, wasRefused) = ([], false)
     lastRevision = 0
     // Everyone sees the whole graph through one query or several, and parts of it through others.
     follow("Folder", "")
     if random.chance(70) { follow("Item", "") }
+    if random.chance(50) { follow("Thing", "") }
+    if random.chance(60) { follow("Label", "") }
     for _ in 0..<random.below(4) { follow(&random) }
-  }
-
-  /// The first client makes what everyone works on.
-  func populate(_ random: inout SeededRandom) {
-    for name in 0..<3 { model.entity(named: "Folder").flatMap { context.insert($0) }?["name"] = .string("f\(name)") }
-    let folders = context.insertedObjects
-    for _ in 0..<12 {
-      guard let item = model.entity(named: "Item").flatMap({ context.insert($0) }) else { return }
-      item["folder"] = (random.pick(folders)?.id).map(Value.object) ?? .null
-      item["kind"] = .string(random.pick(["red", "green", "blue"]) ?? "red")
-      item["size"] = .integer(Int64(random.below(10)))
-    }
-    _ = save(&random, "populate")
-    perform()
   }
 
   func follow(_ random: inout SeededRandom) {
@@ -129,10 +124,13 @@ final class ClientNode {
       case .saved(let id, .success(let saved)):
         acknowledged.append((id, saved.committed.revision))
         typed.note(id, saved.committed)
+        placed.note(id, saved.committed)
+        wasRefused = false
         told.append("transaction \(id.sequence) is revision \(saved.committed.revision)")
       case .saved(let id, .failure(let refusal)):
         // A server that fails may or may not have committed; everything else is a promise.
         if refusal.code != .unavailable { refused.append(id) }
+        wasRefused = true
         told.append("transaction \(id.sequence) was refused: \(refusal.message)")
       case .changed(let update):
         if update.revision < lastRevision {
@@ -154,71 +152,12 @@ final class ClientNode {
       return
     }
     typed.note(transaction, text: text.number)
+    placed.note(transaction)
     if bug == .unmovedSplices {
       for index in transaction.changes.indices where transaction.changes[index].kind == .update {
         transaction.changes[index].base = .max
       }
     }
     up.append(Frame.encode(ToServer(message.request, .commit(transaction, acknowledged: acknowledged))))
-  }
-
-  // MARK: - What its user does
-
-  func act(_ random: inout SeededRandom) -> String {
-    defer { perform() }
-    switch random.below(12) {
-    case 0:
-      guard let folder = model.entity(named: "Folder").flatMap({ context.insert($0) }) else { return "" }
-      folder["name"] = .string("f\(random.below(12))")
-      return save(&random, "insert folder")
-    case 1...4:
-      guard let folder = random.pick(objects("Folder")) ?? nil else { return "no folder" }
-      guard let item = model.entity(named: "Item").flatMap({ context.insert($0) }) else { return "" }
-      item["folder"] = .object(folder.id)
-      item["kind"] = .string(random.pick(["red", "green", "blue"]) ?? "red")
-      item["size"] = .integer(Int64(random.below(10)))
-      item["text"] = .string(random.pick(["a", "b c", "", "a b"]) ?? "")
-      return save(&random, "insert item")
-    case 5...7:
-      guard let item = random.pick(objects("Item")) else { return "no item" }
-      if random.chance(50) { item["size"] = .integer(Int64(random.below(100)) - 2) }
-      if random.chance(40) { item["kind"] = .string(random.pick(["red", "green", "blue"]) ?? "red") }
-      // Everyone likes to write in the oldest one.
-      if let page = random.chance(60) ? objects("Item").first : item {
-        for _ in 0..<random.below(4) {
-          if case .string(let text) = page["text"] { page["text"] = .string(typed.edit(text, &random)) }
-        }
-      }
-      if random.chance(20), let folder = random.pick(objects("Folder")) { item["folder"] = .object(folder.id) }
-      return random.chance(70) ? save(&random, "update item") : "edit without saving"
-    case 8:
-      guard let label = model.entity(named: "Label").flatMap({ context.insert($0) }) else { return "" }
-      label["name"] = .string("l\(random.below(20))")
-      if let item = random.pick(objects("Item")), let labels = item.entity.property(named: "labels") {
-        item.add(label, to: labels.number)
-      }
-      return save(&random, "label", policy: .objectTrump)
-    case 9:
-      guard let object = random.pick(objects(random.chance(85) ? "Item" : "Folder")) else { return "nothing to delete" }
-      context.delete(object)
-      return save(&random, "delete")
-    case 10:
-      context.rollback()
-      return "rollback"
-    default:
-      if random.chance(50) { follow(&random) } else { unfollow(&random) }
-      return "follow"
-    }
-  }
-
-  private func save(_ random: inout SeededRandom, _ what: String, policy: MergePolicy? = nil) -> String {
-    let policy = policy ?? random.pick(MergePolicy.allCases) ?? .error
-    guard let id = context.save(policy: policy) else { return what + " (nothing)" }
-    return "\(what), transaction \(id.sequence), \(policy)"
-  }
-
-  private func objects(_ name: String) -> [ManagedObject] {
-    queries.filter { $0.entity.name == name }.flatMap { context.result(of: $0.id) }
-      .filter { !$0.isDeleted }.sorted { $0.id < $1.id }
   }
 }

@@ -1,40 +1,88 @@
 import GraphModel
 
-/// The model that simulations run on: small, with one of each thing that can go wrong.
+/// The model that simulations run on: small, with one of each thing that can go wrong. A folder's items stand in an order,
+/// and so do an item's labels; items and tasks have an abstract root, whose objects hang below each other in any way,
+/// cycles too; each of the four delete rules stands somewhere.
 enum SimulationModel {
   static func load() throws -> Model { try Model(parsing: source.utf8) }
 
   static let source = """
     {"format": 1, "name": "Simulation", "version": 1,
      "enumerations": [{"name": "Kind", "cases": ["red", "green", "blue"]}],
+     "composites": [
+       {"name": "Place", "attributes": [
+         {"name": "row", "type": "integer", "minimum": -9},
+         {"name": "column", "type": "string", "maximumLength": 3}]}],
      "entities": [
        {"name": "Folder",
-        "attributes": [{"name": "name", "type": "string"}],
+        "attributes": [
+          {"name": "name", "type": "string"},
+          {"name": "caption", "type": "string", "derived": "uppercase(name)"},
+          {"name": "itemCount", "type": "integer", "derived": "items.@count", "indexed": true}],
         "relationships": [
-          {"name": "items", "destination": "Item", "inverse": "folder", "toMany": true, "deleteRule": "cascade"}],
+          {"name": "items", "destination": "Item", "inverse": "folder", "toMany": true, "deleteRule": "cascade",
+            "ordered": true}],
         "unique": [["name"]]},
-       {"name": "Item",
+       {"name": "Thing", "abstract": true,
+        "attributes": [
+          {"name": "number", "type": "integer", "assigned": "sequence"},
+          {"name": "updated", "type": "date", "assigned": "updated"},
+          {"name": "memo", "type": "string", "optional": true},
+          {"name": "remark", "type": "text", "optional": true},
+          {"name": "place", "type": "composite", "composite": "Place", "optional": true},
+          {"name": "childCount", "type": "integer", "derived": "children.@count"}],
+        "relationships": [
+          {"name": "parent", "destination": "Thing", "inverse": "children"},
+          {"name": "children", "destination": "Thing", "inverse": "parent", "toMany": true, "deleteRule": "deny"}],
+        "unique": [["number"]],
+        "rules": [
+          {"name": "rowsHaveColumns", "predicate": "place.row == NULL OR place.column != NULL",
+            "message": "a row goes with a column"}]},
+       {"name": "Item", "parent": "Thing",
         "attributes": [
           {"name": "text", "type": "text", "default": "", "fullText": true},
           {"name": "kind", "type": "enumeration", "enumeration": "Kind", "default": "red"},
           {"name": "size", "type": "integer", "default": 0, "minimum": -5, "maximum": 90},
-          {"name": "number", "type": "integer", "assigned": "sequence"},
-          {"name": "updated", "type": "date", "assigned": "updated"}],
+          {"name": "weight", "type": "integer", "derived": "size * 3 + 1"},
+          {"name": "heading", "type": "string", "derived": "lowercase(memo)", "optional": true, "indexed": true},
+          {"name": "labelCount", "type": "integer", "derived": "labels.@count"}],
         "relationships": [
           {"name": "folder", "destination": "Folder", "inverse": "items", "optional": false},
-          {"name": "labels", "destination": "Label", "inverse": "items", "toMany": true}],
-        "unique": [["number"]]},
+          {"name": "labels", "destination": "Label", "inverse": "items", "toMany": true, "ordered": true,
+            "maximumCount": 6},
+          {"name": "cover", "destination": "Label", "inverse": "coverOf"},
+          {"name": "tasks", "destination": "Task", "inverse": "about", "toMany": true, "deleteRule": "noAction"}]},
+       {"name": "Task", "parent": "Thing",
+        "attributes": [
+          {"name": "code", "type": "string", "optional": true, "pattern": "[A-C]{1,2}-[0-9]+"},
+          {"name": "starts", "type": "integer", "optional": true},
+          {"name": "due", "type": "integer", "optional": true}],
+        "relationships": [{"name": "about", "destination": "Item", "inverse": "tasks"}],
+        "unique": [["about", "code"]],
+        "rules": [{"name": "endsAfterItStarts", "predicate": "starts == NULL OR due == NULL OR starts <= due"}]},
        {"name": "Label",
-        "attributes": [{"name": "name", "type": "string"}],
-        "relationships": [{"name": "items", "destination": "Item", "inverse": "labels", "toMany": true}],
+        "attributes": [
+          {"name": "name", "type": "string"},
+          {"name": "use", "type": "integer", "derived": "items.@count"}],
+        "relationships": [
+          {"name": "items", "destination": "Item", "inverse": "labels", "toMany": true},
+          {"name": "coverOf", "destination": "Item", "inverse": "cover"}],
         "unique": [["name"]]}]}
     """
 
   /// What clients follow.
-  static let queries: [(entity: String, predicate: String)] = [
+  static let queries: [(entity: String, predicate: String)] = ownProperties + paths + derived
+
+  private static let ownProperties = [
     ("Item", ""), ("Item", "kind == \"red\""), ("Item", "size > 4"), ("Item", "size BETWEEN {2, 6}"),
     ("Item", "kind IN {\"green\", \"blue\"} AND size < 8"), ("Item", "NOT (kind == \"red\")"),
     ("Item", "text CONTAINS \"a\""), ("Folder", ""), ("Label", "name BEGINSWITH \"l1\""), ("Item", "text SEARCH \"b\""),
+    ("Thing", ""), ("Task", ""), ("Label", ""), ("Thing", "place.row < 3"), ("Thing", "place.column == \"b\""),
+    ("Thing", "remark CONTAINS \"a\""), ("Thing", "remark == NULL"), ("Task", "code MATCHES \"A+-[0-9]\""),
+    ("Task", "starts <= 4 AND due > 2"), ("Thing", "length(memo) > 2"),
+  ]
+
+  private static let paths = [
     ("Item", "folder.name == \"f1\""), ("Item", "folder.name BEGINSWITH \"f\" AND size > 3"),
     ("Item", "labels.@count > 0"),
     ("Item", "ANY labels.name IN {\"l1\", \"l2\", \"l3\"}"), ("Item", "NONE labels.name == \"l4\""),
@@ -43,5 +91,18 @@ enum SimulationModel {
     ("Folder", "SUBQUERY(items, $i, $i.size > 3 AND ANY $i.labels.name != NULL).@count > 0"),
     ("Label", "ANY items.folder.name == \"f2\""), ("Label", "items.@max.size > 20"),
     ("Item", "folder.items.@count < 4"),
+    ("Thing", "parent.place.column == \"b\""), ("Thing", "parent.parent != NULL"),
+    ("Thing", "parent.parent.memo == NULL"),
+    ("Thing", "SUBQUERY(children, $c, $c.place.row > 1).@count > 0"), ("Item", "ALL tasks.due > 2"),
+    ("Label", "coverOf.size > 2"), ("Task", "about.folder.name == \"f1\""),
+  ]
+
+  /// Over what the rules alone set: a commit changes it without naming it.
+  private static let derived = [
+    ("Folder", "itemCount > 3"), ("Folder", "caption BEGINSWITH \"F1\""), ("Item", "weight BETWEEN {4, 13}"),
+    ("Item", "heading == NULL"), ("Item", "labelCount > 1"), ("Thing", "childCount > 0"), ("Label", "use > 1"),
+    ("Item", "folder.order > 0"), ("Item", "folder.itemCount > 4"), ("Item", "cover.use > 0"),
+    ("Item", "labels.@max.use > 1"), ("Task", "about.weight > 10"), ("Folder", "items.@min.folder.order < 0"),
+    ("Thing", "ANY children.childCount > 0"),
   ]
 }

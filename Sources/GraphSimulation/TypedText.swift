@@ -75,13 +75,15 @@ struct TypedText {
   // MARK: - The promises
 
   /// The first promise that a commit broke; `clients` by the first half of their replicas' ids, less one.
-  static func failure(in records: [CommitRecord], of clients: [TypedText], text: Property) -> String? {
+  static func failure(
+    in records: [CommitRecord], of clients: [TypedText], text: Property, in entity: Entity
+  ) -> String? {
     /// What the texts of a transaction's objects had afterwards; nil for an object that it deleted.
     var left = [TransactionID: [ObjectID: Set<Unicode.Scalar>?]]()
     for record in records {
       let number = Int(record.transaction.replica.high) - 1
       guard clients.indices.contains(number) else { continue }
-      for change in record.changes {
+      for change in record.changes where entity.family.contains(change.id.entity) {
         guard let after = change.after?[text].stringValue else {
           left[record.transaction, default: [:]][change.id] = .some(nil)
           continue

@@ -62,7 +62,7 @@ extension SQLiteStore {
         if batch.count > 1 { try connection.run(Self.save) }
         results.append(
           try writer.perform(
-            request, now: now, related: related, forgetful: plantedBug == .forgottenTransactionID))
+            request, now: now, related: related, bug: plantedBug))
         if batch.count > 1 { try connection.run(Self.release) }
       }
       if case .batch? = batch.first, case .refused? = results.first?.outcome {

@@ -87,6 +87,10 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     case replyBeforeCommit
     /// A transaction's id is not looked up.
     case forgottenTransactionID
+    /// Members of an ordered relationship that make room for others stay where they are.
+    case unspreadPlaces
+    /// An object in which nothing but a count changes is not written.
+    case lostCounts
   }
 
   // MARK: - Opening

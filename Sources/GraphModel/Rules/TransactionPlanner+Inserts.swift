@@ -107,7 +107,7 @@ extension TransactionPlanner {
     let said = Set(change.edits.map(\.property))
     return zip(entity.storedProperties, entity.initialValues).compactMap { property, value in
       guard !said.contains(property.number), property.attribute?.assignment == nil,
-        property.relationship?.isToMany != true
+        property.attribute?.isDerived != true, property.relationship?.isToMany != true
       else { return nil }
       return Edit(property.number, .set(value))
     }

@@ -63,25 +63,25 @@ final class StoreWriter {
   // MARK: - One request
 
   /// Commits one request inside the transaction that is open. Nothing has been written when it is refused.
-  /// - Parameter forgetful: test only; a transaction that was committed before is not recognized.
+  /// - Parameter bug: test only.
   /// - Parameter related: live queries of which the record is to say what becomes of them.
   func perform(
-    _ request: WriteRequest, now: Timestamp, related: RelatedQueries, forgetful: Bool = false
+    _ request: WriteRequest, now: Timestamp, related: RelatedQueries, bug: SQLiteStore.PlantedBug? = nil
   ) throws -> WriteResult {
-    if !forgetful, let outcome = try earlierOutcome(of: request.id) {
+    if bug != .forgottenTransactionID, let outcome = try earlierOutcome(of: request.id) {
       return WriteResult(outcome: outcome, record: nil)
     }
     let time = max(now, lastTime)
     do {
       switch request {
       case .transaction(let transaction, let author):
-        return try commit(Work(transaction: transaction, author: author), time: time, related: related)
+        return try commit(Work(transaction: transaction, author: author), time: time, related: related, bug: bug)
       case .undo(let request, let author):
         let undo = try UndoPlanner(history: history).plan(request, author: author)
         let work = Work(
           transaction: undo.transaction, author: author, undoes: undo.undoes, redoes: undo.redoes,
           skipped: undo.skipped)
-        return try commit(work, time: time, related: related)
+        return try commit(work, time: time, related: related, bug: bug)
       case .batch(let run):
         let batch = BatchWriter(self, run, time: time)
         return try batch.commit(related: related)
@@ -92,16 +92,32 @@ final class StoreWriter {
   }
 
   /// Plans and writes a transaction as a whole.
-  func commit(_ work: Work, time: Timestamp, related: RelatedQueries) throws -> WriteResult {
+  func commit(
+    _ work: Work, time: Timestamp, related: RelatedQueries, bug: SQLiteStore.PlantedBug? = nil
+  ) throws -> WriteResult {
     var ids = newIDs(time: time)
-    let plan = try TransactionPlanner.plan(
+    var plan = try TransactionPlanner.plan(
       work.transaction, reader: PlanReader(writer: self), revision: revision + 1, now: time,
       isUndo: work.undoes != nil
     ) { ids.next($0) }
+    if let bug { plant(bug, in: &plan) }
     var result = try write(plan, work, time: time)
     lastIDHigh = ids.high
     if !related.isEmpty { result.record?.related = try effects(of: plan.changes, on: related) }
     return result
+  }
+
+  private func plant(_ bug: SQLiteStore.PlantedBug, in plan: inout TransactionPlan) {
+    plan.changes.removeAll { change in
+      change.kind == .updated && !change.edits.isEmpty
+        && change.edits.allSatisfy { edit in
+          switch bug {
+          case .unspreadPlaces: change.spacing.contains(edit.property)
+          case .lostCounts: layout.model.property(edit.property)?.attribute?.derivation?.counted != nil
+          default: false
+          }
+        }
+    }
   }
 
   /// Read on the writer's own connection, behind the writes: what the commit left is what is there.

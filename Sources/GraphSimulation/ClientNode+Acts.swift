@@ -1,0 +1,264 @@
+import GraphModel
+import GraphReplica
+
+/// What a simulated user does, a whole act at a time: edits of one kind, mostly saved at once. Some acts break a rule now
+/// and then, so that refusals, and edits that come back with them, are met as well.
+extension ClientNode {
+  /// - Returns: what was done, for the trace.
+  func act(_ random: inout SeededRandom) -> String {
+    defer { perform() }
+    if wasRefused, random.chance(60) {
+      rollback()
+      return "rollback after a refusal"
+    }
+    switch random.below(32) {
+    case 0...1: return insertFolder(&random)
+    case 2...5: return insertItem(&random)
+    case 6...12: return updateItem(&random)
+    case 13: return label(&random)
+    case 14...15: return delete(&random)
+    case 16:
+      rollback()
+      return "rollback"
+    case 17...18: return placeItems(&random)
+    case 19: return replaceItems(&random)
+    case 20...21: return arrangeLabels(&random)
+    case 22...23: return describe(&random)
+    case 24...25: return hang(&random)
+    case 26...27: return work(&random)
+    case 28: return cover(&random)
+    // What takes saved changes back, undo and redo, belongs here: an act like any other.
+    default:
+      if random.chance(50) { follow(&random) } else { unfollow(&random) }
+      return "follow"
+    }
+  }
+
+  /// The first client makes what everyone works on.
+  func populate(_ random: inout SeededRandom) {
+    for name in 0..<3 { insert("Folder")?["name"] = .string("f\(name)") }
+    let folders = context.insertedObjects
+    for _ in 0..<12 {
+      let item = insert("Item")
+      item?["folder"] = (random.pick(folders)?.id).map(Value.object) ?? .null
+      item?["kind"] = .string(random.pick(["red", "green", "blue"]) ?? "red")
+      item?["size"] = .integer(Int64(random.below(10)))
+    }
+    for name in 0..<3 { insert("Label")?["name"] = .string("l\(name)") }
+    _ = save(&random, "populate", policy: .error)
+    perform()
+  }
+
+  // MARK: - Folders and items
+
+  private func insertFolder(_ random: inout SeededRandom) -> String {
+    guard let folder = insert("Folder") else { return "" }
+    folder["name"] = .string("f\(random.below(12))")
+    return save(&random, "insert folder")
+  }
+
+  private func insertItem(_ random: inout SeededRandom) -> String {
+    guard let folder = random.pick(objects("Folder")) else { return "no folder" }
+    guard let item = insert("Item") else { return "" }
+    item["folder"] = .object(folder.id)
+    item["kind"] = .string(random.pick(["red", "green", "blue"]) ?? "red")
+    item["size"] = .integer(Int64(random.below(10)))
+    item["text"] = .string(random.pick(["a", "b c", "", "a b"]) ?? "")
+    if random.chance(30) { item["memo"] = .string(random.pick(["A b", "É", "", "x"]) ?? "") }
+    if random.chance(40) {
+      let others = members(of: folder, "items").filter { $0.id != item.id }
+      place(item, in: folder, "items", after: random.chance(30) ? nil : random.pick(others))
+    }
+    return save(&random, "insert item")
+  }
+
+  private func updateItem(_ random: inout SeededRandom) -> String {
+    guard let item = random.pick(objects("Item")) else { return "no item" }
+    if random.chance(50) { set(item, "size", .integer(Int64(random.below(100)) - 2)) }
+    if random.chance(40) { set(item, "kind", .string(random.pick(["red", "green", "blue"]) ?? "red")) }
+    // Everyone likes to write in the oldest one.
+    if let page = random.chance(60) ? objects("Item").first : item {
+      for _ in 0..<random.below(4) {
+        if case .string(let text) = page["text"] { page["text"] = .string(typed.edit(text, &random)) }
+      }
+    }
+    if random.chance(20), let folder = random.pick(objects("Folder")) { item["folder"] = .object(folder.id) }
+    if random.chance(70) { return save(&random, "update item") }
+    return "edit without saving"
+  }
+
+  /// Everyone likes to put things behind the first item of the oldest folder: there the room runs out.
+  private func placeItems(_ random: inout SeededRandom) -> String {
+    let folders = objects("Folder")
+    guard let folder = random.chance(80) ? folders.first : random.pick(folders) else { return "no folder" }
+    let items = members(of: folder, "items")
+    let anchor = random.chance(75) ? items.first : random.chance(20) ? nil : random.pick(items)
+    for _ in 0..<(1 + random.below(8)) {
+      let guest = random.chance(20) ? random.pick(objects("Item")) : nil
+      guard let item = guest ?? random.pick(items), item.id != anchor?.id else { continue }
+      place(item, in: folder, "items", after: anchor)
+    }
+    return random.chance(85) ? save(&random, "place items") : "place items without saving"
+  }
+
+  /// The whole list is said anew, with one more or one less.
+  private func replaceItems(_ random: inout SeededRandom) -> String {
+    guard let folder = random.pick(objects("Folder")) else { return "no folder" }
+    var items = members(of: folder, "items").map(\.id)
+    if random.chance(40), let guest = random.pick(objects("Item")), !items.contains(guest.id) { items.append(guest.id) }
+    // An item without a folder is refused: the commit goes through only when somebody else has taken it.
+    if random.chance(10), !items.isEmpty { items.remove(at: random.below(items.count)) }
+    items.shuffle(using: &random)
+    folder["items"] = .objects(items)
+    return save(&random, "replace items")
+  }
+
+  // MARK: - Labels
+
+  private func label(_ random: inout SeededRandom) -> String {
+    guard let label = insert("Label") else { return "" }
+    label["name"] = .string("l\(random.below(20))")
+    if let item = random.pick(objects("Item")), let labels = item.entity.property(named: "labels") {
+      item.add(label, to: labels.number)
+    }
+    return save(&random, "label", policy: .objectTrump)
+  }
+
+  private func arrangeLabels(_ random: inout SeededRandom) -> String {
+    let items = objects("Item")
+    guard let item = random.chance(50) ? items.first : random.pick(items) else { return "no item" }
+    let labels = members(of: item, "labels")
+    switch random.below(4) {
+    case 0:
+      if let label = random.pick(labels), let property = item.entity.property(named: "labels") {
+        item.remove(label, from: property.number)
+      }
+    case 1: item["labels"] = .objects(Array(labels.map(\.id).shuffled(using: &random).prefix(5)))
+    default:
+      guard let label = random.pick(objects("Label")) else { return "no label" }
+      let others = labels.filter { $0.id != label.id }
+      place(label, in: item, "labels", after: random.chance(30) ? nil : random.pick(others))
+    }
+    return save(&random, "arrange labels")
+  }
+
+  /// One label is the cover of one item: taking it takes it from whoever had it.
+  private func cover(_ random: inout SeededRandom) -> String {
+    guard let item = random.pick(objects("Item")), let label = random.pick(objects("Label")) else { return "no label" }
+    switch random.below(3) {
+    case 0: item["cover"] = .null
+    case 1: item["cover"] = .object(label.id)
+    default: label["coverOf"] = .object(item.id)
+    }
+    return save(&random, "cover")
+  }
+
+  // MARK: - Things
+
+  /// What both heirs inherit: texts that may be null, a composite, and a rule over its members.
+  private func describe(_ random: inout SeededRandom) -> String {
+    guard let thing = random.pick(objects("Thing")) else { return "no thing" }
+    if random.chance(40) {
+      set(thing, "memo", random.pick([.null, .string("A b"), .string("É"), .string("")]) ?? .null)
+    }
+    if random.chance(50) {
+      let words = thing["remark"].stringValue ?? ""
+      let more = random.pick(["a", " b", "漢", "a"]) ?? ""
+      thing["remark"] = random.chance(25) ? .null : .string(random.chance(50) ? more + words.prefix(20) : words + more)
+    }
+    if random.chance(60) {
+      set(thing, "place.row", random.chance(20) ? .null : .integer(Int64(random.below(6))))
+      // Sometimes it breaks the rule, and sometimes it leaves the column to somebody else.
+      if random.chance(80) {
+        set(thing, "place.column", random.chance(15) ? .null : .string(random.pick(["a", "b", "c"]) ?? "a"))
+      }
+    }
+    if random.chance(75) { return save(&random, "describe") }
+    return "describe without saving"
+  }
+
+  private func hang(_ random: inout SeededRandom) -> String {
+    guard let thing = random.pick(objects("Thing")) else { return "no thing" }
+    if random.chance(45) {
+      thing["parent"] = .null
+    } else if random.chance(30), let children = thing.entity.property(named: "children") {
+      for _ in 0..<2 { if let child = random.pick(objects("Thing")) { thing.add(child, to: children.number) } }
+    } else if let parent = random.pick(objects("Thing")) {
+      // Itself as well: a cycle of one.
+      thing["parent"] = .object(parent.id)
+    }
+    return save(&random, "hang")
+  }
+
+  private func work(_ random: inout SeededRandom) -> String {
+    let isNew = random.chance(60)
+    guard let task = isNew ? insert("Task") : random.pick(objects("Task")) else { return "no task" }
+    if isNew || random.chance(50) {
+      task["code"] = random.pick([.null, .string("A-1"), .string("AB-2"), .string("C-3"), .string("AA-7")]) ?? .null
+      if random.chance(10) { task["code"] = .string(random.pick(["a-1", "A-", "ABC-1", "A-1\n"]) ?? "") }
+    }
+    if isNew || random.chance(60) { task["starts"] = random.chance(30) ? .null : .integer(Int64(random.below(8))) }
+    if isNew || random.chance(60) { task["due"] = random.chance(30) ? .null : .integer(Int64(2 + random.below(8))) }
+    if random.chance(40) {
+      task["about"] = random.chance(30) ? .null : (random.pick(objects("Item"))?.id).map(Value.object) ?? .null
+    }
+    return save(&random, "work")
+  }
+
+  /// Now and then several at once: what denies one delete may go along in the same transaction.
+  private func delete(_ random: inout SeededRandom) -> String {
+    let name = random.pick(["Item", "Item", "Item", "Item", "Task", "Task", "Folder", "Label"]) ?? "Item"
+    guard let object = random.pick(objects(name)) else { return "nothing to delete" }
+    if object.entity.property(named: "children") != nil, random.chance(40) {
+      for child in members(of: object, "children") { context.delete(child) }
+    }
+    context.delete(object)
+    return save(&random, "delete")
+  }
+
+  // MARK: - Words for the above
+
+  private func insert(_ name: String) -> ManagedObject? { model.entity(named: name).flatMap { context.insert($0) } }
+
+  private func place(
+    _ object: ManagedObject, in owner: ManagedObject, _ name: String, after anchor: ManagedObject?
+  ) {
+    guard let property = owner.entity.property(named: name) else { return }
+    owner.insert(object, into: property.number, after: anchor)
+  }
+
+  func members(of object: ManagedObject, _ name: String) -> [ManagedObject] {
+    guard let property = object.entity.property(named: name) else { return [] }
+    return object.objects(property.number, ManagedObject.self).filter { !$0.isDeleted }
+  }
+
+  private func save(_ random: inout SeededRandom, _ what: String, policy: MergePolicy? = nil) -> String {
+    let policy = policy ?? random.pick(MergePolicy.allCases) ?? .error
+    guard let id = context.save(policy: policy) else { return what + " (nothing)" }
+    kept = []
+    return "\(what), transaction \(id.sequence), \(policy)"
+  }
+
+  private func rollback() {
+    context.rollback()
+    (kept, wasRefused) = ([], false)
+  }
+
+  /// Sets an attribute, which has to stay so until the next save: whatever comes from others goes in under it.
+  private func set(_ object: ManagedObject, _ name: String, _ value: Value) {
+    object[name] = value
+    kept.removeAll { $0.object === object && $0.property == name }
+    kept.append((object, name, value))
+  }
+
+  /// The objects of an entity and its heirs in what this client follows, each once.
+  private func objects(_ name: String) -> [ManagedObject] {
+    guard let wanted = model.entity(named: name) else { return [] }
+    var found = [ManagedObject]()
+    for query in queries where query.entity.isKind(of: wanted) || wanted.isKind(of: query.entity) {
+      found += context.result(of: query.id).filter { !$0.isDeleted && $0.entity.isKind(of: wanted) }
+    }
+    found.sort { $0.id < $1.id }
+    return found.indices.filter { $0 == 0 || found[$0].id != found[$0 - 1].id }.map { found[$0] }
+  }
+}
