@@ -27,7 +27,7 @@ extension ClientNode {
     case 24...25: return hang(&random)
     case 26...27: return work(&random)
     case 28: return cover(&random)
-    // What takes saved changes back, undo and redo, belongs here: an act like any other.
+    case 29: return undo(&random)
     default:
       if random.chance(50) { follow(&random) } else { unfollow(&random) }
       return "follow"
@@ -214,6 +214,15 @@ extension ClientNode {
     }
     context.delete(object)
     return save(&random, "delete")
+  }
+
+  /// The user's own last step, of this life or an earlier one, whatever others have built on it since.
+  private func undo(_ random: inout SeededRandom) -> String {
+    lastUndo += 1
+    let request = UndoRequest(
+      TransactionID(replica: context.replica.id, sequence: lastUndo), redo: random.chance(35))
+    context.undo(request)
+    return "\(request.redo ? "redo" : "undo"), transaction \(lastUndo)"
   }
 
   // MARK: - Words for the above

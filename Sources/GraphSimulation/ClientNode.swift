@@ -28,6 +28,8 @@ final class ClientNode {
   var wasRefused = false
   /// Attributes that were set and not saved since, with what they were set to.
   var kept = [(object: ManagedObject, property: String, value: Value)]()
+  /// Of undo and redo; saves count from 1.
+  var lastUndo: UInt64 = 1 << 32
   /// What its user types, over all its lives.
   var typed: TypedText
   /// What its user puts in order, over all its lives.

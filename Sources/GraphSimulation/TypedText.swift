@@ -8,7 +8,8 @@ import GraphModel
 ///   nothing goes by a splice at a wrong place;
 /// - no text has a character twice.
 ///
-/// A transaction that replaces texts whole is exempt from the second: one that says `set`, or an overwrite.
+/// A transaction that replaces texts whole is exempt from the second: one that says `set`, or an overwrite. So are undo and
+/// redo, which take back what was typed.
 struct TypedText {
   /// The two private planes have room for 64 clients with so many keys each; then a user types no more of them.
   private static let keysEach: UInt32 = 0x7FF
@@ -92,7 +93,8 @@ struct TypedText {
         let there = Set(keys)
         guard there.count == keys.count else { return "revision \(record.revision) has a key twice in \(change.id)" }
         left[record.transaction, default: [:]][change.id] = there
-        guard let before = change.before?[text].stringValue, !clients[number].replacing.contains(record.transaction)
+        guard let before = change.before?[text].stringValue, record.undoes == nil, record.redoes == nil,
+          !clients[number].replacing.contains(record.transaction)
         else { continue }
         for key in before.unicodeScalars where isKey(key) && !there.contains(key) {
           guard clients[number].deleted.contains(key) else {

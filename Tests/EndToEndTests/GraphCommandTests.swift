@@ -11,7 +11,7 @@ import Testing
     let model = try company.run("entities", "--json").json()
     #expect(model["name"] == .string("Company"))
     let names = model["entities"]?.arrayValue?.map { $0["name"] }
-    #expect(names == ["Party", "Person", "Contractor", "Client", "Department", "Project"].map(JSON.string))
+    #expect(names == ["Party", "Person", "Contractor", "Client", "Department", "Project", "Step"].map(JSON.string))
     #expect(model["entities"]?[0]?["abstract"] == .bool(true))
     let person = try company.run("entities", "Person", "--json").json()
     #expect(person["parent"] == .string("Party"))

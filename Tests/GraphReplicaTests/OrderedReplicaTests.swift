@@ -124,6 +124,24 @@ import Testing
     #expect(script.order == [0, 3, 1, 2] && !script.parent.hasChanges && step.id == permanent)
   }
 
+  @Test func aPlaceBehindOneThatJoinsInTheSameSaveIsSaidAfterTheJoining() throws {
+    let script = try Script("Project", "steps", members: 2, order: [10, 20])
+    let (anchor, step) = (try script.make("Step"), try script.make("Step"))
+    anchor["project"] = .object(script.parent.id)
+    script.parent.insert(step, into: script.property, after: anchor)
+    script.parent.insert(script.members[0], into: script.property, after: anchor)
+    #expect(script.order == [1, 2, 0, 3])
+    let changes = script.save()
+    let joining = try #require(changes.firstIndex { $0.id == anchor.id })
+    let placing = try #require(changes.firstIndex { $0.id == script.parent.id })
+    #expect(joining < placing, "a project comes before its steps by its id")
+    #expect(
+      script.places(changes) == [
+        .place([step.id], after: anchor.id), .place([script.members[0].id], after: anchor.id),
+      ])
+    #expect(script.order == [1, 2, 0, 3])
+  }
+
   @Test func aMoveHereAndAnInsertOfAnotherAreBothSeen() throws {
     let script = try Script("Project", "steps", members: 3, order: [10, 20, 30])
     script.parent.move(script.members[2], in: script.property, after: script.members[0])

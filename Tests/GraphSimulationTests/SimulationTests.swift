@@ -28,7 +28,8 @@ private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) 
     #expect(caught != nil, "\(bug) goes unnoticed in 300 seeds")
   }
 
-  // What simulations found, by its seed. Each failed before its mend.
+  // What simulations found, by its seed. Each failed before its mend, under the generator of its day; one that grows gives
+  // a seed another run.
 
   @Test func aQueryThatLoadsAgainDoesNotMakeTheOthersSkip() {
     #expect(throws: Never.self) { try simulate(seed: 93) }

@@ -113,6 +113,31 @@ import Testing
     #expect(try headcount(store, department) == .integer(0))
   }
 
+  @Test func anInsertThatBecomesAnObjectWithDerivedAttributesSetsNoneOfThem() throws {
+    let model = try Model(
+      parsing: """
+        {"format": 1, "name": "Tags", "version": 1, "entities": [
+          {"name": "Tag", "attributes": [
+            {"name": "name", "type": "string"}, {"name": "weight", "type": "integer", "default": 1},
+            {"name": "key", "type": "string", "derived": "lowercase(name)"},
+            {"name": "uses", "type": "integer", "derived": "things.@count"}],
+           "relationships": [{"name": "things", "destination": "Thing", "inverse": "tag", "toMany": true}],
+           "unique": [["name"]]},
+          {"name": "Thing", "relationships": [{"name": "tag", "destination": "Tag", "inverse": "things"}]}]}
+        """.utf8)
+    let store = try TestStore(model)
+    let tag = try store.insert("Tag", ["name": .string("Red"), "weight": .integer(7)])
+    _ = try store.insert("Thing", ["tag": .object(tag)])
+    for policy in MergePolicy.allCases where policy != .error {
+      let again = try store.must([store.insertion("Tag", ["name": .string("Red")])], policy: policy)
+      #expect(again == [tag], "\(policy)")
+      #expect(try store.value(tag, "Tag.uses") == .integer(1) && store.value(tag, "Tag.key") == .string("red"))
+      // An overwrite decides the object whole, with an insert's defaults.
+      if policy == .overwrite { #expect(try store.value(tag, "Tag.weight") == .integer(1)) }
+    }
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
   @Test func aCountStandsInNobodysWay() throws {
     let store = try TestStore(try Fixtures.workplace())
     let department = try store.insert("Department")
