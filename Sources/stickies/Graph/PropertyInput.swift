@@ -180,9 +180,14 @@ extension PropertyInput {
     case .reference(let name?): return Edit(property.number, .set(.object(try resolve(name))))
     case .reference(nil): return Edit(property.number, .set(.null))
     case .members(let names):
-      var ids = Set<ObjectID>()
-      for name in names { ids.insert(try resolve(name)) }
-      return Edit(property.number, .set(.objects(ids.sorted())))
+      var (ids, known) = ([ObjectID](), Set<ObjectID>())
+      for name in names {
+        let id = try resolve(name)
+        if known.insert(id).inserted { ids.append(id) }
+      }
+      // In the order in which they were named, where that means something.
+      let isOrdered = property.relationship?.isOrdered == true
+      return Edit(property.number, .set(.objects(isOrdered ? ids : ids.sorted())))
     }
   }
 

@@ -36,12 +36,14 @@ extension Shell {
     return images
   }
 
-  /// The members of a to-many that is stored at its other end: asked for by the inverse, a thousand owners at a time.
+  /// The members of a to-many that is stored at its other end: asked for by the inverse, a thousand owners at a time. In
+  /// their order where it is ordered.
   func members(of property: Property, owners: [ObjectID]) async throws -> [ObjectID: [ObjectID]] {
     guard let relationship = property.relationship, let inverse = model.property(relationship.inverse),
       let entity = model.entity(relationship.destination)
     else { return [:] }
-    var members = [ObjectID: [ObjectID]]()
+    let position = relationship.position.flatMap { model.property($0) }
+    var members = [ObjectID: [MemberPlace]]()
     for start in stride(from: 0, to: owners.count, by: Self.idsInOneRequest) {
       let part = Array(owners[start..<min(start + Self.idsInOneRequest, owners.count)])
       let predicate: GraphPredicate
@@ -54,13 +56,15 @@ extension Shell {
       let asked = Set(part)
       for try await chunk in client.images(of: entity, where: predicate) {
         for image in chunk {
+          var place = MemberPlace(position: 0, id: image.id)
+          if let position, case .integer(let number) = image[position] { place.position = number }
           for owner in image[inverse].objectIDs where asked.contains(owner) {
-            members[owner, default: []].append(image.id)
+            members[owner, default: []].append(place)
           }
         }
       }
     }
-    return members.mapValues { $0.sorted() }
+    return members.mapValues { $0.sorted().map(\.id) }
   }
 
   static let idsInOneRequest = 1_000

@@ -1,0 +1,105 @@
+import GraphModel
+import GraphStore
+import GraphTesting
+import Testing
+
+/// Unique keys that meet, leave and change hands inside one transaction: what counts is how it ends, and SQL's own
+/// constraints, which are looked at row by row, never hear of it.
+@Suite struct UniqueKeysTests {
+  private func tag(_ store: TestStore, _ name: String) throws -> Change {
+    try store.insertion("Tag", ["name": .string(name)])
+  }
+
+  private func rename(_ store: TestStore, _ id: ObjectID, _ name: String) throws -> Change {
+    try store.update(id, "Tag.name", .string(name))
+  }
+
+  private func names(_ store: TestStore, _ ids: [ObjectID]) throws -> [String?] {
+    try ids.map { try store.value($0, "Tag.name").stringValue }
+  }
+
+  @Test func twoInsertsOfOneKeyAreRefusedOrBecomeOne() throws {
+    let store = try TestStore(try Fixtures.stickies())
+    let refusal = try #require(try store.refusal([tag(store, "a"), tag(store, "b"), tag(store, "a")]))
+    #expect(refusal.code == .unique)
+    #expect(refusal.violations.map(\.rule) == ["unique", "unique"], "each is told of the other")
+    #expect(try store.all("Tag").isEmpty && store.store.head.revision == 0)
+    for policy in MergePolicy.allCases where policy != .error {
+      let ids = try store.must([tag(store, "\(policy)"), tag(store, "other"), tag(store, "\(policy)")], policy: policy)
+      #expect(ids[0] == ids[2] && ids[0] != ids[1])
+      try store.must([Change(.delete, ids[1])])
+    }
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
+  @Test func aThousandKeysShiftByOneAndBackAgain() throws {
+    let store = try TestStore(try Fixtures.stickies())
+    let count = 1_000
+    let ids = try store.must((0..<count).map { try tag(store, "t\($0)") })
+    // Each takes the key of the next one, which still has it; the last one's is new.
+    try store.must(try ids.enumerated().map { try rename(store, $1, "t\($0 + 1)") })
+    #expect(try names(store, ids) == (1...count).map { "t\($0)" })
+    // And in the other order, all around: the last takes the first one's.
+    try store.must(try ids.enumerated().reversed().map { try rename(store, $1, "t\(($0 + 1) % count + 1)") })
+    #expect(try names(store, ids) == (1...count).map { "t\($0 % count + 1)" })
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
+  @Test func aShiftThatRunsIntoSomebodyIsRefusedWhole() throws {
+    let store = try TestStore(try Fixtures.stickies())
+    let ids = try store.must((0..<10).map { try tag(store, "t\($0)") })
+    _ = try store.insert("Tag", ["name": .string("t10")])
+    let head = try store.store.head
+    let shift = try ids.enumerated().map { try rename(store, $1, "t\($0 + 1)") }
+    let refusal = try #require(try store.refusal(shift))
+    #expect(refusal.code == .unique)
+    #expect(refusal.violations.map(\.id) == [ids[9]])
+    #expect(try store.store.head == head)
+    #expect(try names(store, ids) == (0..<10).map { "t\($0)" })
+  }
+
+  @Test func whatIsDeletedLeavesItsKeyToAnInsertOfTheSameTransaction() throws {
+    let store = try TestStore(try Fixtures.stickies())
+    let old = try store.insert("Tag", ["name": .string("a")])
+    // In either order of the changes, and again and again.
+    let first = try store.must([Change(.delete, old), tag(store, "a")])
+    let second = try store.must([tag(store, "a"), Change(.delete, first[0])])
+    #expect(Set([old] + first + second).count == 3)
+    #expect(try names(store, second) == ["a"] && store.all("Tag").count == 1)
+    // The key of one who is renamed, too.
+    let third = try store.must([tag(store, "a"), rename(store, second[0], "b")])
+    #expect(try names(store, second + third) == ["b", "a"])
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
+  @Test func aKeyOfTwoPropertiesChangesHandsByEitherOfThem() throws {
+    let store = try TestStore(try Fixtures.company())
+    func project(_ title: String, _ year: Int64) throws -> Change {
+      try store.insertion("Project", ["title": .string(title), "year": .integer(year)])
+    }
+    let ids = try store.must([project("a", 1), project("a", 2), project("b", 1)])
+    #expect(try store.refusal([store.update(ids[0], "Project.year", .integer(2))])?.code == .unique)
+    #expect(try store.refusal([store.update(ids[2], "Project.title", .string("a"))])?.code == .unique)
+    try store.must([
+      store.update(ids[0], "Project.year", .integer(2)), store.update(ids[1], "Project.title", .string("b")),
+    ])
+    #expect(try store.refusal([store.update(ids[1], "Project.year", .integer(1))])?.code == .unique)
+    try store.must([
+      store.update(ids[1], "Project.year", .integer(1)), store.update(ids[2], "Project.year", .integer(2)),
+    ])
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
+  @Test func aRequestOfABatchMeetsTheKeysOfTheOneBefore() throws {
+    let store = try TestStore(try Fixtures.stickies())
+    let batch = try ["a", "b", "a", "c"].map {
+      WriteRequest.transaction(
+        Transaction(id: store.nextID(), policy: .error, changes: [try tag(store, $0)]), author: "ann")
+    }
+    let results = try store.store.commit(batch, now: store.now)
+    let isCommitted = results.map { result in if case .committed = result.outcome { true } else { false } }
+    #expect(isCommitted == [true, true, false, true])
+    #expect(try store.all("Tag").count == 3)
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+}
