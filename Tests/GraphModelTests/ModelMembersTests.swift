@@ -194,7 +194,7 @@ import Testing
       page.split(separator: "```json\n").dropFirst().compactMap { $0.split(separator: "\n```").first }
         .first { $0.contains("\"Company\"") })
     let model = try Model(parsing: example.utf8)
-    #expect(model.entities.count == 6)
+    #expect(model.entities.count == 7)
     #expect(model.composites.map(\.name) == ["Address"])
     #expect(model.fetchRequest(named: "overdue")?.variables == ["now", "client"])
     let project = try #require(model.entity(named: "Project"))

@@ -17,7 +17,8 @@ import Testing
     let texts = [long, long + "!", "!" + long]
     for text in texts { _ = try store.insert("Note", ["board": .object(board), "text": .string(text)]) }
     let found = try store.all("Note", "text MATCHES \"\(pattern)\"", sort: "number")
-    #expect(found.map { $0[try store.property("Note.text")] } == (expected ? [.string(long)] : []))
+    let text = try store.property("Note.text")
+    #expect(found.map { $0[text] } == (expected ? [.string(long)] : []))
     #expect(try store.all("Board", "ANY notes.text MATCHES \"\(pattern)\"").count == (expected ? 1 : 0))
     #expect(try store.all("Note", "NOT (text MATCHES[cd] \"\(pattern)\")").count == (expected ? 2 : 3))
   }
