@@ -40,8 +40,18 @@ import Testing
       let text = String(decoding: bytes, as: UTF8.self)
       if (try? GraphPredicate(parsing: text, entity: entity, model: model)) == nil { unread.insert(name) }
     }
-    #expect(seeds.count > 20)
-    #expect(unread == ["unfinished.txt", "unclosed.txt"])
+    #expect(seeds.count > 90)
+    #expect(unread == ["unfinished.txt", "unclosed.txt", "matches-broken.txt", "variable.txt"])
+  }
+
+  @Test func everySeedOfThePatternsRunsAndTheBrokenOnesAreRefused() throws {
+    let seeds = try Self.files("Fuzz/seeds/pattern")
+    #expect(seeds.count > 10)
+    for (name, bytes) in seeds {
+      FuzzTarget.pattern.run(bytes)
+      let line = String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+      #expect(((try? RegularExpression(parsing: line)) == nil) == name.hasPrefix("broken-"), "\(name)")
+    }
   }
 
   @Test func everySeedOfTheModelsRunsAndOneHasMistakes() throws {

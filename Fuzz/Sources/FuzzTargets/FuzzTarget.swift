@@ -12,6 +12,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case predicate
   /// A model file.
   case model
+  /// A regular expression in the first line, and a text.
+  case pattern
 
   public func run(_ bytes: [UInt8]) {
     switch self {
@@ -19,6 +21,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .toClient: Self.stream(bytes, ToClient.self)
     case .predicate: Self.predicate(bytes)
     case .model: Self.model(bytes)
+    case .pattern: Self.pattern(bytes)
     }
   }
 
@@ -80,6 +83,27 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     let canonical = predicate.text(in: model)
     let again = try? GraphPredicate(parsing: canonical, entity: entity, model: model)
     precondition(again == predicate, "the canonical form of a predicate means something else")
+  }
+
+  /// Matched whole is matched somewhere, and brackets around all of it mean nothing.
+  private static func pattern(_ bytes: [UInt8]) {
+    let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
+    guard let pattern = String(validating: bytes[..<end], as: UTF8.self),
+      let text = String(validating: bytes[end...].dropFirst().prefix(4_096), as: UTF8.self)
+    else { return }
+    for options in [[], .caseInsensitive, [.caseInsensitive, .diacriticInsensitive]] as [StringOptions] {
+      let expression: RegularExpression
+      do {
+        expression = try RegularExpression(parsing: pattern, options: options)
+      } catch {
+        precondition(error.column >= 1 && error.column <= pattern.unicodeScalars.count + 1, "an error points nowhere")
+        return
+      }
+      let isWhole = expression.matchesWhole(text)
+      precondition(!isWhole || expression.matchesAnywhere(text), "what is matched whole is matched nowhere")
+      guard let bracketed = try? RegularExpression(parsing: "(" + pattern + ")", options: options) else { continue }
+      precondition(bracketed.matchesWhole(text) == isWhole, "brackets change what a pattern means")
+    }
   }
 
   private static func model(_ bytes: [UInt8]) {
