@@ -27,6 +27,21 @@ import Testing
     #expect(ids == whole.map { $0["id"] ?? .null })
   }
 
+  @Test func anyModelsCommitsAreListedTakenBackAndDoneAgain() throws {
+    let company = try company()
+    let changed = try company.run("update", "Person", "--where", "name == \"Dan\"", "remote=yes")
+    #expect(changed.status == 0, "\(changed.errors)")
+    func remote() throws -> Int64? { try company.count("Person", where: "remote == TRUE") }
+    #expect(try remote() == 1)
+    #expect(try company.run("undo").status == 0)
+    #expect(try remote() == 0)
+    #expect(try company.run("redo").status == 0)
+    #expect(try remote() == 1)
+    let log = try company.run("log", "--limit", "2", "--json").json()
+    #expect(log[0]?["redoes"] != nil && log[1]?["undoes"] != nil, "\(log.text)")
+    #expect(try company.run("undo", author: "nobody@test").status == 4)
+  }
+
   @Test func aNamedFetchRequestIsAskedWithItsValues() throws {
     let company = try Company()
     let department = try company.department("ENG")

@@ -17,23 +17,7 @@ struct LogCommand: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    try await options.withShell { shell in
-      let commits = try await shell.client.log(limit: limit)
-      if shell.output.json {
-        return shell.output.print(JSON.array(commits.map { ObjectJSON.commit($0, shell.model) }))
-      }
-      for commit in commits {
-        let what = commit.taken.map { ", \(commit.redoes == nil ? "undo" : "redo") of \($0)" } ?? ""
-        shell.output.print(
-          "\(commit.revision)  \(Output.localTime(commit.time))  \(TextTable.visible(commit.author))\(what)")
-        if commit.unlisted > 0 { shell.output.print("    \(Output.count(Int(commit.unlisted), "change")) by a batch") }
-        for change in commit.changes.prefix(10) {
-          let sign = change.kind == .inserted ? "+" : change.kind == .updated ? "~" : "-"
-          shell.output.print("    \(sign) \(change.object.map { shell.output.line($0) } ?? "")")
-        }
-        if commit.changes.count > 10 { shell.output.print("    … and \(commit.changes.count - 10) more") }
-      }
-    }
+    try await options.withShell { shell in try await shell.showLog(limit: limit) }
   }
 }
 
@@ -51,15 +35,7 @@ struct Undo: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    try await options.withShell { shell in
-      let saved =
-        if let revision {
-          try await shell.client.undo(revision: revision)
-        } else {
-          try await shell.client.undo()
-        }
-      try await shell.showTaken(saved)
-    }
+    try await options.withShell { shell in try await shell.undo(revision) }
   }
 }
 
@@ -85,10 +61,33 @@ extension CommitEntry {
 }
 
 extension Shell {
+  /// Prints the newest commits, each with the first of its objects.
+  @MainActor
+  func showLog(limit: Int) async throws {
+    let commits = try await client.log(limit: limit)
+    if output.json { return output.print(JSON.array(commits.map { ObjectJSON.commit($0, model) })) }
+    for commit in commits {
+      let what = commit.taken.map { ", \(commit.redoes == nil ? "undo" : "redo") of \($0)" } ?? ""
+      output.print("\(commit.revision)  \(Output.localTime(commit.time))  \(TextTable.visible(commit.author))\(what)")
+      if commit.unlisted > 0 { output.print("    \(Output.count(Int(commit.unlisted), "change")) by a batch") }
+      for change in commit.changes.prefix(10) {
+        let sign = change.kind == .inserted ? "+" : change.kind == .updated ? "~" : "-"
+        output.print("    \(sign) \(change.object.map { output.line($0) } ?? "")")
+      }
+      if commit.changes.count > 10 { output.print("    … and \(commit.changes.count - 10) more") }
+    }
+  }
+
+  /// Takes back the author's newest step, or the one with this revision.
+  @MainActor
+  func undo(_ revision: Revision?) async throws {
+    try await showTaken(revision == nil ? client.undo() : client.undo(revision: revision ?? 0))
+  }
+
   /// Prints what an undo or a redo did, and on standard error what it left alone.
   /// - Throws: a conflict when that was everything.
   @MainActor
-  fileprivate func showTaken(_ saved: Saved) async throws {
+  func showTaken(_ saved: Saved) async throws {
     let commit = try await record(of: saved)
     let skipped = saved.committed.conflicts
     if !output.json {

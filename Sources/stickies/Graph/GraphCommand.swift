@@ -10,7 +10,10 @@ struct GraphCommand: AsyncParsableCommand {
       ENTITY is a name of the daemon's model; stickies graph entities lists them. An object is named by the beginning of \
       its id. A value is written name=value, by the attribute's type, or name:=JSON.
       """,
-    subcommands: [Entities.self, Fetch.self, Show.self, Insert.self, Update.self, Delete.self, Watch.self])
+    subcommands: [
+      Entities.self, Fetch.self, Show.self, Insert.self, Update.self, Delete.self, Watch.self, Log.self, Undo.self,
+      Redo.self,
+    ])
 }
 
 /// By the names that docs/protocol.md has, in this language's spelling.
