@@ -4,6 +4,7 @@ import GraphReplica
 import GraphWire
 import StickiesKit
 
+/// The history of whatever graph the daemon serves: these three are commands of `stickies` and of `stickies graph`.
 struct LogCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(commandName: "log", abstract: "List commits, the newest first.")
 
@@ -17,7 +18,7 @@ struct LogCommand: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    try await options.withShell { shell in try await shell.showLog(limit: limit) }
+    try await options.withGraph { shell in try await shell.showLog(limit: limit) }
   }
 }
 
@@ -35,7 +36,7 @@ struct Undo: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    try await options.withShell { shell in try await shell.undo(revision) }
+    try await options.withGraph { shell in try await shell.undo(revision) }
   }
 }
 
@@ -47,7 +48,7 @@ struct Redo: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    try await options.withShell { shell in try await shell.showTaken(shell.client.redo()) }
+    try await options.withGraph { shell in try await shell.showTaken(shell.client.redo()) }
   }
 }
 

@@ -11,8 +11,8 @@ struct GraphCommand: AsyncParsableCommand {
       its id. A value is written name=value, by the attribute's type, or name:=JSON.
       """,
     subcommands: [
-      Entities.self, Fetch.self, Show.self, Insert.self, Update.self, Delete.self, Watch.self, Log.self, Undo.self,
-      Redo.self,
+      Entities.self, Fetch.self, Show.self, Insert.self, Update.self, Delete.self, Watch.self, LogCommand.self,
+      stickies.Undo.self, stickies.Redo.self,
     ])
 }
 
