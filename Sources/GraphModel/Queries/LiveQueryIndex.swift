@@ -96,54 +96,22 @@ public struct LiveQueryIndex: Sendable {
     }
   }
 
-  /// At most this many values of an `IN` are filed one by one.
-  private static let maximumValues = 100
-
   private func place(for predicate: GraphPredicate) -> Place {
-    let parts = if case .and(let parts) = predicate { parts } else { [predicate] }
-    var best: (rank: Int, place: Place)?
-    func offer(_ rank: Int, _ place: Place) {
-      if rank < best?.rank ?? .max { best = (rank, place) }
+    // What an image tells by itself: the object's id and its stored properties.
+    let filed = QueryPlace(of: predicate, model: model) { path in
+      path.hops.isEmpty && (path.end == .identifier || property(of: path)?.slot != nil)
     }
-    for case .comparison(let comparison) in parts {
-      guard comparison.quantifier == .one, comparison.options.isEmpty, let path = comparison.path, path.hops.isEmpty
-      else { continue }
-      var constants = [Value]()
-      switch comparison.right {
-      case .value(let value): constants = [value]
-      case .list(let values): constants = values
-      default: continue
-      }
-      if path.end == .identifier {
-        let ids = constants.compactMap(\.objectID)
-        if [.equal, .in].contains(comparison.comparator), ids.count <= Self.maximumValues { offer(0, .objects(ids)) }
-        continue
-      }
-      guard case .property(let number) = path.end, let property = model.property(number),
-        property.slot != nil
-      else { continue }
-      switch comparison.comparator {
-      case .equal where !isMixed(constants, property), .in where !isMixed(constants, property):
-        guard constants.count <= Self.maximumValues else { continue }
-        offer(rank(of: property) + (constants.count > 1 ? 1 : 0), .values(property, constants))
-      case .less, .lessOrEqual: offer(10, .range(property, low: nil, high: constants.first))
-      case .greater, .greaterOrEqual: offer(10, .range(property, low: constants.first, high: nil))
-      case .between where constants.count == 2: offer(9, .range(property, low: constants[0], high: constants[1]))
-      default: break
-      }
+    switch filed {
+    case .values(let path, let values):
+      guard let property = property(of: path) else { return .objects(values.compactMap(\.objectID)) }
+      return .values(property, values)
+    case .range(let path, let low, let high):
+      return property(of: path).map { .range($0, low: low, high: high) } ?? .general
+    case .general: return .general
     }
-    return best?.place ?? .general
   }
 
-  /// A whole number compared with a fraction has another hash.
-  private func isMixed(_ constants: [Value], _ property: Property) -> Bool {
-    property.attribute?.kind == .integer && constants.contains { if case .double = $0 { true } else { false } }
-  }
-
-  /// The fewer objects are likely to share a value, the lower.
-  private func rank(of property: Property) -> Int {
-    guard let attribute = property.attribute else { return 4 }
-    if model.entities.contains(where: { $0.uniquenessConstraints.contains([property.number]) }) { return 2 }
-    return attribute.kind == .bool || attribute.kind == .enumeration ? 7 : 5
+  private func property(of path: GraphPredicate.Path) -> Property? {
+    if case .property(let number) = path.end { model.property(number) } else { nil }
   }
 }

@@ -8,14 +8,15 @@ enum QueryPlace {
   /// At most this many values of an `IN` are filed one by one.
   static let maximumValues = 100
 
-  init(of predicate: GraphPredicate, model: Model) {
+  /// - Parameter canRead: whether the index can tell the values at a path's end.
+  init(of predicate: GraphPredicate, model: Model, where canRead: (GraphPredicate.Path) -> Bool = { _ in true }) {
     let parts = if case .and(let parts) = predicate { parts } else { [predicate] }
     var best: (rank: Int, place: QueryPlace) = (.max, .general)
     func offer(_ rank: Int, _ place: QueryPlace) { if rank < best.rank { best = (rank, place) } }
     for case .comparison(let comparison) in parts {
       // With ANY one of the path's values is in the list or the range.
       guard comparison.quantifier == .one || comparison.quantifier == .any, comparison.options.isEmpty,
-        let path = comparison.path
+        let path = comparison.path, canRead(path)
       else { continue }
       var constants = [Value]()
       switch comparison.right {
