@@ -18,8 +18,12 @@ struct Row {
   func bind(_ index: Int32, _ value: String) {
     var value = value
     value.withUTF8 { bytes in
-      let start = UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self)
-      sqlite3_bind_text(statement, index, start ?? Self.empty, Int32(bytes.count), Self.transient)
+      guard let start = UnsafeRawPointer(bytes.baseAddress)?.assumingMemoryBound(to: CChar.self) else {
+        // SQLite takes a null pointer for NULL, not for "".
+        sqlite3_bind_text(statement, index, "", 0, Self.transient)
+        return
+      }
+      sqlite3_bind_text(statement, index, start, Int32(bytes.count), Self.transient)
     }
   }
 
@@ -139,14 +143,7 @@ struct Row {
   }
 
   /// SQLITE_TRANSIENT, a cast of -1 in C that Swift can't import: SQLite copies what is bound.
-  private static var transient: sqlite3_destructor_type {
+  static var transient: sqlite3_destructor_type {
     unsafeBitCast(-1, to: sqlite3_destructor_type.self)  // Never called: SQLite only compares it.
   }
-  // Never written after its initialization, so every thread may read it.
-  private nonisolated(unsafe) static let empty: UnsafePointer<CChar> = {
-    // One byte for the life of the program: SQLite takes a null pointer for NULL, not for "".
-    let byte = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
-    byte.initialize(to: 0)
-    return UnsafePointer(byte)
-  }()
 }

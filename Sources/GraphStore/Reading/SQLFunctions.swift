@@ -159,11 +159,9 @@ enum SQLFunctions {
   }
 
   private static func answer(_ value: Value, _ context: OpaquePointer?) {
-    // SQLITE_TRANSIENT, a cast of -1 in C that Swift can't import: SQLite copies, and never calls it.
-    let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     func blob(_ bytes: [UInt8]) {
       if bytes.isEmpty { return sqlite3_result_zeroblob(context, 0) }
-      bytes.withUnsafeBytes { sqlite3_result_blob(context, $0.baseAddress, Int32($0.count), transient) }
+      bytes.withUnsafeBytes { sqlite3_result_blob(context, $0.baseAddress, Int32($0.count), Row.transient) }
     }
     switch value {
     case .null, .object, .objects: sqlite3_result_null(context)
@@ -176,7 +174,7 @@ enum SQLFunctions {
     case .string(var text):
       text.withUTF8 { bytes in
         bytes.withMemoryRebound(to: CChar.self) {
-          sqlite3_result_text(context, $0.baseAddress, Int32($0.count), transient)
+          sqlite3_result_text(context, $0.baseAddress, Int32($0.count), Row.transient)
         }
       }
     }
