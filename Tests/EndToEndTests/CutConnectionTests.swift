@@ -81,14 +81,14 @@ import Testing
     try await client.save()
 
     var seen = Seen()
-    try await until("the pink notes are as the saves left them") {
+    try await until(client, "the pink notes are as the saves left them") {
       seen.pink = lines(of: pink, client)
       return seen.pink == ["1 one pink 5.0"]
     }
     client.unfollow(pink)
     // Answered behind the end of the query, so the session's last frame is this answer.
-    try await until("a status is answered") { (try? await client.status()) != nil }
-    try await until("all notes are as the saves left them") {
+    try await until(client, "a status is answered") { (try? await client.status()) != nil }
+    try await until(client, "all notes are as the saves left them") {
       seen.notes = lines(of: all, client)
       return seen.notes == ["1 one pink 5.0"]
     }
@@ -122,15 +122,19 @@ import Testing
     }
   }
 
+  /// Asks again whenever something has reached the client, and when its connection has come or gone.
   @MainActor
-  private static func until(_ what: String, _ condition: () async -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(20)
-    while !(await condition()) {
-      guard ContinuousClock.now < deadline else {
-        Issue.record("it never comes that \(what)")
-        return
-      }
-      try await Task.sleep(for: .milliseconds(2))
+  private static func until(_ client: GraphClient, _ what: String, _ condition: () async -> Bool) async throws {
+    let (events, happened) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let token = client.context.observe { _ in happened.yield() }
+    client.stateDidChange = { _ in happened.yield() }
+    DispatchQueue.global().asyncAfter(deadline: .now() + 20) { happened.finish() }
+    defer {
+      token.cancel()
+      client.stateDidChange = nil
     }
+    if await condition() { return }
+    for await _ in events where await condition() { return }
+    Issue.record("it never comes that \(what)")
   }
 }

@@ -10,6 +10,7 @@ import Testing
   @Test func aSmallCommitDoesNotOvertakeALargerOneBeforeIt() async throws {
     let scene = try await Scene()
     let writer = try await scene.client()
+    let other = try await scene.client()
     var random = SeededGenerator(seed: 5)
     var number = 0
     func tags(_ count: Int) throws -> Transaction {
@@ -25,8 +26,9 @@ import Testing
       // One after the other: now it is known to be alone.
       for _ in 0..<9 { _ = try await writer.reply(to: writer.send(.commit(tags(1), acknowledged: 0))) }
       let large = try await writer.send(.commit(tags(9), acknowledged: 0))
-      // Whenever the large one is done, the small one comes in that very moment, some of the time.
-      try await Task.sleep(for: .microseconds(Int.random(in: 0...2_000, using: &random)))
+      // Whenever the large one is done, the small one comes in that very moment, some of the time: so many round trips
+      // of somebody who commits nothing lie between.
+      for _ in 0..<Int.random(in: 0...20, using: &random) { _ = try await other.reply(to: other.send(.ping)) }
       let small = try await writer.send(.commit(tags(1), acknowledged: 0))
       let first = try #require(try await writer.reply(to: large).revision)
       let second = try #require(try await writer.reply(to: small).revision)

@@ -3,8 +3,8 @@ import GraphModel
 import GraphWire
 import Testing
 
-/// A client that says exactly what it is told to, legal or not, over a plain socket. No call blocks its thread: a
-/// socket that has nothing to give is asked again a moment later, for `patience` at most.
+/// A client that says exactly what it is told to, legal or not, over a plain socket. No call blocks its thread: while a
+/// socket has nothing to give it is awaited, for `patience` at most.
 final class RawClient {
   /// Nothing came for so long that nothing will.
   struct Silence: Error {}
@@ -54,8 +54,7 @@ final class RawClient {
       switch PlainSocket.send(rest, to: descriptor) {
       case .some(let count) where count > 0: rest = rest.dropFirst(count)
       case .some:
-        guard ContinuousClock.now < deadline else { throw Silence() }
-        try await Task.sleep(for: .milliseconds(1))
+        guard await SocketEvent.write.happens(on: descriptor, by: deadline) else { throw Silence() }
       case nil: return
       }
     }
@@ -105,8 +104,7 @@ final class RawClient {
         decoder.append(bytes)
       case .some: return nil
       case nil:
-        guard ContinuousClock.now < deadline else { throw Silence() }
-        try await Task.sleep(for: .milliseconds(1))
+        guard await SocketEvent.read.happens(on: descriptor, by: deadline) else { throw Silence() }
       }
     }
   }
