@@ -145,7 +145,8 @@ extension SQLiteStore {
 
   private func reopen() throws {
     writer = nil
-    let fresh = try Self.open(path, options: options)
+    fetches.removeAll()
+    let fresh = try Self.open(path, options: options, fetches)
     // Reads under way end on the connections that they have.
     connections.withLock { $0 = fresh }
     try fresh.writeWithoutTransaction { writer = try makeWriter($0) }

@@ -22,6 +22,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   public let storeID: UniqueID
 
   let path: String
+  let fetches = FetchStatements.Table()
   /// Replaced after a failure that leaves in doubt what is on disk.
   let connections: Mutex<DatabasePool>
   private let lock: StoreLock?
@@ -112,7 +113,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
         try Self.create(path, directory: directory, layout: layout, options: options)
       }
       try WriteAheadLogFile.refuseLoss(beside: path)
-      let pool = try Self.open(path, options: options)
+      let pool = try Self.open(path, options: options, fetches)
       connections = Mutex(pool)
       storeID = try pool.read { database in
         try Data.fetchOne(database, sql: "SELECT id FROM _store").flatMap { UniqueID(bytes: Array($0)) } ?? .zero
@@ -168,6 +169,9 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     try StoreFiles.synchronize(directory: directory)
   }
 
+  /// A store that is left without being closed: its connections close with their last statements.
+  deinit { fetches.removeAll() }
+
   // MARK: - Live queries that follow paths
 
   public func watch(_ query: LiveQuery, number: UInt64) {
@@ -204,7 +208,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       random: options.random)
   }
 
-  static func open(_ path: String, options: Options) throws -> DatabasePool {
+  static func open(_ path: String, options: Options, _ fetches: FetchStatements.Table) throws -> DatabasePool {
     var configuration = Configuration()
     configuration.maximumReaderCount = options.maximumReaders
     configuration.busyMode = .timeout(5)
@@ -215,6 +219,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       try database.execute(sql: "PRAGMA cache_size = -8192")
       try database.execute(sql: "PRAGMA temp_store = MEMORY")
       SQLFunctions.register(on: database)
+      if database.configuration.readonly { fetches.open(database) }
       if let willRunStatement = options.willRunStatement {
         let isReader = database.configuration.readonly
         database.trace { _ in willRunStatement(isReader) }
@@ -283,6 +288,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       // What is not copied now is copied at the next start.
       _ = try? database.checkpoint(.truncate)
     }
+    fetches.removeAll()
     try pool.close()
     lock?.release()
   }

@@ -112,7 +112,7 @@ extension TransactionPlanner {
   ) throws {
     switch value {
     case .null:
-      if let old = drafts[id]?.after[property].objectID { try disconnect(id, old, property, relationship) }
+      if let old = draft(of: id)?.after[property].objectID { try disconnect(id, old, property, relationship) }
     case .object(let other):
       let other = try destination(other, of: property, relationship, owner: id)
       guard violations.isEmpty else { return }
@@ -213,7 +213,7 @@ extension TransactionPlanner {
   func related(to id: ObjectID, through property: Property) throws -> [ObjectID] {
     guard let relationship = property.relationship else { return [] }
     if relationship.storage != .inverse {
-      if let draft = drafts[id] { return draft.after[property].objectIDs }
+      if let draft = draft(of: id) { return draft.after[property].objectIDs }
       return try reader.image(of: id)?[property].objectIDs ?? []
     }
     guard let inverse = model.property(relationship.inverse) else { return [] }

@@ -58,6 +58,8 @@ public struct TransactionPlanner {
   /// The objects touched so far, and their order.
   var drafts = [ObjectID: Draft]()
   var order = [Draft]()
+  /// The one that is being edited: most questions are about it.
+  var current: Draft?
   /// Permanent ids by temporary ones, and the same in the order of the inserts.
   var identities = [ObjectID: ObjectID]()
   var named = [Committed.Identity]()
@@ -105,6 +107,7 @@ public struct TransactionPlanner {
     for (change, draft) in zip(transaction.changes, inserted) {
       switch change.kind {
       case .insert, .revive:
+        if draft != nil { current = draft }
         if let draft { try applyInsert(change, to: draft) } else { try mergeIntoExisting(change) }
       case .update: try applyUpdate(change)
       case .delete: break
@@ -154,10 +157,11 @@ public struct TransactionPlanner {
     var edits = [Edit]()
     // A place among other members is another place, even under the same number.
     var places = Set<PropertyNumber>()
-    for property in draft.entity.properties {
-      guard let slot = property.slot,
-        before.values[slot] != draft.after.values[slot] || places.contains(property.number)
-      else { continue }
+    for slot in before.values.indices {
+      let isSame = before.values[slot] == draft.after.values[slot]
+      if isSame, places.isEmpty { continue }
+      let property = draft.entity.storedProperties[slot]
+      if isSame, !places.contains(property.number) { continue }
       if let position = property.relationship?.position { places.insert(position) }
       if let splices = draft.splices[property.number] {
         edits.append(Edit(property.number, .splice(splices)))
@@ -172,7 +176,7 @@ public struct TransactionPlanner {
 
   /// The draft of an object, made when this is the first time that it is touched; nil when the object is not there.
   mutating func touch(_ id: ObjectID) throws -> Draft? {
-    if let draft = drafts[id] { return draft.isDeleted ? nil : draft }
+    if let draft = draft(of: id) { return draft.isDeleted ? nil : draft }
     guard let image = try reader.image(of: id), let entity = model.entity(image.id.entity) else { return nil }
     guard order.count < Self.maximumObjects else {
       throw Refusal(.limit, "the transaction touches more than \(Self.maximumObjects) objects; split it")
@@ -182,7 +186,14 @@ public struct TransactionPlanner {
     let draft = Draft(entity: entity, before: image, after: after)
     drafts[image.id] = draft
     order.append(draft)
+    current = draft
     return draft
+  }
+
+  /// The draft of an object that was touched before.
+  func draft(of id: ObjectID) -> Draft? {
+    if let current, current.after.id == id { return current }
+    return drafts[id]
   }
 
   /// The entity of an object that will be there; nil when there is none.

@@ -91,19 +91,16 @@ extension BatchWriter {
 
   // MARK: - Those who leave
 
-  private static let insertTombstone = SQL(
-    "INSERT OR REPLACE INTO _tombstone (id, entity, revision) VALUES (?, ?, ?)")
-
   private func writeHistory(ofDeleted images: [ObjectImage], _ table: EntityTable) throws {
     var size = 0
     let sums = try images.map { try writer.sum($0, &size) }
     for image in images {
-      let tombstone = try connection.statement(Self.insertTombstone)
+      let tombstone = try connection.statement(RowWriter.insertTombstone)
       tombstone.bind(1, image.id.key)
       tombstone.bind(2, Int64(image.id.entity))
       tombstone.bind(3, revision)
       try connection.run(tombstone)
-      let words = table.wordTablesOfEntity[image.id.entity] ?? []
+      let words = table.shape(of: image.id.entity)?.words ?? []
       guard !words.isEmpty, let found = try writer.objects.find(image.id) else { continue }
       for words in words {
         try writer.words.deleted(image[words.property].stringValue, row: found.row, words)
@@ -115,7 +112,7 @@ extension BatchWriter {
 
   private func deleteRow(_ row: Int64, of table: EntityTable) throws {
     for edge in table.edges {
-      let edges = try connection.statement("DELETE FROM \(quoted(edge.name)) WHERE owner = ?")
+      let edges = try connection.statement(edge.removeAll)
       edges.bind(1, row)
       try connection.run(edges)
     }

@@ -72,7 +72,7 @@ final class BatchWriter {
       guard try connection.step(statement) else { continue }
       let image = try writer.objects.image(statement, in: table)
       sqlite3_reset(statement.statement)
-      writer.objects.remember(image.id, row: row, root: table.root.number)
+      writer.objects.remember(image.id, row: row)
       images.append(image)
       size += image.approximateSize
       guard images.count >= writer.sliceObjects || size >= Batch.sliceBytes else { continue }
@@ -101,10 +101,10 @@ final class BatchWriter {
     }
     guard violations.isEmpty, !plan.changes.isEmpty else { return }
     var size = 0
-    let sums = try plan.changes.map { try ($0.after ?? $0.before).map { try writer.sum($0, &size) } ?? 0 }
+    let sums = try writer.sums(of: plan.changes, &size)
     try RowWriter(
-      objects: writer.objects, words: writer.words, changes: plan.changes, sums: sums, revives: false,
-      deferredKeys: deferredKeys
+      objects: writer.objects, words: writer.words, changes: plan.changes, sums: sums, revision: revision,
+      statements: writer.updates, revives: false, deferredKeys: deferredKeys
     ).write()
     for (property, next) in plan.sequences { writer.sequences[property] = next }
     try writePart(plan.changes, sums: sums, size: size)

@@ -62,7 +62,7 @@ extension StoreChecker {
   /// predicate in SQL would not.
   private func wrongForms(_ row: Row, _ table: EntityTable) -> [String] {
     let entity = EntityNumber(truncatingIfNeeded: row.integer(2))
-    let own = Set(table.columnOfSlot[entity] ?? [])
+    let own = Set(table.shape(of: entity)?.columns.map(\.index) ?? [])
     var wrong = [String]()
     for (column, expected) in zip(["_row", "_id", "_entity", "_revision"], [1, 4, 1, 1]).enumerated()
     where sqlite3_column_type(row.statement, Int32(column)) != Int32(expected.1) {
@@ -90,9 +90,9 @@ extension StoreChecker {
   private mutating func checkForms(
     _ image: ObjectImage, _ row: Row, _ table: EntityTable, _ place: StoreCheck.Place
   ) {
-    for index in table.columnOfSlot[image.id.entity] ?? [] {
-      let property = table.columns[index].property
-      let position = Int32(EntityTable.fixedColumns + index)
+    for column in table.shape(of: image.id.entity)?.columns ?? [] {
+      let property = column.property
+      let position = Int32(EntityTable.fixedColumns + column.index)
       let isCanonical: Bool =
         switch image[property] {
         case .bool(let value): row.integer(position) == (value ? 1 : 0)

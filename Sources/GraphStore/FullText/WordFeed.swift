@@ -145,7 +145,7 @@ final class WordFeed {
       guard let found = try history.objects.find(id), let image = try history.objects.readImage(of: id),
         let table = history.objects.layout.table(of: id.entity)
       else { continue }
-      for words in table.wordTablesOfEntity[image.id.entity] ?? [] {
+      for words in table.shape(of: image.id.entity)?.words ?? [] {
         let (old, new) = (before?[words.property].stringValue, image[words.property].stringValue)
         if old != new { put(old, new, Place(property: words.property.number, row: found.row), words) }
       }

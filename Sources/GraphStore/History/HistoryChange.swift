@@ -144,9 +144,9 @@ extension HistoryChange: BinaryForm {
     _ changes: [ObjectChange], sums: [UInt64], model: Model, deletions: [ObjectID: Revision]
   ) -> [UInt8] {
     var writer = BinaryWriter(capacity: 48 * changes.count)
-    for (change, sum) in zip(changes, sums) {
-      let deletion = deletions.isEmpty ? nil : deletions[change.id]
-      writer.field(1, HistoryChange(change, sum: sum, model: model, deletion: deletion))
+    for index in changes.indices {
+      let deletion = deletions.isEmpty ? nil : deletions[changes[index].id]
+      writer.field(1, HistoryChange(changes[index], sum: sums[index], model: model, deletion: deletion))
     }
     return writer.bytes
   }

@@ -7,12 +7,17 @@ import GraphModel
 final class Connection {
   let database: Database
   private var statements = [String: Statement]()
+  private let fetches: FetchStatements?
   /// The key's object is kept beside its statement: while it lives, no other has its address.
   private var prepared = [ObjectIdentifier: (sql: SQL, statement: Statement, pointer: OpaquePointer)]()
   /// What a statement that came to nothing was about, for the message.
   private var pointer: OpaquePointer? { database.sqliteConnection }
 
-  init(_ database: Database) { self.database = database }
+  /// - Parameter fetches: what a reader's connection has prepared before.
+  init(_ database: Database, fetches: FetchStatements? = nil) {
+    self.database = database
+    self.fetches = fetches
+  }
 
   /// The prepared statement for `sql`, reset. What was bound before still is: bind every parameter.
   func statement(_ sql: SQL) throws -> Row {
@@ -50,6 +55,17 @@ final class Connection {
     }
   }
 
+  /// Runs a fetch's statement, row by row until `body` is done; returns how many steps went through whole tables.
+  func fetch(_ sql: String, _ arguments: [Value], _ body: (Row) throws -> Bool) throws -> Int {
+    let statement = try fetches?.take(sql, database) ?? database.makeStatement(sql: sql)
+    let row = Row(statement: statement.sqliteStatement)
+    defer { fetches?.giveBack(statement, sql) }
+    for (index, value) in arguments.enumerated() { row.bind(Int32(index + 1), value) }
+    defer { sqlite3_reset(row.statement) }
+    while try step(row) { guard try body(row) else { break } }
+    return Int(sqlite3_stmt_status(row.statement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 1))
+  }
+
   /// True when there is a row; false when the statement is done.
   func step(_ row: Row) throws -> Bool {
     switch sqlite3_step(row.statement) {
@@ -74,6 +90,9 @@ final class Connection {
 
   /// The row that the last insert made.
   var lastRow: Int64 { pointer.map { sqlite3_last_insert_rowid($0) } ?? 0 }
+
+  /// How many rows the last statement changed.
+  var changes: Int { pointer.map { Int(sqlite3_changes($0)) } ?? 0 }
 
   private func failure(_ code: Int32, _ message: String) -> any Error {
     SQLiteStore.failure(code: code, message: message)

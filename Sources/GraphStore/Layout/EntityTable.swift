@@ -11,12 +11,9 @@ final class EntityTable: Sendable {
   let name: String
   /// The stored properties of the whole family, each once.
   let columns: [Column]
-  /// For each concrete entity, the column of every slot.
-  let columnOfSlot: [EntityNumber: [Int]]
+  private let shapes: [EntityNumber: Shape]
+  private let positions: [PropertyNumber: Int]
   let edges: [EdgeTable]
-  /// For each concrete entity, those of its own properties: a sibling's may have the same slot.
-  let edgesOfEntity: [EntityNumber: [EdgeTable]]
-  let wordTablesOfEntity: [EntityNumber: [WordTable]]
   /// Every column but the checksum, of the rows called `t`.
   let select: String
   let selectByID: SQL
@@ -24,46 +21,10 @@ final class EntityTable: Sendable {
   /// An object's row by its id, and its id by its row.
   let findRow: SQL
   let findID: SQL
+  /// By row, and by id.
   let delete: SQL
+  let deleteByID: SQL
   let wordTables: [WordTable]
-
-  final class Column: Sendable {
-    let property: Property
-    let name: String
-    /// The table that a foreign key names.
-    let destination: String?
-
-    init(property: Property, name: String, destination: String?) {
-      self.property = property
-      self.name = name
-      self.destination = destination
-    }
-  }
-
-  /// A many-to-many: the owner's row lists the members, this table finds the owners of a member.
-  struct EdgeTable: Sendable {
-    let property: Property
-    let name: String
-    let owners: String
-    let members: String
-  }
-
-  /// The full-text index of one attribute. It stores words only, already split and folded.
-  final class WordTable: Sendable {
-    let property: Property
-    let name: String
-    let insert: SQL
-    /// A table without content is told what to forget: the same words that it was given.
-    let remove: SQL
-
-    init(property: Property, name: String) {
-      self.property = property
-      self.name = name
-      let table = quoted(name)
-      insert = SQL("INSERT INTO \(table) (rowid, words) VALUES (?, ?)")
-      remove = SQL("INSERT INTO \(table) (\(table), rowid, words) VALUES ('delete', ?, ?)")
-    }
-  }
 
   /// How many columns come before the properties in `select`.
   static let fixedColumns = 4
@@ -79,21 +40,17 @@ final class EntityTable: Sendable {
         position[property.number] = columns.count
         let destination = property.relationship.flatMap { relationship in
           relationship.storage == .reference
-            ? model.entity(relationship.destination).flatMap { model.entity($0.root)?.name } : nil
+            ? model.entity(relationship.destination).flatMap { model.entity($0.root) } : nil
         }
         let owner = model.entity(property.owner)?.name ?? ""
         columns.append(
           Column(
             property: property, name: (property.owner == root.number ? "" : owner + ".") + Self.ownName(property),
-            destination: destination))
+            index: columns.count, destination: destination, table: root.name))
       }
     }
     self.columns = columns
-    var columnOfSlot = [EntityNumber: [Int]]()
-    for entity in family {
-      columnOfSlot[entity.number] = entity.storedProperties.compactMap { position[$0.number] }
-    }
-    self.columnOfSlot = columnOfSlot
+    positions = position
     let all = ["_row", "_id", "_entity", "_revision"] + columns.map(\.name)
     select = "SELECT " + all.map { "t.\(quoted($0))" }.joined(separator: ", ") + " FROM \(quoted(root.name)) AS t"
     let written = ["_id", "_entity", "_revision", "_sum"] + columns.map(\.name)
@@ -105,6 +62,7 @@ final class EntityTable: Sendable {
     findRow = SQL("SELECT _row, _entity FROM \(table) WHERE _id = ?")
     findID = SQL("SELECT _id, _entity FROM \(table) WHERE _row = ?")
     delete = SQL("DELETE FROM \(table) WHERE _row = ?")
+    deleteByID = SQL("DELETE FROM \(table) WHERE _id = ?")
     edges = columns.compactMap { column in
       guard let relationship = column.property.relationship, relationship.storage == .members,
         let destination = model.entity(relationship.destination), let members = model.entity(destination.root)
@@ -117,15 +75,23 @@ final class EntityTable: Sendable {
       column.property.attribute?.isFullText == true
         ? WordTable(property: column.property, name: Self.wordName(column.property, model)) : nil
     }
-    let (edges, wordTables) = (edges, wordTables)
-    edgesOfEntity = Dictionary(
-      uniqueKeysWithValues: family.map { entity in
-        (entity.number, edges.filter { entity.property($0.property.number) != nil })
+    shapes = Dictionary(
+      uniqueKeysWithValues: family.map { [columns, edges, wordTables] entity in
+        let own = entity.storedProperties.compactMap { position[$0.number].map { columns[$0] } }
+        return (entity.number, Shape(entity, columns: own, edges: edges, words: wordTables))
       })
-    wordTablesOfEntity = Dictionary(
-      uniqueKeysWithValues: family.map { entity in
-        (entity.number, wordTables.filter { entity.property($0.property.number) != nil })
-      })
+  }
+
+  /// Nil for an entity of another family.
+  func shape(of entity: EntityNumber) -> Shape? { shapes[entity] }
+
+  /// The statements that find who refers to a row through a stored relationship.
+  func referrers(through property: Property) -> (all: SQL, count: SQL)? {
+    switch property.relationship?.storage {
+    case .reference: column(of: property.number).map { ($0.referrers, $0.referrerCount) }
+    case .members: edges.first { $0.property.number == property.number }.map { ($0.referrers, $0.referrerCount) }
+    case .inverse, nil: nil
+    }
   }
 
   static func edgeName(_ property: Property, _ model: Model) -> String {
@@ -136,7 +102,7 @@ final class EntityTable: Sendable {
     "\(model.entity(property.owner)?.name ?? "").\(property.name).words"
   }
 
-  func column(of property: PropertyNumber) -> Column? { columns.first { $0.property.number == property } }
+  func column(of property: PropertyNumber) -> Column? { positions[property].map { columns[$0] } }
 
   /// The place beside the to-one `project` is the column `project._order`: with a name that a property may have, it could
   /// be that of a subentity's property.
@@ -155,8 +121,8 @@ final class EntityTable: Sendable {
       "_revision INTEGER NOT NULL", "_sum INTEGER NOT NULL",
     ]
     for column in columns {
-      let reference = column.destination.map { " REFERENCES \(quoted($0)) (_row)" } ?? ""
-      definitions.append("\(quoted(column.name)) \(Self.type(of: column.property))\(reference)")
+      let reference = column.destination.map { " REFERENCES \(quoted($0.name)) (_row)" } ?? ""
+      definitions.append("\(quoted(column.name)) \(column.type)\(reference)")
     }
     statements.append("CREATE TABLE \(quoted(name)) (\(definitions.joined(separator: ", ")))")
     for column in columns where column.destination != nil || column.property.attribute?.isIndexed == true {
@@ -206,16 +172,6 @@ final class EntityTable: Sendable {
     let condition = conditions.joined(separator: " AND ")
     return "CREATE UNIQUE INDEX \(index) ON \(quoted(name)) (\(keys.map { quoted($0.name) }.joined(separator: ", ")))"
       + (condition.isEmpty ? "" : " WHERE \(condition)")
-  }
-
-  private static func type(of property: Property) -> String {
-    switch property.attribute?.kind {
-    case .bool, .integer, .date: "INTEGER"
-    case .double: "REAL"
-    case .decimal, .uuid, .data: "BLOB"
-    case .string, .uri, .enumeration, .json, .text: "TEXT"
-    case nil: property.relationship?.storage == .members ? "BLOB" : "INTEGER"
-    }
   }
 }
 

@@ -87,18 +87,18 @@ struct Row {
 
   /// The value of an attribute or of a many-to-many. A column that holds something else than its attribute's form,
   /// because the file was damaged or edited, reads as null; `check` finds it by its checksum.
-  func value(_ column: Int32, of property: Property) -> Value {
-    if isNull(column) { return property.relationship?.isToMany == true ? .objects([]) : .null }
-    switch property.attribute?.kind {
+  func value(_ column: Int32, _ form: EntityTable.Column.Form) -> Value {
+    if isNull(column) { return form == .members ? .objects([]) : .null }
+    switch form {
     case .bool: return .bool(integer(column) != 0)
     case .integer: return .integer(integer(column))
     case .date: return .date(integer(column))
     case .double: return .double(sqlite3_column_double(statement, column))
-    case .string, .uri, .enumeration, .json, .text: return .string(text(column))
+    case .text: return .string(text(column))
     case .decimal: return DecimalValue(orderedBytes: blob(column)).map(Value.decimal) ?? .null
     case .uuid: return .uuid(id(column))
     case .data: return .data(blob(column))
-    case nil: return .objects(Self.unpacked(blob(column)))
+    case .members, .reference: return .objects(Self.unpacked(blob(column)))
     }
   }
 

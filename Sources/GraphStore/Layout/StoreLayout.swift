@@ -13,6 +13,7 @@ struct StoreLayout: Sendable {
   let orderedTables: [EntityTable]
   /// The table of each entity, by its number less one.
   private let tables: [EntityTable?]
+  private let shapes: [EntityTable.Shape?]
 
   init(model: Model) {
     self.model = model
@@ -23,11 +24,17 @@ struct StoreLayout: Sendable {
       for number in table.root.family { tables[Int(number) - 1] = table }
     }
     self.tables = tables
+    shapes = tables.enumerated().map { index, table in table?.shape(of: EntityNumber(index + 1)) }
   }
 
   /// The table that holds an entity's objects.
   func table(of entity: EntityNumber) -> EntityTable? {
     entity >= 1 && entity <= tables.count ? tables[Int(entity) - 1] : nil
+  }
+
+  /// How an entity's objects lie in its table.
+  func shape(of entity: EntityNumber) -> EntityTable.Shape? {
+    entity >= 1 && entity <= shapes.count ? shapes[Int(entity) - 1] : nil
   }
 
   /// The parts of batches' histories. Ids are found by the second index, which has them in order and no changes.

@@ -178,17 +178,12 @@ final class FetchRun {
   /// Runs the statements one after the other until `body` has enough.
   private func each(_ sql: FetchSQL, _ body: (Row) throws -> Bool) throws {
     ran.append(sql)
-    for statement in sql.statements {
-      // Not cached: there is no end to the shapes that predicates have.
-      let query = try objects.connection.database.makeStatement(sql: statement)
-      defer { withExtendedLifetime(query) {} }
-      let row = Row(statement: query.sqliteStatement)
-      for (index, value) in sql.arguments.enumerated() { row.bind(Int32(index + 1), value) }
-      defer {
-        scannedSteps += Int(sqlite3_stmt_status(row.statement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0))
-        sqlite3_reset(row.statement)
+    var wantsMore = true
+    for statement in sql.statements where wantsMore {
+      scannedSteps += try objects.connection.fetch(statement, sql.arguments) { row in
+        wantsMore = try body(row)
+        return wantsMore
       }
-      while try objects.connection.step(row) { guard try body(row) else { return } }
     }
   }
 }

@@ -7,11 +7,20 @@ final class ObjectReader: ImageSource {
   let connection: Connection
   let layout: StoreLayout
   private var ids = [Place: ObjectID]()
-  private var rows = [ObjectID: Int64]()
+  private var rows = [ObjectID: Known]()
+  /// The object whose image was read last: mostly it is the next one to be asked for.
+  private var latest: (id: ObjectID, row: Int64)?
+
   /// A row of the table of one root.
   private struct Place: Hashable {
     let root: EntityNumber
     let row: Int64
+  }
+
+  /// Where an object is, and its concrete entity. Equality of ids leaves the entity out.
+  private struct Known {
+    let row: Int64
+    let entity: EntityNumber
   }
 
   /// What went wrong where the caller could not be told; checked by whoever evaluates a predicate.
@@ -29,18 +38,20 @@ final class ObjectReader: ImageSource {
 
   // MARK: - Rows and ids
 
-  func remember(_ id: ObjectID, row: Int64, root: EntityNumber) {
+  func remember(_ id: ObjectID, row: Int64) {
     if rows.count >= Self.cacheLimit { forgetAll() }
-    rows[id] = row
-    ids[Place(root: root, row: row)] = id
+    rows[id] = Known(row: row, entity: id.entity)
   }
 
   func forget(_ id: ObjectID) {
-    guard let row = rows.removeValue(forKey: id), let root = model.entity(id.entity)?.root else { return }
-    ids[Place(root: root, row: row)] = nil
+    guard let table = layout.table(of: id.entity) else { return }
+    latest = nil
+    // Whatever is known by its row is known by its id as well.
+    if let known = rows.removeValue(forKey: id) { ids[Place(root: table.root.number, row: known.row)] = nil }
   }
 
   func forgetAll() {
+    latest = nil
     rows.removeAll(keepingCapacity: true)
     ids.removeAll(keepingCapacity: true)
   }
@@ -48,9 +59,10 @@ final class ObjectReader: ImageSource {
   /// The row of an object, and its id with its concrete entity; nil when it is not there.
   func find(_ id: ObjectID) throws -> (row: Int64, id: ObjectID)? {
     guard let table = layout.table(of: id.entity) else { return nil }
-    // Equality of ids leaves the entity out; a row of another table is another object.
-    if let row = rows[id], let known = ids[Place(root: table.root.number, row: row)], known == id {
-      return (row, known)
+    if let latest, latest.id == id, layout.table(of: latest.id.entity) === table { return (latest.row, latest.id) }
+    // A row of another table is another object.
+    if let known = rows[id], layout.table(of: known.entity) === table {
+      return (known.row, ObjectID(key: id.key, entity: known.entity))
     }
     let found = try connection.statement(table.findRow)
     found.bind(1, id.key)
@@ -58,19 +70,21 @@ final class ObjectReader: ImageSource {
     let row = found.integer(0)
     let known = ObjectID(key: id.key, entity: EntityNumber(truncatingIfNeeded: found.integer(1)))
     sqlite3_reset(found.statement)
-    remember(known, row: row, root: table.root.number)
+    remember(known, row: row)
     return (row, known)
   }
 
   /// The id of the object in a row; nil when nothing is there, which a sound store never shows.
   func id(ofRow row: Int64, in table: EntityTable) throws -> ObjectID? {
-    if let id = ids[Place(root: table.root.number, row: row)] { return id }
+    let place = Place(root: table.root.number, row: row)
+    if let id = ids[place] { return id }
     let found = try connection.statement(table.findID)
     found.bind(1, row)
     guard try connection.step(found) else { return nil }
     let id = ObjectID(key: found.id(0), entity: EntityNumber(truncatingIfNeeded: found.integer(1)))
     sqlite3_reset(found.statement)
-    remember(id, row: row, root: table.root.number)
+    remember(id, row: row)
+    ids[place] = id
     return id
   }
 
@@ -82,56 +96,43 @@ final class ObjectReader: ImageSource {
     row.bind(1, id.key)
     guard try connection.step(row) else { return nil }
     defer { sqlite3_reset(row.statement) }
-    return try image(row, in: table)
+    let image = try image(row, in: table)
+    latest = (image.id, row.integer(0))
+    return image
   }
 
   /// The image in a row of the table's `select`.
   func image(_ row: Row, in table: EntityTable) throws -> ObjectImage {
     let entity = EntityNumber(truncatingIfNeeded: row.integer(2))
     let id = ObjectID(key: row.id(1), entity: entity)
-    guard let columns = table.columnOfSlot[entity] else {
+    guard let shape = table.shape(of: entity) else {
       throw StoreFailure(
         .corrupt, "an object of \(table.name) has the entity number \(entity), which the model does not know",
         advice: "Run stickiesd check.")
     }
     var values = [Value]()
-    values.reserveCapacity(columns.count)
-    for index in columns {
-      let column = table.columns[index]
-      let position = Int32(EntityTable.fixedColumns + index)
-      if column.destination != nil {
-        values.append(try reference(row, position, column))
+    values.reserveCapacity(shape.columns.count)
+    for column in shape.columns {
+      let position = Int32(EntityTable.fixedColumns + column.index)
+      if let destination = column.destination {
+        values.append(try reference(row, position, destination))
       } else {
-        values.append(row.value(position, of: column.property))
+        values.append(row.value(position, column.form))
       }
     }
     return ObjectImage(id: id, revision: row.integer(3), values: values)
   }
 
-  private func reference(_ row: Row, _ position: Int32, _ column: EntityTable.Column) throws -> Value {
-    guard !row.isNull(position), let destination = column.property.relationship?.destination,
-      let table = layout.table(of: destination)
-    else { return .null }
+  private func reference(_ row: Row, _ position: Int32, _ destination: Entity) throws -> Value {
+    guard !row.isNull(position), let table = layout.table(of: destination.number) else { return .null }
     return try id(ofRow: row.integer(position), in: table).map(Value.object) ?? .null
   }
 
   /// The objects whose stored relationship refers to `id`, ascending.
   func readReferrers(to id: ObjectID, through property: Property) throws -> [ObjectID] {
-    guard let relationship = property.relationship, let table = layout.table(of: property.owner),
+    guard let table = layout.table(of: property.owner), let sql = table.referrers(through: property)?.all,
       let target = try find(id)?.row
     else { return [] }
-    let sql: String
-    switch relationship.storage {
-    case .inverse: return []
-    case .reference:
-      guard let column = table.column(of: property.number) else { return [] }
-      sql = "SELECT _id, _entity FROM \(quoted(table.name)) WHERE \(quoted(column.name)) = ? ORDER BY _id"
-    case .members:
-      let edge = quoted(EntityTable.edgeName(property, model))
-      sql = """
-        SELECT _id, _entity FROM \(edge) JOIN \(quoted(table.name)) ON _row = owner WHERE member = ? ORDER BY _id
-        """
-    }
     let row = try connection.statement(sql)
     row.bind(1, target)
     var found = [ObjectID]()
@@ -172,17 +173,9 @@ final class ObjectReader: ImageSource {
   }
 
   private func countReferrers(to id: ObjectID, through property: Property) throws -> Int {
-    guard let relationship = property.relationship, let table = layout.table(of: property.owner),
+    guard let table = layout.table(of: property.owner), let sql = table.referrers(through: property)?.count,
       let target = try find(id)?.row
     else { return 0 }
-    let sql: String
-    switch relationship.storage {
-    case .inverse: return 0
-    case .reference:
-      guard let column = table.column(of: property.number) else { return 0 }
-      sql = "SELECT count(*) FROM \(quoted(table.name)) WHERE \(quoted(column.name)) = ?"
-    case .members: sql = "SELECT count(*) FROM \(quoted(EntityTable.edgeName(property, model))) WHERE member = ?"
-    }
     let row = try connection.statement(sql)
     row.bind(1, target)
     defer { sqlite3_reset(row.statement) }

@@ -12,6 +12,9 @@ struct RowWriter {
   let changes: [ObjectChange]
   /// The checksum of each change's image.
   let sums: [UInt64]
+  /// That of the commit.
+  let revision: Revision
+  let statements: UpdateStatements
   /// Some inserts bring deleted objects back: their tombstones go.
   let revives: Bool
   /// Keys that are left null until all objects of a batch are written.
@@ -23,38 +26,37 @@ struct RowWriter {
   func write() throws {
     if changes.count > 1 || !deferredKeys.isEmpty { try releaseUniqueKeys() }
     var waiting = [(ObjectImage, Int)]()
-    for (change, sum) in zip(changes, sums) where change.kind == .inserted {
-      if let image = change.after { try insert(image, sum: sum, waiting: &waiting) }
+    var deleted = [Int]()
+    // By index: what is not looked at is not copied either.
+    for index in changes.indices where changes[index].kind == .inserted {
+      if let image = changes[index].after { try insert(image, sum: sums[index], waiting: &waiting) }
     }
     for (image, slot) in waiting { try writeReference(of: image, slot: slot) }
-    for change in changes where change.kind == .inserted {
-      if let image = change.after { try writeEdges(of: image, since: nil) }
+    for index in changes.indices {
+      switch changes[index].kind {
+      case .inserted: try writeEdges(of: changes[index], isNew: true)
+      case .updated: try update(changes[index], sum: sums[index])
+      case .deleted: deleted.append(index)
+      }
     }
-    for (change, sum) in zip(changes, sums) where change.kind == .updated {
-      guard let image = change.after, let before = change.before else { continue }
-      try update(image, sum: sum, before: before, edits: change.edits)
-    }
-    try delete(changes.compactMap { $0.kind == .deleted ? $0.before : nil })
+    try delete(deleted)
   }
 
   // MARK: - Inserts and updates
 
   private func insert(_ image: ObjectImage, sum: UInt64, waiting: inout [(ObjectImage, Int)]) throws {
-    guard let table = layout.table(of: image.id.entity), let columns = table.columnOfSlot[image.id.entity] else {
-      return
-    }
+    guard let table = layout.table(of: image.id.entity), let shape = layout.shape(of: image.id.entity) else { return }
     let row = try connection.statement(table.insert)
     row.bind(1, image.id.key)
     row.bind(2, Int64(image.id.entity))
     row.bind(3, image.revision)
     row.bind(4, Int64(bitPattern: sum))
-    for number in 0..<table.columns.count where columns.count < table.columns.count {
+    for number in 0..<table.columns.count where shape.columns.count < table.columns.count {
       row.bindNull(Int32(EntityTable.fixedColumns + number + 1))
     }
-    for (slot, index) in columns.enumerated() {
-      let column = table.columns[index]
-      let position = Int32(EntityTable.fixedColumns + index + 1)
-      if column.destination == nil {
+    for (slot, column) in shape.columns.enumerated() {
+      let position = Int32(EntityTable.fixedColumns + column.index + 1)
+      if column.form != .reference {
         row.bind(position, image.values[slot])
       } else if let target = image.values[slot].objectID {
         if let found = try objects.find(target) {
@@ -70,83 +72,97 @@ struct RowWriter {
     }
     try connection.run(row)
     let number = connection.lastRow
-    objects.remember(image.id, row: number, root: table.root.number)
+    objects.remember(image.id, row: number)
     if revives {
-      let tombstone = try connection.statement("DELETE FROM _tombstone WHERE id = ?")
+      let tombstone = try connection.statement(Self.deleteTombstone)
       tombstone.bind(1, image.id.key)
       try connection.run(tombstone)
     }
-    for table in table.wordTablesOfEntity[image.id.entity] ?? [] {
-      words.inserted(image[table.property].stringValue, row: number, table)
+    for words in shape.words {
+      self.words.inserted(image[words.property].stringValue, row: number, words)
     }
   }
 
-  private func update(_ image: ObjectImage, sum: UInt64, before: ObjectImage, edits: [Edit]) throws {
-    guard let table = layout.table(of: image.id.entity) else { return }
-    let changed = edits.compactMap { edit in
-      deferredKeys.contains(edit.property) ? nil : table.columns.firstIndex { $0.property.number == edit.property }
+  private func update(_ change: ObjectChange, sum: UInt64) throws {
+    guard let table = layout.table(of: change.id.entity), let shape = layout.shape(of: change.id.entity),
+      let image = change.after, let before = change.before
+    else { return }
+    let changed = change.edits.compactMap { edit in
+      deferredKeys.contains(edit.property) ? nil : table.column(of: edit.property)
     }
-    let names = ["_revision", "_sum"] + changed.map { table.columns[$0].name }
-    let row = try connection.statement(
-      "UPDATE \(quoted(table.name)) SET \(names.map { "\(quoted($0)) = ?" }.joined(separator: ", ")) WHERE _row = ?")
+    if changed.count == 1 {
+      try update(changed, changed[0].update, image, sum: sum)
+    } else if let statement = statements.update(changed, of: table) {
+      try update(changed, statement, image, sum: sum)
+    } else {
+      for column in changed { try update([column], column.update, image, sum: sum) }
+    }
+    for words in shape.words where change.edits.contains(where: { $0.property == words.property.number }) {
+      self.words.updated(
+        from: before[words.property].stringValue, to: image[words.property].stringValue,
+        row: try self.row(of: image.id),
+        words)
+    }
+    if !shape.edges.isEmpty { try writeEdges(of: change, isNew: false) }
+  }
+
+  private func update(_ columns: [EntityTable.Column], _ sql: SQL, _ image: ObjectImage, sum: UInt64) throws {
+    let row = try connection.statement(sql)
     row.bind(1, image.revision)
     row.bind(2, Int64(bitPattern: sum))
-    for (offset, index) in changed.enumerated() {
-      let column = table.columns[index]
-      let position = Int32(offset + 3)
-      let value = image[column.property]
-      if column.destination == nil {
-        row.bind(position, value)
-      } else if let target = value.objectID {
-        row.bind(position, try self.row(of: target))
-      }
-    }
-    let number = try self.row(of: image.id)
-    row.bind(Int32(names.count + 1), number)
-    try connection.run(row)
-    for table in table.wordTablesOfEntity[image.id.entity] ?? [] where before[table.property] != image[table.property] {
-      words.updated(
-        from: before[table.property].stringValue, to: image[table.property].stringValue, row: number, table)
-    }
-    try writeEdges(of: image, since: before)
+    for (offset, column) in columns.enumerated() { try bind(image[column.property], of: column, to: row, offset + 3) }
+    row.bind(Int32(columns.count + 3), image.id.key)
+    try runOnOne(row)
   }
 
-  private func row(of id: ObjectID) throws -> Int64 {
-    guard let found = try objects.find(id) else {
-      throw StoreFailure(.corrupt, "an object that was just there has no row", advice: "Run stickiesd check.")
+  private func bind(_ value: Value, of column: EntityTable.Column, to row: Row, _ position: Int) throws {
+    if column.form != .reference {
+      row.bind(Int32(position), value)
+    } else if let target = value.objectID {
+      row.bind(Int32(position), try self.row(of: target))
+    } else {
+      row.bindNull(Int32(position))
     }
+  }
+
+  /// Runs a statement that finds its object by id.
+  private func runOnOne(_ row: Row) throws {
+    try connection.run(row)
+    if connection.changes != 1 { throw Self.missing }
+  }
+
+  private static let missing = StoreFailure(
+    .corrupt, "an object that was just there has no row", advice: "Run stickiesd check.")
+
+  private func row(of id: ObjectID) throws -> Int64 {
+    guard let found = try objects.find(id) else { throw Self.missing }
     return found.row
   }
 
   private func writeReference(of image: ObjectImage, slot: Int) throws {
-    guard let table = layout.table(of: image.id.entity), let columns = table.columnOfSlot[image.id.entity],
-      let target = image.values[slot].objectID
-    else { return }
-    let name = quoted(table.columns[columns[slot]].name)
-    let row = try connection.statement("UPDATE \(quoted(table.name)) SET \(name) = ? WHERE _row = ?")
+    guard let column = layout.shape(of: image.id.entity)?.columns[slot], let target = image.values[slot].objectID else {
+      return
+    }
+    let row = try connection.statement(column.set)
     row.bind(1, try self.row(of: target))
-    row.bind(2, try self.row(of: image.id))
-    try connection.run(row)
+    row.bind(2, image.id.key)
+    try runOnOne(row)
   }
 
-  private func writeEdges(of image: ObjectImage, since before: ObjectImage?) throws {
-    guard let table = layout.table(of: image.id.entity) else { return }
-    for edge in table.edgesOfEntity[image.id.entity] ?? [] {
+  private func writeEdges(of change: ObjectChange, isNew: Bool) throws {
+    guard let shape = layout.shape(of: change.id.entity), !shape.edges.isEmpty, let image = change.after else { return }
+    for edge in shape.edges where isNew || change.edits.contains(where: { $0.property == edge.property.number }) {
       let new = image[edge.property].objectIDs
-      let old = before?[edge.property].objectIDs ?? []
+      let old = isNew ? [] : change.before?[edge.property].objectIDs ?? []
       if new == old { continue }
       let owner = try row(of: image.id)
       let (newSet, oldSet) = (Set(new), Set(old))
-      for member in old where !newSet.contains(member) {
-        try run("DELETE FROM \(quoted(edge.name)) WHERE member = ? AND owner = ?", try row(of: member), owner)
-      }
-      for member in new where !oldSet.contains(member) {
-        try run("INSERT INTO \(quoted(edge.name)) (member, owner) VALUES (?, ?)", try row(of: member), owner)
-      }
+      for member in old where !newSet.contains(member) { try run(edge.remove, try row(of: member), owner) }
+      for member in new where !oldSet.contains(member) { try run(edge.insert, try row(of: member), owner) }
     }
   }
 
-  private func run(_ sql: String, _ first: Int64, _ second: Int64) throws {
+  private func run(_ sql: SQL, _ first: Int64, _ second: Int64) throws {
     let row = try connection.statement(sql)
     row.bind(1, first)
     row.bind(2, second)
@@ -158,61 +174,60 @@ struct RowWriter {
   /// When several objects change at once, one may take the key that another gives up: all changed keys are set to
   /// null first, which no unique index minds.
   private func releaseUniqueKeys() throws {
-    for change in changes {
-      guard let before = change.before, let table = layout.table(of: change.id.entity),
-        let entity = layout.model.entity(change.id.entity)
+    for index in changes.indices {
+      guard let shape = layout.shape(of: changes[index].id.entity), !shape.uniqueSlots.isEmpty,
+        let before = changes[index].before
       else { continue }
-      for number in Set(entity.uniquenessConstraints.joined()).sorted() {
-        guard let column = table.column(of: number), !before[column.property].isNull,
-          change.after.map({ $0[column.property] != before[column.property] }) ?? true
-        else { continue }
-        let row = try connection.statement(
-          "UPDATE \(quoted(table.name)) SET \(quoted(column.name)) = NULL WHERE _row = ?")
-        row.bind(1, try self.row(of: before.id))
-        try connection.run(row)
+      for slot in shape.uniqueSlots where !before.values[slot].isNull {
+        if let after = changes[index].after, after.values[slot] == before.values[slot] { continue }
+        try setNull(shape.columns[slot], of: before.id)
       }
     }
   }
 
-  private func delete(_ images: [ObjectImage]) throws {
-    guard !images.isEmpty else { return }
-    let deleted = images.count > 1 ? Set(images.map(\.id)) : []
-    for image in images {
-      guard let table = layout.table(of: image.id.entity), let columns = table.columnOfSlot[image.id.entity] else {
-        continue
-      }
-      let number = try row(of: image.id)
-      for edge in table.edgesOfEntity[image.id.entity] ?? [] where !image[edge.property].objectIDs.isEmpty {
-        let row = try connection.statement("DELETE FROM \(quoted(edge.name)) WHERE owner = ?")
-        row.bind(1, number)
+  private func setNull(_ column: EntityTable.Column, of id: ObjectID) throws {
+    let row = try connection.statement(column.set)
+    row.bindNull(1)
+    row.bind(2, id.key)
+    try runOnOne(row)
+  }
+
+  /// - Parameter indices: where the deletes are among the changes.
+  private func delete(_ indices: [Int]) throws {
+    if indices.isEmpty { return }
+    let deleted = indices.count > 1 ? Set(indices.map { changes[$0].id }) : []
+    for index in indices {
+      guard let image = changes[index].before, let shape = layout.shape(of: image.id.entity) else { continue }
+      for edge in shape.edges where !image[edge.property].objectIDs.isEmpty {
+        let row = try connection.statement(edge.removeAll)
+        row.bind(1, try self.row(of: image.id))
         try connection.run(row)
       }
       // Objects that go together may refer to each other in a circle: no order of deletes would do.
-      for (slot, index) in columns.enumerated() {
-        guard let column = Optional(table.columns[index]), column.destination != nil,
-          let target = image.values[slot].objectID, deleted.contains(target)
-        else { continue }
-        let row = try connection.statement(
-          "UPDATE \(quoted(table.name)) SET \(quoted(column.name)) = NULL WHERE _row = ?")
-        row.bind(1, number)
-        try connection.run(row)
+      for slot in shape.referenceSlots {
+        guard let target = image.values[slot].objectID, deleted.contains(target) else { continue }
+        try setNull(shape.columns[slot], of: image.id)
       }
-      for table in table.wordTablesOfEntity[image.id.entity] ?? [] {
-        try words.deleted(image[table.property].stringValue, row: number, table)
+      for words in shape.words {
+        try self.words.deleted(image[words.property].stringValue, row: try self.row(of: image.id), words)
       }
     }
-    for image in images {
-      guard let table = layout.table(of: image.id.entity) else { continue }
-      let row = try connection.statement(table.delete)
-      row.bind(1, try self.row(of: image.id))
-      try connection.run(row)
-      objects.forget(image.id)
-      let tombstone = try connection.statement(
-        "INSERT OR REPLACE INTO _tombstone (id, entity, revision) VALUES (?, ?, (SELECT coalesce(max(revision), 0) + 1 FROM _commit))"
-      )
-      tombstone.bind(1, image.id.key)
-      tombstone.bind(2, Int64(image.id.entity))
+    for index in indices {
+      let id = changes[index].id
+      guard let table = layout.table(of: id.entity) else { continue }
+      let row = try connection.statement(table.deleteByID)
+      row.bind(1, id.key)
+      try runOnOne(row)
+      objects.forget(id)
+      let tombstone = try connection.statement(Self.insertTombstone)
+      tombstone.bind(1, id.key)
+      tombstone.bind(2, Int64(id.entity))
+      tombstone.bind(3, revision)
       try connection.run(tombstone)
     }
   }
+
+  private static let deleteTombstone = SQL("DELETE FROM _tombstone WHERE id = ?")
+  /// Shared with batches, which write theirs by slices.
+  static let insertTombstone = SQL("INSERT OR REPLACE INTO _tombstone (id, entity, revision) VALUES (?, ?, ?)")
 }

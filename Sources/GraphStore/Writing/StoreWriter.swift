@@ -25,6 +25,7 @@ final class StoreWriter {
   private var authors = [String: Int64]()
   private var replicas = [UniqueID: KnownReplica]()
   private var scratch = BinaryWriter(capacity: 1_024)
+  let updates = UpdateStatements()
 
   private struct KnownReplica {
     let number: Int64
@@ -161,7 +162,7 @@ final class StoreWriter {
     var counters = sequences
     for (property, number) in plan.sequences { counters[property] = number }
     var size = 0
-    let sums = try plan.changes.map { try ($0.after ?? $0.before).map { try sum($0, &size) } ?? 0 }
+    let sums = try sums(of: plan.changes, &size)
     var deletions = [ObjectID: Revision]()
     for change in transaction.changes where change.kind == .revive {
       deletions[change.id] = try history.deletion(of: change.id)?.revision
@@ -174,7 +175,10 @@ final class StoreWriter {
     let outcome = Committed(
       revision: next, fingerprint: 0, identities: plan.identities, conflicts: plan.conflicts + work.skipped)
     let revives = transaction.changes.contains { $0.kind == .revive }
-    try RowWriter(objects: objects, words: words, changes: plan.changes, sums: sums, revives: revives).write()
+    try RowWriter(
+      objects: objects, words: words, changes: plan.changes, sums: sums, revision: next, statements: updates,
+      revives: revives
+    ).write()
     let print = try writeCommit(
       next, transaction, author: author, undoes: work.undoes, time: time, changes: changes, counters: counters,
       outcome: outcome)
@@ -213,6 +217,14 @@ final class StoreWriter {
       revision: next, time: time, author: author, transaction: batch.id, fingerprint: outcome.fingerprint, changes: [],
       summary: changes.count == 0 ? nil : changes.summary)
     return WriteResult(outcome: .committed(outcome), record: record)
+  }
+
+  /// The checksum of each change's image.
+  func sums(of changes: [ObjectChange], _ size: inout Int) throws -> [UInt64] {
+    // By index: a change is larger than what is read of it here.
+    try changes.indices.map { index in
+      try (changes[index].after ?? changes[index].before).map { try sum($0, &size) } ?? 0
+    }
   }
 
   /// - Parameter size: grows by the image's bytes.

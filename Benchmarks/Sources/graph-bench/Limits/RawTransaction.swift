@@ -1,10 +1,14 @@
 import CSQLite
 
 /// The limit of one large transaction: the very rows that the store wrote for it, history and all, through the C
-/// functions into a copy of the store as it was before. The rows are read beforehand; nothing is planned or checked.
+/// functions into a copy of the store as it was before. What is written is read beforehand; nothing is planned or
+/// checked. History has old values as well: whoever updates or deletes an object must read its row first, so the limit
+/// does.
 final class RawTransaction {
   private let database: RawDatabase
   private var steps = [(statement: Statement, rows: [[OpaquePointer]])]()
+  /// Reads the row of the object whose id is the last value of a step's row.
+  private let read: Statement?
 
   /// - Parameters:
   ///   - before: a copy of the store before the transaction.
@@ -17,6 +21,7 @@ final class RawTransaction {
       throw BenchmarkError(description: "the limit needs the store of one commit before")
     }
     let table = kind == .cascade ? "Node" : "Person"
+    read = kind == .insert ? nil : try Statement(database, "SELECT * FROM \(table) WHERE _id = ?")
     switch kind {
     case .insert:
       let names = try Statement(source, "SELECT * FROM Person LIMIT 1").columnNames.filter { $0 != "_row" }
@@ -61,8 +66,9 @@ final class RawTransaction {
 
   func run() throws {
     try database.execute("BEGIN IMMEDIATE")
-    for (statement, rows) in steps {
+    for (number, (statement, rows)) in steps.enumerated() {
       for row in rows {
+        if number == 0, let read, let id = row.last { try readAll(read, id) }
         for (index, value) in row.enumerated() { sqlite3_bind_value(statement.pointer, Int32(index + 1), value) }
         try statement.run()
         guard sqlite3_changes(database.handle) == 1 else {
@@ -71,6 +77,20 @@ final class RawTransaction {
       }
     }
     try database.execute("COMMIT")
+  }
+
+  private func readAll(_ read: Statement, _ id: OpaquePointer) throws {
+    sqlite3_bind_value(read.pointer, 1, id)
+    guard try read.step() else { throw BenchmarkError(description: "the limit misses an object") }
+    for column in 0..<sqlite3_column_count(read.pointer) {
+      switch sqlite3_column_type(read.pointer, column) {
+      case SQLITE_INTEGER: _ = sqlite3_column_int64(read.pointer, column)
+      case SQLITE_FLOAT: _ = sqlite3_column_double(read.pointer, column)
+      default: _ = sqlite3_column_blob(read.pointer, column)
+      }
+    }
+    _ = try read.step()
+    sqlite3_reset(read.pointer)
   }
 
   deinit { for row in steps.flatMap(\.rows) { for value in row { sqlite3_value_free(value) } } }

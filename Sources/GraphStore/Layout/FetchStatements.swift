@@ -1,0 +1,51 @@
+import GRDB
+import GRDBSQLite
+import Synchronization
+
+/// The prepared statements of fetches, kept for the next fetch of the same shape: preparing one takes longer than
+/// finding twenty objects. There is no end to the shapes that predicates have, so each connection keeps the newest few.
+///
+/// `@unchecked Sendable`: a list belongs to one connection, and the pool gives a connection to one reader at a time;
+/// the table of lists is guarded by its mutex.
+final class FetchStatements: @unchecked Sendable {
+  /// Kept by a connection.
+  static let limit = 32
+  /// A longer text is not kept.
+  static let maximumText = 8 << 10
+
+  private var kept = [(sql: String, statement: Statement)]()
+
+  /// The statement for `sql`, nothing bound; whoever takes it gives it back when it is done.
+  func take(_ sql: String, _ database: Database) throws -> Statement {
+    if let index = kept.lastIndex(where: { $0.sql == sql }) { return kept.remove(at: index).statement }
+    return try database.makeStatement(sql: sql)
+  }
+
+  func giveBack(_ statement: Statement, _ sql: String) {
+    guard sql.utf8.count <= Self.maximumText else { return }
+    sqlite3_clear_bindings(statement.sqliteStatement)
+    if kept.count == Self.limit { kept.removeFirst() }
+    kept.append((sql, statement))
+  }
+
+  /// The lists of a pool's connections.
+  final class Table: Sendable {
+    private let lists = Mutex([UInt: FetchStatements]())
+
+    /// For a connection that was just opened: one before it may have had the same address.
+    func open(_ database: Database) {
+      let address = Self.address(database)
+      lists.withLock { $0[address] = FetchStatements() }
+    }
+
+    func list(of database: Database) -> FetchStatements? {
+      let address = Self.address(database)
+      return lists.withLock { $0[address] }
+    }
+
+    /// Call before the pool is closed.
+    func removeAll() { lists.withLock { $0.removeAll() } }
+
+    private static func address(_ database: Database) -> UInt { UInt(bitPattern: database.sqliteConnection) }
+  }
+}
