@@ -243,6 +243,7 @@ final class HubRunner: @unchecked Sendable {
   /// Ends whatever sessions are left.
   func giveUp() {
     for (_, batch) in batches { batch.cancel() }
+    for (_, stream) in streams { stream.cancel() }
     for (_, connection) in connections.sorted(by: { $0.key < $1.key }) { connection.close() }
     finished.succeed()
   }

@@ -79,6 +79,10 @@ final class ReadStream: Sendable {
   /// Whether `more` would have to read a file.
   var usesFile: Bool { state.withLock { $0.memory.isEmpty && $0.file != nil } }
 
+  /// Whether somebody is there to read it.
+  var isWanted: Bool { state.withLock { !$0.isCancelled } }
+
+  /// Nobody will read it: the reader hears of it with its next frame, or when it next asks.
   func cancel() {
     state.withLock {
       $0.isCancelled = true

@@ -6,8 +6,10 @@ import GraphWire
 struct StoreReads: Sendable {
   let store: any GraphStoring
 
-  /// Reads objects or the log into `stream`, frame by frame.
+  /// Reads objects or the log into `stream`, frame by frame, as long as somebody wants them.
   func run(_ request: ReadRequest, _ number: UInt64, into stream: ReadStream) {
+    // It may have waited for a thread for longer than its client was there.
+    guard stream.isWanted else { return }
     do {
       switch request {
       case .objects(let fetch): try objects(fetch, number, stream)
@@ -28,7 +30,7 @@ struct StoreReads: Sendable {
     var columns = [RowColumn]()
     if case .rows(let rows) = fetch.result { columns = rows.description(in: store.model) }
     var encoder = ChunkEncoder(request: number, columns: columns)
-    let end = try store.answer(fetch) { part in
+    let end = try store.answer(fetch, while: { stream.isWanted }) { part in
       if let frame = try encoder.append(part) { try stream.put(frame) }
     }
     try stream.put(encoder.finish(end))

@@ -8,12 +8,14 @@ import struct GraphModel.FetchRequest
 /// Fetches, and what can be told of how they were answered.
 extension SQLiteStore {
   /// Reads inside one read transaction and hands out part by part; what `body` throws ends it.
-  public func answer(_ request: FetchRequest, _ body: (FetchedPart) throws -> Void) throws -> FetchEnd {
+  public func answer(
+    _ request: FetchRequest, while isWanted: () -> Bool, _ body: (FetchedPart) throws -> Void
+  ) throws -> FetchEnd {
     try request.check(in: model)
     return try read { objects, history, head in
       let run = try FetchRun(request, objects, history)
       let start = options.monotonicNanoseconds()
-      try request.explains ? run.run { _ in } : run.run(body)
+      try objects.connection.run(while: isWanted) { try request.explains ? run.run { _ in } : run.run(body) }
       let duration = options.monotonicNanoseconds() - start
       // Told or not, the answer has been given.
       if run.scannedSteps > options.longScan { try? reportScan(run) }

@@ -93,6 +93,41 @@ import Testing
     try scene.end()
   }
 
+  /// Searches that would take hours, each on one of the few threads that read: they end with whoever asked.
+  @Test func clientsKilledInEndlessSearchesLeaveTheThreadsToOthers() async throws {
+    let scene = try await Scene()
+    let board = try await scene.board()
+    let writer = try await scene.client()
+    for _ in 0..<2 {
+      let changes = try (1...1_000).map {
+        try scene.insertion([("text", .string("z")), ("board", .object(board))], temporary: UInt64($0))
+      }
+      #expect(try await writer.commit(changes).revision != nil)
+    }
+    let endless = Fetch(
+      entity: scene.entity.number,
+      predicate: "SUBQUERY(board.notes, $a, SUBQUERY($a.board.notes, $b, $b.number == $a.number + 100000).@count > 0)"
+        + ".@count > 0")
+    for _ in 0..<8 {
+      let victim = try await scene.client()
+      try await victim.send(.fetch(endless))
+      // Answered behind the fetch: that one has begun, or waits for a thread.
+      guard case .status = try await victim.reply(to: victim.send(.status)) else {
+        Issue.record("status has another answer")
+        return
+      }
+      victim.close()
+    }
+    #expect(try await writer.fetch(Fetch(entity: scene.entity.number, limit: 1)).objects.count == 1)
+    writer.close()
+    try await Self.expectNobodyElse(scene)
+    // One that is still there does not hold up the end either.
+    let last = try await scene.client()
+    try await last.send(.fetch(endless))
+    _ = try await last.reply(to: last.send(.status))
+    try scene.end()
+  }
+
   /// A real process, killed by the system while it writes out a snapshot.
   @Test func aProcessKilledWhileItExportsDisturbsNobody() async throws {
     let scene = try await Scene()

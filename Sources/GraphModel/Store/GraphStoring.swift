@@ -16,9 +16,13 @@ public protocol GraphStoring: Sendable {
   func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult]
 
   /// Answers a fetch inside one read transaction, part by part.
+  /// - Parameter isWanted: asked again and again while the store searches, however long nothing is found; false gives the
+  ///   fetch up.
   /// - Returns: the state that all of it was read at, and what comes behind it.
-  /// - Throws: `Refusal` for a request that can't be answered, and whatever `body` throws.
-  func answer(_ request: FetchRequest, _ body: (FetchedPart) throws -> Void) throws -> FetchEnd
+  /// - Throws: `Refusal` for a request that can't be answered, whatever `body` throws, and any error when it was given up.
+  func answer(
+    _ request: FetchRequest, while isWanted: () -> Bool, _ body: (FetchedPart) throws -> Void
+  ) throws -> FetchEnd
 
   /// The commits after `after` up to and including `through`, oldest first, with whole images; of a large batch its
   /// summary.
@@ -138,6 +142,11 @@ extension GraphStoring {
   /// The commits after `after`, however large they are.
   public func commits(after: Revision, through: Revision?, maximumChanges: Int) throws -> [CommitRecord] {
     try commits(after: after, through: through, maximumChanges: maximumChanges, maximumBytes: .max)
+  }
+
+  /// Answers a fetch to its end.
+  public func answer(_ request: FetchRequest, _ body: (FetchedPart) throws -> Void) throws -> FetchEnd {
+    try answer(request, while: { true }, body)
   }
 
   /// Reads objects inside one read transaction.

@@ -1,0 +1,46 @@
+import GraphModel
+import GraphStore
+import GraphTesting
+import Testing
+
+/// Fetches that nobody waits for any more: a thread that reads is one of a few.
+@Suite struct GivingUpTests {
+  @Test func aSearchThatFindsNothingForLongIsGivenUpInTheMiddle() throws {
+    let store = try TestStore(try Fixtures.company())
+    let manager = try store.insert("Person", ["name": .string("manager")])
+    let team = try (0..<60).map {
+      try store.insertion("Person", ["name": .string("person \($0)"), "manager": .object(manager)])
+    }
+    _ = try store.must(team)
+    let person = try store.entity("Person")
+    // Each of sixty beside each of sixty, for each of sixty.
+    let text =
+      "SUBQUERY(manager.reports, $a, SUBQUERY($a.manager.reports, $b, $b.name == concat($a.name, \"?\")).@count > 0)"
+      + ".@count > 0"
+    let request = FetchRequest(
+      entity: person.number, predicate: try GraphPredicate(parsing: text, entity: person, model: store.model))
+    var asked = 0
+    let ended = try store.store.answer(
+      request,
+      while: {
+        asked += 1
+        return true
+      }, { _ in })
+    #expect(ended.count == 0)
+    try #require(asked > 3, "SQLite has too little to do for anybody to give it up")
+
+    asked = 0
+    #expect(throws: (any Error).self) {
+      try store.store.answer(
+        request,
+        while: {
+          asked += 1
+          return asked < 3
+        }, { part in Issue.record("there is no such person: \(part)") })
+    }
+    #expect(asked == 3)
+    // The connection is as good as before.
+    #expect(try store.store.answer(request) { _ in }.count == 0)
+    #expect(try store.all("Person").count == 61)
+  }
+}
