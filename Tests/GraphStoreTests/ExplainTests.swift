@@ -83,6 +83,81 @@ import Testing
     #expect(plan.contains { $0.hasPrefix("  finds objects of Party by the index Party.Person.manager") })
   }
 
+  @Test func aSearchReadsWhatItsWordsLeadTo() throws {
+    let store = try store()
+    // Some are in the index, and the newest among the texts that it does not know yet.
+    for number in 1...5 {
+      _ = try store.insert("Person", ["name": .string("cat person \(number)"), "bio": .string("a cat")])
+      let explanation = try explain(store, "bio SEARCH \"cat\"")
+      #expect(explanation.count == number)
+      #expect(explanation.indexes == ["Person.bio.words"])
+      #expect(!explanation.plan.contains { $0.contains("reads all") }, "\(explanation.plan)")
+    }
+  }
+
+  @Test func theFewLinksLeadAndNotTheIndexOfTheCondition() throws {
+    let store = try store()
+    for predicate in [
+      "SUBQUERY(reports, $r, $r.age == 3).@count > 0", "ANY reports.age == age", "ANY reports.age == age + 1",
+    ] {
+      let explanation = try explain(store, predicate)
+      #expect(explanation.indexes == ["Party.Person.manager"], "\(predicate): \(explanation.plan)")
+    }
+  }
+
+  /// The company of the documentation: keys of subentities, of one part and of two, that may be null.
+  @Test func aUniqueKeyIsAnIndexAlsoWhereRowsHaveNone() throws {
+    let store = try TestStore(try Model(parsing: try Fixtures.file("Schema/Company/1.json")))
+    let department = try store.insert("Department", ["code": .string("ENG")])
+    func person(_ name: String, _ entity: String = "Person", _ values: [String: Value] = [:]) throws -> ObjectID {
+      var values = values
+      values["name"] = .string(name)
+      values["hired"] = .date(1_600_000_000_000_000)
+      values["department"] = .object(department)
+      return try store.insert(entity, values)
+    }
+    let ann = try person("Ann", "Person", ["email": .string("ann@example.org")])
+    let ben = try person("Ben", "Person", ["email": .string("ben@example.org"), "manager": .object(ann)])
+    let cleo = try person("Cleo")
+    let dan = try person("Dan", "Contractor", ["agency": .string("A"), "badge": .string("7")])
+    let eve = try person("Eve", "Contractor", ["agency": .string("A")])
+
+    func found(_ entity: String, _ predicate: String) throws -> (ids: Set<ObjectID>, indexes: [String]) {
+      let entity = try store.entity(entity)
+      var request = FetchRequest(
+        entity: entity.number, predicate: try GraphPredicate(parsing: predicate, entity: entity, model: store.model))
+      var ids = Set<ObjectID>()
+      _ = try store.store.fetch(request) { ids.insert($0.id) }
+      request.explains = true
+      return (ids, try #require(try store.store.answer(request) { _ in }.explanation).indexes)
+    }
+    let email = "Person.unique.Person.email"
+    let badge = "Contractor.unique.Contractor.agency.Contractor.badge"
+    for (entity, predicate, ids, index) in [
+      ("Person", "email == \"ann@example.org\"", [ann], email),
+      ("Contractor", "email == \"ann@example.org\"", [], email),
+      ("Person", "email IN {\"ann@example.org\", \"x\"}", [ann], email),
+      ("Person", "manager.email == \"ann@example.org\"", [ben], email),
+      ("Department", "ANY staff.email == \"ben@example.org\"", [department], email),
+      ("Contractor", "agency == \"A\" AND badge == \"7\"", [dan], badge),
+      ("Contractor", "agency == \"A\" AND badge IN {\"7\", \"8\"}", [dan], badge),
+    ] as [(String, String, Set<ObjectID>, String)] {
+      let answer = try found(entity, predicate)
+      #expect(answer.ids == ids, "\(predicate)")
+      #expect(answer.indexes.contains(index), "\(predicate): \(answer.indexes)")
+    }
+    // What rows without a key satisfy is not cut short by it.
+    for (predicate, ids) in [
+      ("email == NULL", [cleo, dan, eve]), ("email != \"ann@example.org\"", [ben, cleo, dan, eve]),
+      ("NOT email == \"ann@example.org\"", [ben, cleo, dan, eve]), ("email IN {NULL}", [cleo, dan, eve]),
+      ("NOT email IN {\"ann@example.org\"}", [ben, cleo, dan, eve]), ("email != NULL", [ann, ben]),
+      ("NONE reports.email == \"ben@example.org\"", [ben, cleo, dan, eve]),
+      ("manager.email != \"ann@example.org\"", [ann, cleo, dan, eve]),
+    ] as [(String, Set<ObjectID>)] {
+      #expect(try found("Person", predicate).ids == ids, "\(predicate)")
+    }
+  }
+
   // MARK: - The log
 
   /// `lines` is guarded by the mutex: any thread may log.

@@ -25,6 +25,9 @@ final class EntityTable: Sendable {
   let delete: SQL
   let deleteByID: SQL
   let wordTables: [WordTable]
+  /// The parts of unique keys whose index leaves rows out. With each the index's own words for the entities that alone
+  /// have such a value; empty where it names none, or where an ancestor's objects have it, too.
+  let partialKeys: [PropertyNumber: String]
 
   /// How many columns come before the properties in `select`.
   static let fixedColumns = 4
@@ -75,6 +78,16 @@ final class EntityTable: Sendable {
       column.property.attribute?.isFullText == true
         ? WordTable(property: column.property, name: Self.wordName(column.property, model)) : nil
     }
+    var partialKeys = [PropertyNumber: String]()
+    for (owner, constraint) in Self.constraints(of: root, model) {
+      let family = owner.number == root.number ? "" : Self.isOf(owner)
+      let parts = constraint.compactMap { model.property($0) }
+      guard !family.isEmpty || parts.contains(where: \.isOptional) else { continue }
+      for part in parts where partialKeys[part.number]?.isEmpty ?? true {
+        partialKeys[part.number] = part.owner == owner.number ? family : ""
+      }
+    }
+    self.partialKeys = partialKeys
     shapes = Dictionary(
       uniqueKeysWithValues: family.map { [columns, edges, wordTables] entity in
         let own = entity.storedProperties.compactMap { position[$0.number].map { columns[$0] } }
@@ -160,15 +173,17 @@ final class EntityTable: Sendable {
     return found
   }
 
+  private static func isOf(_ entity: Entity) -> String {
+    "_entity IN (\(entity.family.map(String.init).joined(separator: ", ")))"
+  }
+
   /// Rows with a null in the key have no key: they stay out of the index.
   private func uniqueIndex(_ constraint: [PropertyNumber], of owner: Entity) -> String {
     let keys = constraint.compactMap { column(of: $0) }
     let index = quoted("\(owner.name).unique.\(keys.map(\.name).joined(separator: "."))")
     let optional = keys.filter { $0.property.isOptional || $0.property.owner != root.number }
     var conditions = optional.map { "\(quoted($0.name)) IS NOT NULL" }
-    if owner.number != root.number {
-      conditions.append("_entity IN (\(owner.family.map(String.init).joined(separator: ", ")))")
-    }
+    if owner.number != root.number { conditions.append(Self.isOf(owner)) }
     let condition = conditions.joined(separator: " AND ")
     return "CREATE UNIQUE INDEX \(index) ON \(quoted(name)) (\(keys.map { quoted($0.name) }.joined(separator: ", ")))"
       + (condition.isEmpty ? "" : " WHERE \(condition)")

@@ -21,7 +21,7 @@ extension PredicateSQL {
       let left = end(path.end, chain.end, isNullable: chain.isNullable),
       let condition = compare(left, comparison)
     else { return nil }
-    let holds = comparison.quantifier == .all ? "NOT coalesce(\(condition), 0)" : condition
+    let holds = comparison.quantifier == .all ? "NOT coalesce(\(condition), 0)" : Self.judged(condition)
     let exists = "EXISTS (SELECT 1 FROM \(chain.from) WHERE \((chain.conditions + [holds]).joined(separator: " AND ")))"
     return comparison.quantifier == .any ? exists : "NOT \(exists)"
   }
@@ -90,10 +90,26 @@ extension PredicateSQL {
         return reference(comparison, "\(scope.alias).\(quoted(column.name))", column)
       }
       if comparison.comparator == .search { return search(comparison, scope.alias, column.property) }
+      guard let sql = compare("\(scope.alias).\(quoted(column.name))", comparison) else { return nil }
+      return withKey(sql, comparison, scope, column)
     case .count, .aggregate: break
     }
     guard let left = self.end(end, scope, isNullable: false) else { return nil }
     return compare(left, comparison)
+  }
+
+  /// A condition that no row without a key satisfies, with the words of the key's index, which leaves those rows out:
+  /// SQLite uses it only where the statement says as much.
+  private func withKey(
+    _ sql: String, _ comparison: GraphPredicate.Comparison, _ scope: Scope, _ column: EntityTable.Column
+  ) -> String {
+    guard let family = scope.table.partialKeys[column.property.number], !Self.holdsForNull(comparison) else {
+      return sql
+    }
+    var conditions = [sql]
+    if comparison.comparator == .equal { conditions.append("\(scope.alias).\(quoted(column.name)) IS NOT NULL") }
+    if !family.isEmpty { conditions.append("\(scope.alias).\(family)") }
+    return conditions.count == 1 ? sql : "(" + conditions.joined(separator: " AND ") + ")"
   }
 
   private mutating func prefix(_ comparison: GraphPredicate.Comparison, _ expression: String) -> String? {
@@ -142,8 +158,10 @@ extension PredicateSQL {
     let query = words.map { "\"\($0)\"*" }.joined(separator: " AND ")
     let table = quoted(EntityTable.wordName(property, model))
     let indexed = "\(alias)._row IN (SELECT rowid FROM \(table) WHERE \(table) MATCH \(argument(.string(query))))"
+    let known = "\(indexed) AND \(alias)._revision <= \(recentTexts.watermark)"
     let recent = recentTexts.rows(of: property, model: model, words: words).map(String.init).joined(separator: ", ")
-    return "(\(indexed) AND \(alias)._revision <= \(recentTexts.watermark) OR \(alias)._row IN (\(recent)))"
+    // Beside an empty list SQLite would read the whole table.
+    return recent.isEmpty ? "(\(known))" : "(\(known) OR \(alias)._row IN (\(recent)))"
   }
 
   // MARK: - Two values

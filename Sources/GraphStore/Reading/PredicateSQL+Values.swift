@@ -41,10 +41,15 @@ extension PredicateSQL {
       scopes.append(chain.end)
       defer { scopes.removeLast() }
       guard let condition = exactly({ $0.translate(predicate, depth: depth) }) else { return nil }
-      let conditions = chain.conditions + ["\(chain.end.alias)._row IS NOT NULL", condition]
+      let conditions = chain.conditions + ["\(chain.end.alias)._row IS NOT NULL", Self.judged(condition)]
       return "(SELECT count(*) FROM \(chain.from) WHERE \(conditions.joined(separator: " AND ")))"
     }
   }
+
+  /// A condition on what the links of a chain have found. The unary plus keeps it from indexes: SQLite, which has no
+  /// statistics here, might follow the condition's index anew for each row, and all that it leads to, instead of the
+  /// few links.
+  static func judged(_ condition: String) -> String { "+(\(condition))" }
 
   // MARK: - Ways
 
