@@ -34,6 +34,30 @@ import Testing
     #expect(unknown.errors.contains("Did you mean \"Person\"?"))
   }
 
+  /// Whoever has no model file sees what the daemon will hold a value to.
+  @Test func theDaemonTellsTheRulesOfItsModelToo() throws {
+    let company = try Company()
+    let model = try company.run("entities", "--json").json()
+    let request = try #require(model["fetchRequests"]?[0])
+    #expect(request["name"] == .string("overdue") && request["entity"] == .string("Project"))
+    #expect(request["variables"] == .array([.string("now"), .string("client")]))
+    #expect(request["limit"] == .integer(100))
+    let project = try company.run("entities", "Project", "--json").json()
+    let attributes = project["attributes"]?.arrayValue ?? []
+    #expect(attributes.first { $0["name"] == .string("key") }?["derived"] == .string("lowercase(title)"))
+    let steps = try #require(project["relationships"]?.arrayValue?.first { $0["name"] == .string("steps") })
+    #expect(steps["ordered"] == .bool(true))
+    #expect(project["rules"]?[0]?["message"] == .string("a project ends after it starts"))
+    let person = try company.run("entities", "Person").output
+    #expect(person.contains("matches [^@ ]+@[^@ ]+[.][A-Za-z]+"))
+    #expect(person.contains("required, default false, transient"))
+    let text = try company.run("entities", "Project").output
+    #expect(text.contains("derived: lowercase(title)"))
+    #expect(text.contains("endsAfterItStarts"))
+    #expect(text.contains("delete rule cascade, ordered, stored at the other end"))
+    #expect(try company.run("entities").output.contains("largeDepartments"))
+  }
+
   @Test func objectsAreMadeWithReferencesAndFoundThroughThem() throws {
     let company = try Company()
     let engineering = try company.department()

@@ -61,8 +61,11 @@ import Testing
     #expect(missing.status == 64)
     #expect(missing.errors.contains("$now has no value"), "\(missing.errors)")
     let unknown = try company.run("fetch", "--template", "nope")
-    #expect(unknown.status == 4)
-    #expect(unknown.errors.contains("it names overdue"), "\(unknown.errors)")
+    #expect(unknown.status == 64)
+    #expect(unknown.errors.contains("it names overdue, largeDepartments"), "\(unknown.errors)")
+    let misspelt = try company.run("fetch", "--template", "overdu")
+    #expect(misspelt.status == 64)
+    #expect(misspelt.errors.contains("Did you mean \"overdue\"?"), "\(misspelt.errors)")
     #expect(try company.run("fetch").status == 64)
   }
 

@@ -51,6 +51,25 @@ struct ModelDescription {
             ])
           })),
       .init("entities", .array(model.entities.map(json))),
+      .init("fetchRequests", .array(model.fetchRequests.map(json))),
+    ])
+  }
+
+  private func json(_ template: FetchTemplate) -> JSON {
+    .object([
+      .init("name", .string(template.name)), .init("entity", name(template.entity).map(JSON.string) ?? .null),
+      .init("predicate", .string(template.predicate)), .init("sort", .string(template.sort)),
+      .init("limit", template.limit.map { .integer(Int64($0)) } ?? .null),
+      .init("variables", .array(template.variables.map(JSON.string))),
+      .init("documentation", .string(template.documentation)),
+    ])
+  }
+
+  private func json(_ rule: EntityRule) -> JSON {
+    .object([
+      .init("name", .string(rule.name)), .init("predicate", .string(rule.predicate)),
+      .init("message", .string(rule.message)), .init("declaredBy", name(rule.owner).map(JSON.string) ?? .null),
+      .init("documentation", .string(rule.documentation)),
     ])
   }
 
@@ -62,6 +81,7 @@ struct ModelDescription {
       .init("relationships", .array(entity.relationships.map(json))),
       .init(
         "unique", .array(entity.uniquenessConstraints.map { .array(names($0).map(JSON.string)) })),
+      .init("rules", .array(model.rules(of: entity.number).map(json))),
     ])
   }
 
@@ -79,15 +99,19 @@ struct ModelDescription {
       add("maximum", value(attribute.maximum))
       add("minimumLength", attribute.minimumLength)
       add("maximumLength", attribute.maximumLength)
+      add("pattern", attribute.pattern.map(JSON.string))
       add("enumeration", attribute.enumeration.map(JSON.string))
       if attribute.kind == .enumeration { add("cases", .array(attribute.cases.map(JSON.string))) }
       add("assigned", attribute.assignment.map { .string($0.rawValue) })
+      add("derived", attribute.derivation.map { .string($0.text) })
+      add("transient", .bool(attribute.isTransient))
       add("indexed", .bool(attribute.isIndexed))
       add("fullText", .bool(attribute.isFullText))
     case .relationship(let relationship):
       add("destination", name(relationship.destination).map(JSON.string))
       add("inverse", model.property(relationship.inverse).map { .string($0.name) })
       add("toMany", .bool(relationship.isToMany))
+      add("ordered", .bool(relationship.isOrdered))
       add("optional", .bool(property.isOptional))
       add("deleteRule", .string(relationship.deleteRule.rawValue))
       add("minimumCount", relationship.minimumCount)
@@ -109,7 +133,14 @@ struct ModelDescription {
         TextTable.firstLine(entity.documentation),
       ])
     }
-    return table.text()
+    var requests = TextTable(["FETCH REQUEST", "ENTITY", "PREDICATE", "SORT", "DOCUMENTATION"])
+    for template in model.fetchRequests {
+      requests.append([
+        template.name, name(template.entity) ?? "", TextTable.visible(template.predicate), template.sort,
+        TextTable.firstLine(template.documentation),
+      ])
+    }
+    return [table.text(), requests.text(width: .max)].filter { !$0.isEmpty }.joined(separator: "\n\n")
   }
 
   func text(_ entity: Entity) -> String {
@@ -136,6 +167,11 @@ struct ModelDescription {
     parts += [attributes.text(width: .max), relationships.text(width: .max)].filter { !$0.isEmpty }
     let unique = entity.uniquenessConstraints.map { names($0).joined(separator: " and ") }
     if !unique.isEmpty { parts.append("unique: " + unique.joined(separator: "; ")) }
+    var entityRules = TextTable(["RULE", "PREDICATE", "MESSAGE"])
+    for rule in model.rules(of: entity.number) {
+      entityRules.append([rule.name, TextTable.visible(rule.predicate), TextTable.firstLine(rule.message)])
+    }
+    if !entityRules.text().isEmpty { parts.append(entityRules.text(width: .max)) }
     return parts.joined(separator: "\n\n")
   }
 
@@ -156,6 +192,8 @@ struct ModelDescription {
     var rules = [String]()
     if let assignment = attribute.assignment {
       rules.append("set by the daemon (\(assignment.rawValue))")
+    } else if let derivation = attribute.derivation {
+      rules.append("derived: \(TextTable.visible(derivation.text))")
     } else {
       rules.append(property.isOptional ? "optional" : "required")
     }
@@ -164,9 +202,11 @@ struct ModelDescription {
       attribute.minimum.isNull ? nil : text(attribute.minimum),
       attribute.maximum.isNull ? nil : text(attribute.maximum), "")
     rules += range(attribute.minimumLength.map(String.init), attribute.maximumLength.map(String.init), " bytes")
+    if let pattern = attribute.pattern { rules.append("matches \(TextTable.visible(pattern))") }
     if attribute.kind == .enumeration { rules.append(attribute.cases.joined(separator: " | ")) }
     if attribute.isIndexed { rules.append("indexed") }
     if attribute.isFullText { rules.append("full text") }
+    if attribute.isTransient { rules.append("transient") }
     return rules
   }
 
@@ -176,6 +216,7 @@ struct ModelDescription {
     rules.append("delete rule \(relationship.deleteRule.rawValue)")
     if let minimum = relationship.minimumCount { rules.append("at least \(minimum)") }
     if let maximum = relationship.maximumCount { rules.append("at most \(maximum)") }
+    if relationship.isOrdered { rules.append("ordered") }
     if property.slot == nil { rules.append("stored at the other end") }
     return rules
   }

@@ -18,11 +18,11 @@ struct TemplateOptions: ParsableArguments {
   func request(in model: Model) throws -> FetchRequest? {
     guard let name else { return nil }
     guard let template = model.fetchRequest(named: name) else {
-      let names = model.fetchRequests.map(\.name).joined(separator: ", ")
-      throw Refusal(
-        .notFound,
-        "the model \(model.name) names no fetch request \"\(name)\"; "
-          + (names.isEmpty ? "it names none" : "it names \(names)"))
+      let names = model.fetchRequests.map(\.name)
+      let more =
+        Suggestion.sentence(for: name, among: names)
+        ?? "; it names \(names.isEmpty ? "none" : names.joined(separator: ", "))"
+      throw Refusal(.malformed, "the model \(model.name) names no fetch request \"\(name)\"\(more)")
     }
     var arguments = [String: JSON]()
     for value in values {
