@@ -103,21 +103,28 @@ enum ModelSource {
     let versions = files.compactMap { name in
       name.hasSuffix(".json") ? Int(name.dropLast(5)).map { ($0, name) } : nil
     }
-    guard let newest = versions.max(by: { $0.0 < $1.0 })?.1,
+    guard let (number, newest) = versions.max(by: { $0.0 < $1.0 }),
       let bytes = FileManager.default.contents(atPath: folder + "/" + newest)
     else {
       throw StoreFailure(
         .inputOutput, "the folder \(folder) holds no model file",
         advice: "Model files are called 1.json, 2.json and so on; the highest counts.")
     }
+    let model: Model
     do {
-      return try Model(parsing: bytes)
+      model = try Model(parsing: bytes)
     } catch {
       let count = error.mistakes.count
       throw StoreFailure(
         .modelDiffers, "the model \(folder)/\(newest) has \(count) mistake\(count == 1 ? "" : "s"):\n\(error)\n",
         advice: "docs/model-format.md describes the format.")
     }
+    guard model.version == number else {
+      throw StoreFailure(
+        .modelDiffers, "the model \(folder)/\(newest) says that it is version \(model.version)",
+        advice: "A model's version is the number in its file's name; which of them counts would be a guess.")
+    }
+    return model
   }
 }
 

@@ -159,6 +159,28 @@ import Testing
       missing.text == "stickiesd: the configuration file missing.json can't be read (No such file or directory)\n")
   }
 
+  @Test func aModelThatIsNotTheVersionOfItsFileOrHasMistakesIsRefused() throws {
+    let home = try Home()
+    let entities = #""entities": [{"name": "A", "attributes": [{"name": "n", "type": "integer"}]}]"#
+    try home.write(#"{"format": 1, "name": "M", "version": 1, \#(entities)}"#, to: "M/1.json")
+    try home.write(#"{"format": 1, "name": "M", "version": 1, \#(entities)}"#, to: "M/2.json")
+    let listen = ["--data", "data", "--listen", "tcp://127.0.0.1:0"]
+    let other = try home.refusal(["--schema", "M"] + listen)
+    #expect(other.status == 1)
+    #expect(other.text.hasPrefix("stickiesd: the model M/2.json says that it is version 1. "), "\(other.text)")
+    try home.write(#"{"format": 1, "name": "M", "version": 2, "entities": 3, "more": 4}"#, to: "M/2.json")
+    let wrong = try home.refusal(["--schema", "M"] + listen)
+    #expect(wrong.status == 1)
+    let lines = wrong.text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    try #require(lines.count == 5, "\(wrong.text)")
+    #expect(lines[0] == "stickiesd: the model M/2.json has 2 mistakes:")
+    #expect(Set(lines[1...2].map { $0.prefix { $0 != ":" } }) == ["entities", "more"])
+    #expect(lines[3...] == ["docs/model-format.md describes the format.", ""])
+    #expect(!home.has("data"))
+    try home.write(#"{"format": 1, "name": "M", "version": 2, \#(entities)}"#, to: "M/2.json")
+    #expect(try home.listening(["--schema", "M"] + listen).count == 1)
+  }
+
   @Test func aVariableThatCanNotBeTakenIsNamed() throws {
     let home = try Home()
     let address = try home.refusal([], ["STICKIESD_LISTEN": "localhost:7417"])

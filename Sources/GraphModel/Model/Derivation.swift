@@ -127,6 +127,10 @@ extension ModelPartsParser {
         report(path, "reads no attribute of the object")
         return nil
       }
+      guard expression.bound(now: 0) == expression else {
+        report(path, "asks for now(); the value changes with the object alone: \"assigned\": \"updated\" has that time")
+        return nil
+      }
       for read in expression.paths {
         guard read.hops.isEmpty, case .property(let number) = read.end,
           let attribute = model.property(number)?.attribute, !attribute.isDerived

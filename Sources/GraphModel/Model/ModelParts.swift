@@ -68,6 +68,10 @@ extension ModelPartsParser {
         report(rule.path + ".predicate", "reads other objects; a rule reads the properties of its own object alone")
         return nil
       }
+      guard predicate.bound(now: 0) == predicate else {
+        report(rule.path + ".predicate", "asks for now(); what is stored must keep its rules however late it is")
+        return nil
+      }
       return PredicateEvaluator(predicate, model: model)
     } catch {
       report(rule.path + ".predicate", error.description)

@@ -134,7 +134,8 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   public var description: String {
-    sentence + (cause.isEmpty ? "" : " (\(cause))") + ". " + advice
+    // A list of lines needs no end mark.
+    sentence + (cause.isEmpty ? "" : " (\(cause))") + (sentence.hasSuffix("\n") ? "" : ". ") + advice
   }
 }
 
