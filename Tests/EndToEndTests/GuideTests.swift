@@ -25,7 +25,9 @@ import Testing
 
   private func file(_ path: String) throws -> String { String(decoding: try Fixtures.file(path), as: UTF8.self) }
 
-  @Test(arguments: [("modelling", "Modelling"), ("live-queries", "LiveQueries"), ("faulting", "Faulting")])
+  @Test(arguments: [
+    ("modelling", "Modelling"), ("live-queries", "LiveQueries"), ("faulting", "Faulting"), ("conflicts", "Conflicts"),
+  ])
   func theProgramOfTheGuideDoesWhatThePageSays(guide: String, name: String) throws {
     let page = try file("docs/guides/\(guide).md")
     let program = try file("docs/examples/guides/\(name).swift")
