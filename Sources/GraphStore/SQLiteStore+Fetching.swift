@@ -10,6 +10,7 @@ extension SQLiteStore {
   /// Reads inside one read transaction and hands out part by part; what `body` throws ends it.
   public func answer(_ request: FetchRequest, _ body: (FetchedPart) throws -> Void) throws -> FetchEnd {
     try request.check(in: model)
+    if let revision = request.at { return try answer(request, at: revision, body) }
     return try read { objects, history, head in
       let run = try FetchRun(request, objects, history)
       let start = options.monotonicNanoseconds()

@@ -142,8 +142,17 @@ extension PredicateSQL {
     let query = words.map { "\"\($0)\"*" }.joined(separator: " AND ")
     let table = quoted(EntityTable.wordName(property, model))
     let indexed = "\(alias)._row IN (SELECT rowid FROM \(table) WHERE \(table) MATCH \(argument(.string(query))))"
-    let recent = recentTexts.rows(of: property, model: model, words: words).map(String.init).joined(separator: ", ")
-    return "(\(indexed) AND \(alias)._revision <= \(recentTexts.watermark) OR \(alias)._row IN (\(recent)))"
+    var recent = recentTexts.rows(of: property, model: model, words: words).map(String.init).joined(separator: ", ")
+    if past != nil {
+      // There may be many more than the indexes ever lack of the present.
+      recent = "SELECT value FROM json_each(\(argument(.string("[\(recent)]"))))"
+    }
+    var known = "\(alias)._revision <= \(recentTexts.watermark)"
+    if let past, let owners = layout.table(of: property.owner), past.tables.contains(owners.name) {
+      // A row keeps its number, and the index has its present words.
+      known += " AND \(alias)._row NOT IN (SELECT _row FROM \(PastTables.gone(owners)))"
+    }
+    return "(\(indexed) AND \(known) OR \(alias)._row IN (\(recent)))"
   }
 
   // MARK: - Two values

@@ -42,7 +42,8 @@ extension PredicateSQL {
       defer { scopes.removeLast() }
       guard let condition = exactly({ $0.translate(predicate, depth: depth) }) else { return nil }
       let conditions = chain.conditions + ["\(chain.end.alias)._row IS NOT NULL", condition]
-      return "(SELECT count(*) FROM \(chain.from) WHERE \(conditions.joined(separator: " AND ")))"
+      return "("
+        + oneValue("count(*)", of: "1", " FROM \(chain.from) WHERE \(conditions.joined(separator: " AND "))") + ")"
     }
   }
 
@@ -135,17 +136,20 @@ extension PredicateSQL {
         let join = join(property, relationship, from: scope, to: table)
       else { return nil }
       let value = "\(join.alias).\(quoted(column.name))"
+      let aggregated = past == nil ? value : "x"
       let type = column.property.attribute.map { GraphValueType($0.kind) } ?? .integer
       let call =
         switch aggregate {
-        case .minimum: "min(\(value))"
-        case .maximum: "max(\(value))"
+        case .minimum: "min(\(aggregated))"
+        case .maximum: "max(\(aggregated))"
         // No row at all has no type: what the sum of nothing is has to be said.
-        case .sum: "coalesce(graph_sum(\(value), '\(type.letter)'), \(argument(aggregate.value(of: [], type: type))))"
-        case .average: "graph_avg(\(value), '\(type.letter)')"
+        case .sum:
+          "coalesce(graph_sum(\(aggregated), '\(type.letter)'), \(argument(aggregate.value(of: [], type: type))))"
+        case .average: "graph_avg(\(aggregated), '\(type.letter)')"
         }
-      let sql =
-        "(SELECT \(call) FROM \(join.tables.joined(separator: ", ")) WHERE \(join.conditions.joined(separator: " AND ")))"
+      let found =
+        " FROM \(join.tables.joined(separator: ", ")) WHERE \(join.conditions.joined(separator: " AND "))"
+      let sql = "(" + oneValue(call, of: "\(value) AS x", found) + ")"
       return Self.guarded(sql, scope, isNullable)
     }
   }
@@ -159,15 +163,29 @@ extension PredicateSQL {
     switch relationship.storage {
     case .reference: return nil
     case .members:
-      return "(SELECT count(*) FROM \(quoted(EntityTable.edgeName(property, model))) WHERE owner = \(alias)._row)"
+      return counted(quoted(EntityTable.edgeName(property, model)), "owner = \(alias)._row")
     case .inverse:
       guard let inverse = model.property(relationship.inverse), let table = layout.table(of: relationship.destination)
       else { return nil }
       if inverse.relationship?.storage == .members {
-        return "(SELECT count(*) FROM \(quoted(EntityTable.edgeName(inverse, model))) WHERE member = \(alias)._row)"
+        return counted(quoted(EntityTable.edgeName(inverse, model)), "member = \(alias)._row")
       }
       guard let column = table.column(of: inverse.number) else { return nil }
-      return "(SELECT count(*) FROM \(quoted(table.name)) AS c WHERE c.\(quoted(column.name)) = \(alias)._row)"
+      return counted(quoted(table.name) + " AS c", "c.\(quoted(column.name)) = \(alias)._row")
     }
+  }
+
+  private func counted(_ table: String, _ condition: String) -> String {
+    "(" + oneValue("count(*)", of: "1", " FROM \(table) WHERE \(condition)") + ")"
+  }
+
+  /// One value of many rows. Of the past the rows come from a subquery with a limit that limits nothing: it keeps SQLite
+  /// from joining the subquery to the aggregate, and so lets it read the halves of the tables in there each by its index;
+  /// directly under an aggregate it would first put every table together whole.
+  /// - Parameters:
+  ///   - call: of the rows' values; of the past of what `value` calls them.
+  ///   - rows: where they come from, with their condition.
+  func oneValue(_ call: String, of value: String, _ rows: String) -> String {
+    past == nil ? "SELECT \(call)\(rows)" : "SELECT \(call) FROM (SELECT \(value)\(rows) LIMIT -1)"
   }
 }

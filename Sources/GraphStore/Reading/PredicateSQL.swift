@@ -17,14 +17,17 @@ struct PredicateSQL {
   var isExact = true
   let layout: StoreLayout
   let recentTexts: RecentTexts?
+  /// Set where names mean the graph as it was, whose tables are views of two halves.
+  let past: PastScope?
   /// The row that is judged, then those of the subqueries around this place.
   var scopes: [Scope]
   private var aliases = 0
 
   /// For rows of `table` called `t`.
   /// - Parameter recentTexts: what the full-text indexes do not know yet; needed by a predicate that searches.
-  init(layout: StoreLayout, table: EntityTable, recentTexts: RecentTexts? = nil) {
+  init(layout: StoreLayout, table: EntityTable, recentTexts: RecentTexts? = nil, past: PastScope? = nil) {
     self.layout = layout
+    self.past = past
     self.recentTexts = recentTexts
     scopes = [Scope(alias: "t", table: table)]
   }

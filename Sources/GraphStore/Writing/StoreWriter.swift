@@ -11,6 +11,7 @@ final class StoreWriter {
   let layout: StoreLayout
   /// Objects in a slice of a batch.
   let sliceObjects: Int
+  private let wholes: WholeImages
   /// The random half of a new id.
   private let random: () -> UInt64
 
@@ -33,11 +34,13 @@ final class StoreWriter {
   }
 
   init(
-    _ connection: Connection, layout: StoreLayout, wordLimit: Int, sliceObjects: Int, random: @escaping () -> UInt64
+    _ connection: Connection, layout: StoreLayout, wordLimit: Int, sliceObjects: Int, wholeInterval: Int,
+    random: @escaping () -> UInt64
   ) throws {
     self.connection = connection
     self.layout = layout
     self.sliceObjects = sliceObjects
+    wholes = WholeImages(interval: wholeInterval)
     self.random = random
     objects = ObjectReader(connection, layout: layout)
     history = HistoryReader(objects: objects)
@@ -161,12 +164,20 @@ final class StoreWriter {
     var counters = sequences
     for (property, number) in plan.sequences { counters[property] = number }
     var size = 0
-    let sums = try plan.changes.map { try ($0.after ?? $0.before).map { try sum($0, &size) } ?? 0 }
+    var whole = Set<Int>()
+    var sums = [UInt64]()
+    sums.reserveCapacity(plan.changes.count)
+    for (place, change) in plan.changes.enumerated() {
+      let before = size
+      sums.append(try (change.after ?? change.before).map { try sum($0, &size) } ?? 0)
+      if change.kind == .updated, wholes.isDue(change.id, in: next, bytes: size - before) { whole.insert(place) }
+    }
     var deletions = [ObjectID: Revision]()
     for change in transaction.changes where change.kind == .revive {
       deletions[change.id] = try history.deletion(of: change.id)?.revision
     }
-    let changes = HistoryChange.encode(plan.changes, sums: sums, model: layout.model, deletions: deletions)
+    let changes = HistoryChange.encode(
+      plan.changes, sums: sums, model: layout.model, deletions: deletions, whole: whole)
     guard changes.count <= Self.maximumCommitSize else {
       throw Refusal(
         .limit, "the commit has \(changes.count) bytes; at most \(Self.maximumCommitSize) are taken: split it")
@@ -178,6 +189,7 @@ final class StoreWriter {
     let print = try writeCommit(
       next, transaction, author: author, undoes: work.undoes, time: time, changes: changes, counters: counters,
       outcome: outcome)
+    for place in whole.sorted() { try wholes.write(plan.changes[place].id, in: next, connection) }
     words.committed(changes: plan.changes.count, size: size)
     committed(next, print, time: time)
     sequences = counters
