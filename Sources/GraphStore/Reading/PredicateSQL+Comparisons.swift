@@ -18,8 +18,11 @@ extension PredicateSQL {
       return compare(left, comparison)
     }
     guard let chain = chain(path.hops, from: scope(path.level)),
-      let left = end(path.end, chain.end, isNullable: chain.isNullable),
-      let condition = compare(left, comparison)
+      let condition = within(
+        chain.views,
+        { builder in
+          builder.end(path.end, chain.end, isNullable: chain.isNullable).flatMap { builder.compare($0, comparison) }
+        })
     else { return nil }
     let holds = comparison.quantifier == .all ? "NOT coalesce(\(condition), 0)" : condition
     let exists = "EXISTS (SELECT 1 FROM \(chain.from) WHERE \((chain.conditions + [holds]).joined(separator: " AND ")))"
@@ -54,7 +57,10 @@ extension PredicateSQL {
       let relationship = property.relationship, let next = layout.table(of: relationship.destination)
     else { return nil }
     let inner = Scope(alias: alias(), table: next)
-    guard let condition = leading(comparison, path, hops.dropFirst(), inner) else { return nil }
+    let edges = relationship.storage == .members ? property : model.property(relationship.inverse)
+    let isOverEdges = edges?.relationship?.storage == .members
+    let views = views([next, isOverEdges ? edges.flatMap { layout.table(of: $0.owner) } : nil])
+    guard let condition = within(views, { $0.leading(comparison, path, hops.dropFirst(), inner) }) else { return nil }
     let matching = "FROM \(quoted(next.name)) AS \(inner.alias) WHERE \(condition)"
     switch relationship.storage {
     case .reference:

@@ -15,7 +15,7 @@ extension PredicateSQL {
       let scope = scope(path.level)
       if path.hops.isEmpty { return end(path.end, scope, isNullable: false) }
       guard let chain = chain(path.hops, from: scope, isInner: true),
-        let end = end(path.end, chain.end, isNullable: false)
+        let end = within(chain.views, { $0.end(path.end, chain.end, isNullable: false) })
       else { return nil }
       return "(SELECT \(end) FROM \(chain.from) WHERE \(chain.conditions.joined(separator: " AND ")))"
     case .arithmetic(let operation, let kind, let left, let right):
@@ -40,7 +40,9 @@ extension PredicateSQL {
       }
       scopes.append(chain.end)
       defer { scopes.removeLast() }
-      guard let condition = exactly({ $0.translate(predicate, depth: depth) }) else { return nil }
+      guard let condition = within(chain.views, { $0.exactly { $0.translate(predicate, depth: depth) } }) else {
+        return nil
+      }
       let conditions = chain.conditions + ["\(chain.end.alias)._row IS NOT NULL", condition]
       return "("
         + oneValue("count(*)", of: "1", " FROM \(chain.from) WHERE \(conditions.joined(separator: " AND "))") + ")"
@@ -56,6 +58,8 @@ extension PredicateSQL {
     var end: Scope
     /// A to-one on the way may have led nowhere: such a row has nulls at the end.
     var isNullable: Bool
+    /// How many of the tables are views of two halves.
+    var views = 0
   }
 
   /// - Parameter isInner: to-ones only, and where one is null there is no row.
@@ -68,6 +72,7 @@ extension PredicateSQL {
         let join = join(property, relationship, from: chain.end, to: table)
       else { return nil }
       let next = Scope(alias: join.alias, table: table)
+      chain.views += join.views
       let isFirst = chain.from.isEmpty
       if isInner || isFirst && relationship.isToMany {
         chain.from += (isFirst ? "" : ", ") + join.tables.joined(separator: ", ")
@@ -95,25 +100,26 @@ extension PredicateSQL {
 
   private mutating func join(
     _ property: Property, _ relationship: Relationship, from scope: Scope, to table: EntityTable
-  ) -> (tables: [String], conditions: [String], alias: String)? {
+  ) -> (tables: [String], conditions: [String], alias: String, views: Int)? {
     let next = alias()
     let destination = "\(quoted(table.name)) AS \(next)"
     switch relationship.storage {
     case .reference:
       guard let column = scope.table.column(of: property.number) else { return nil }
-      return ([destination], ["\(next)._row = \(scope.alias).\(quoted(column.name))"], next)
+      return ([destination], ["\(next)._row = \(scope.alias).\(quoted(column.name))"], next, views([table]))
     case .members, .inverse:
       let stored = relationship.storage == .members ? property : model.property(relationship.inverse)
       guard let stored else { return nil }
       if stored.relationship?.storage == .reference {
         guard let column = table.column(of: stored.number) else { return nil }
-        return ([destination], ["\(next).\(quoted(column.name)) = \(scope.alias)._row"], next)
+        return ([destination], ["\(next).\(quoted(column.name)) = \(scope.alias)._row"], next, views([table]))
       }
       let (here, there) = relationship.storage == .members ? ("owner", "member") : ("member", "owner")
       let edge = alias()
       return (
         ["\(quoted(EntityTable.edgeName(stored, model))) AS \(edge)", destination],
-        ["\(edge).\(here) = \(scope.alias)._row", "\(next)._row = \(edge).\(there)"], next
+        ["\(edge).\(here) = \(scope.alias)._row", "\(next)._row = \(edge).\(there)"], next,
+        views([layout.table(of: stored.owner), table])
       )
     }
   }
@@ -133,7 +139,8 @@ extension PredicateSQL {
     case .aggregate(let aggregate, let number, let attribute):
       guard let property = model.property(number), let relationship = property.relationship,
         let table = layout.table(of: relationship.destination), let column = table.column(of: attribute),
-        let join = join(property, relationship, from: scope, to: table)
+        let join = join(property, relationship, from: scope, to: table),
+        openViews + join.views <= Self.maximumOpenViews
       else { return nil }
       let value = "\(join.alias).\(quoted(column.name))"
       let aggregated = past == nil ? value : "x"

@@ -89,6 +89,8 @@ struct QueryPlan {
     case "UNION ALL", "RIGHT": return "what has"
     default: break
     }
+    if detail.hasPrefix("CO-ROUTINE ") { return "puts together, one after the other" }
+    if detail.hasPrefix("SCAN (subquery-") { return "takes what was put together" }
     for verb in ["SCAN ", "SEARCH "] {
       guard let name = detail.removing(verb + "temp._past.") else { continue }
       return "looks among the \(kind(parts(name).name)) of \(parts(name).name) that have changed since"
