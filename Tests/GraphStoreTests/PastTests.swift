@@ -180,17 +180,16 @@ import Testing
 
   @Test func anOrderIsAsItWas() throws {
     let store = try TestStore(try Fixtures.ordered())
-    let project = try store.insert("Project")
+    let projects = try store.must((0..<3).map { try store.insertion("Project", ["title": .string("\($0)")]) })
     let steps = try store.must(
-      (0..<6).map { try store.insertion("Step", ["label": .string("\($0)"), "project": .object(project)]) })
-    let chapters = try store.must((0..<3).map { _ in try store.insertion("Chapter") })
-    let (stepsOf, chaptersOf) = (
-      try store.property("Project.steps").number, try store.property("Project.chapters").number
+      (0..<6).map { try store.insertion("Step", ["label": .string("\($0)"), "project": .object(projects[0])]) })
+    let chapter = try store.insert("Chapter", ["projects": .objects([projects[1], projects[0], projects[2]])])
+    let (stepsOf, projectsOf) = (
+      try store.property("Project.steps").number, try store.property("Chapter.projects").number
     )
-    func place(_ property: PropertyNumber, _ ids: [ObjectID], after: ObjectID?) -> Change {
-      Change(.update, project, base: .max, edits: [Edit(property, .place(ids, after: after))])
+    func place(_ id: ObjectID, _ property: PropertyNumber, _ ids: [ObjectID]) -> Change {
+      Change(.update, id, base: .max, edits: [Edit(property, .place(ids, after: nil))])
     }
-    try store.must([place(chaptersOf, chapters, after: nil)])
     let before = try store.store.head.revision
     func state(at revision: Revision?) throws -> [[FetchedPart]] {
       try ["Project", "Step", "Chapter"].map {
@@ -198,14 +197,14 @@ import Testing
       }
     }
     let then = try state(at: nil)
-    try store.must([place(stepsOf, [steps[5], steps[3]], after: nil)])
-    try store.must([place(chaptersOf, [chapters[2]], after: nil), Change(.delete, steps[1])])
-    try store.must([Change(.delete, project)])
+    try store.must([place(projects[0], stepsOf, [steps[5], steps[3]])])
+    try store.must([place(chapter, projectsOf, [projects[2]]), Change(.delete, steps[1])])
+    try store.must([Change(.delete, projects[0])])
     #expect(try state(at: before) == then)
     #expect(try state(at: nil) != then)
     // Who refers to what is gone is found by it all the same.
     let step = try store.entity("Step")
-    let members = GraphPredicate.equal(try store.property("Step.project"), .object(project))
+    let members = GraphPredicate.equal(try store.property("Step.project"), .object(projects[0]))
     #expect(try answer(store, FetchRequest(entity: step.number, predicate: members), at: before).parts.count == 6)
     #expect(try answer(store, FetchRequest(entity: step.number, predicate: members)).parts.isEmpty)
   }
