@@ -10,10 +10,8 @@ extension SQLiteStore {
   func answer(
     _ request: FetchRequest, at revision: Revision, _ body: (FetchedPart) throws -> Void
   ) throws -> FetchEnd {
-    if let ids = request.fewIDs, !pastReaders.shows(revision) {
-      return try answer(request, ids, at: revision, body)
-    }
-    return try pastReaders.read(at: revision) { objects, history, scope in
+    if let ids = request.fewIDs { return try answer(request, ids, at: revision, body) }
+    return try readPast(at: revision) { objects, history, scope in
       let run = try FetchRun(request, objects, history, past: scope)
       let start = options.monotonicNanoseconds()
       try request.explains ? run.run { _ in } : run.run(body)
@@ -38,6 +36,16 @@ extension SQLiteStore {
         if request.result != .count { try body(.object(image)) }
       }
       return FetchEnd(at: try token(of: revision, history), count: count)
+    }
+  }
+
+  private func readPast<Result>(
+    at revision: Revision, _ body: (ObjectReader, HistoryReader, PastScope) throws -> Result
+  ) throws -> Result {
+    do {
+      return try pastReaders.read(at: revision, body)
+    } catch let error as DatabaseError {
+      throw Self.failure(code: error.resultCode.rawValue, message: error.message ?? "", path: path)
     }
   }
 

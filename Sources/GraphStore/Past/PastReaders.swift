@@ -37,9 +37,6 @@ final class PastReaders: Sendable {
     return try reader.read(at: revision, body)
   }
 
-  /// Whether a connection shows this revision, or did a moment ago.
-  func shows(_ revision: Revision) -> Bool { state.withLock { $0.slots.contains { $0.revision == revision } } }
-
   private func take(_ revision: Revision) throws -> PastReader {
     try state.withLock { state in
       state.uses += 1

@@ -74,7 +74,9 @@ extension PredicateSQL {
       let next = Scope(alias: join.alias, table: table)
       chain.views += join.views
       let isFirst = chain.from.isEmpty
-      if isInner || isFirst && relationship.isToMany {
+      // Where nothing can have been null so far, a to-many is an inner join; it matters for a view of two halves, which
+      // SQLite puts together whole before an outer one.
+      if isInner || relationship.isToMany && (isFirst || past != nil && !chain.isNullable) {
         chain.from += (isFirst ? "" : ", ") + join.tables.joined(separator: ", ")
         chain.conditions += join.conditions
       } else {

@@ -23,7 +23,9 @@ extension GraphCommand {
       try await options.withGraph { shell in
         let entity = words.count == 2 ? try shell.known(words[0]) : nil
         let shell = try await past.shell(shell)
-        let image = try await shell.find(entity?.name ?? "object") { try await $0.object(words[words.count - 1], of: entity) }
+        let image = try await shell.find(entity?.name ?? "object") {
+          try await $0.object(words[words.count - 1], of: entity)
+        }
         let whole = try await WholeObject(image, shell)
         if shell.output.json {
           shell.output.print(ObjectJSON.object(image, shell.model, only: nil, members: whole.members))
