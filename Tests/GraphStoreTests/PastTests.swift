@@ -1,7 +1,10 @@
+import GRDB
 import GraphModel
 import GraphStore
 import GraphTesting
 import Testing
+
+import struct GraphModel.FetchRequest
 
 /// The graph as it was, against what was recorded when it was so.
 @Suite struct PastTests {
@@ -230,6 +233,33 @@ import Testing
     }
     #expect(try answer(store, FetchRequest(entity: person.entity), at: 0).parts.isEmpty)
     #expect(try answer(store, FetchRequest(entity: person.entity), at: 1).parts.count == 1)
+  }
+
+  @Test func aRevisionThatIsNoLongerKeptIsRefusedInWords() throws {
+    let store = try TestStore(try Fixtures.company())
+    let person = try store.insert("Person", ["name": .string("Ann")])
+    for age in 2...6 { try store.must([store.update(person, "Person.age", .integer(Int64(age)))]) }
+    let first = try store.store.revision(at: .max).time - 5_000_000
+    try store.store.close()
+    try DatabaseQueue(path: store.directory.path + "/graph.sqlite").inDatabase {
+      try $0.execute(sql: "DELETE FROM _commit WHERE revision <= 3; DELETE FROM _whole WHERE revision <= 3")
+    }
+    try store.reopen()
+    for predicate in [.always, .identifiers([person])] as [GraphPredicate] {
+      let request = FetchRequest(entity: person.entity, predicate: predicate)
+      let kept = try answer(store, request, at: 3)
+      guard case .object(let image)? = kept.parts.first else {
+        Issue.record("nothing was found")
+        return
+      }
+      #expect(image[try store.property("Person.age")] == .integer(3) && image.revision == 3)
+      let words = "revision 2 is no longer kept: history goes back to revision 3"
+      #expect(throws: Refusal(.notFound, words)) { try answer(store, request, at: 2) }
+    }
+    #expect(try store.store.revision(at: first + 3_000_000).revision == 4)
+    let gone = #expect(throws: Refusal.self) { try store.store.revision(at: first + 2_000_000) }
+    #expect(
+      gone?.message.hasPrefix("nothing is kept of that time any more: the oldest commit that is, revision 4, ") == true)
   }
 
   @Test func aPastInWhichTooMuchWasDifferentIsRefusedButForSingleObjects() throws {
