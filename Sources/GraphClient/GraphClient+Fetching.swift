@@ -7,12 +7,14 @@ extension GraphClient {
   // MARK: - Objects
 
   /// Reads objects chunk by chunk: no more than one chunk is held beyond what the caller keeps.
-  /// - Parameter after: where an earlier page of the same order ended; goes without `offset`.
+  /// - Parameters:
+  ///   - after: where an earlier page of the same order ended; goes without `offset`.
+  ///   - revision: of the graph as it was; nil for the present.
   public func images(
     of entity: Entity, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil,
-    offset: Int = 0, after: FetchCursor? = nil
+    offset: Int = 0, after: FetchCursor? = nil, at revision: Revision? = nil
   ) -> ReplyStream {
-    ask(.fetch(wireFetch(entity, predicate, sort, limit, offset, after)))
+    stream(wireFetch(entity, predicate, sort, limit, offset, after, at: revision))
   }
 
   /// Reads objects into the context.
@@ -41,8 +43,10 @@ extension GraphClient {
   // MARK: - Counts and ids
 
   /// How many objects there are.
-  public func count(of entity: Entity, where predicate: GraphPredicate = .always) async throws -> Int {
-    var fetch = wireFetch(entity, predicate)
+  public func count(
+    of entity: Entity, where predicate: GraphPredicate = .always, at revision: Revision? = nil
+  ) async throws -> Int {
+    var fetch = wireFetch(entity, predicate, at: revision)
     fetch.result = .count
     return try await count(fetch)
   }
@@ -56,9 +60,9 @@ extension GraphClient {
   /// The ids of objects, in their order, without their values.
   public func identifiers(
     of entity: Entity, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil,
-    offset: Int = 0, after: FetchCursor? = nil
+    offset: Int = 0, after: FetchCursor? = nil, at revision: Revision? = nil
   ) async throws -> [ObjectID] {
-    var fetch = wireFetch(entity, predicate, sort, limit, offset, after)
+    var fetch = wireFetch(entity, predicate, sort, limit, offset, after, at: revision)
     fetch.result = .identifiers
     var ids = [ObjectID]()
     for try await chunk in stream(fetch) { ids += chunk.map(\.id) }
@@ -86,9 +90,10 @@ extension GraphClient {
   /// - Returns: rows; the server's `Refusal` for what can't be read comes with the first of them.
   public func rows(
     of entity: Entity, _ properties: String, where predicate: GraphPredicate = .always, groupBy groups: String = "",
-    distinct: Bool = false, sort: String = "", limit: Int? = nil, offset: Int = 0, after: FetchCursor? = nil
+    distinct: Bool = false, sort: String = "", limit: Int? = nil, offset: Int = 0, after: FetchCursor? = nil,
+    at revision: Revision? = nil
   ) -> RowStream {
-    var fetch = wireFetch(entity, predicate, [], limit, offset, after)
+    var fetch = wireFetch(entity, predicate, [], limit, offset, after, at: revision)
     (fetch.result, fetch.properties, fetch.groupBy, fetch.distinct) = (.rows, properties, groups, distinct)
     fetch.sort = sort
     return self.rows(fetch)
@@ -144,7 +149,11 @@ extension GraphClient {
   // MARK: - As it travels
 
   /// Any fetch; the objects of its answer.
-  public func stream(_ fetch: Fetch) -> ReplyStream { ask(.fetch(fetch)) }
+  public func stream(_ fetch: Fetch) -> ReplyStream {
+    let stream = ask(.fetch(fetch))
+    stream.revision = fetch.at
+    return stream
+  }
 
   /// Any fetch whose result is rows.
   public func rows(_ fetch: Fetch) -> RowStream { RowStream(stream(fetch)) }
@@ -167,11 +176,12 @@ extension GraphClient {
   /// A fetch as it travels.
   public func wireFetch(
     _ entity: Entity, _ predicate: GraphPredicate = .always, _ sort: [SortKey] = [], _ limit: Int? = nil,
-    _ offset: Int = 0, _ after: FetchCursor? = nil
+    _ offset: Int = 0, _ after: FetchCursor? = nil, at revision: Revision? = nil
   ) -> Fetch {
     Fetch(
       entity: entity.number, predicate: predicate == .always ? "" : predicate.text(in: context.model),
-      sort: sort.text(in: context.model), limit: UInt64(limit ?? 0), offset: UInt64(offset), after: after?.bytes ?? [])
+      sort: sort.text(in: context.model), limit: UInt64(limit ?? 0), offset: UInt64(offset), after: after?.bytes ?? [],
+      at: revision)
   }
 
   private func lastChunk(of stream: ReplyStream) async throws -> Chunk {
@@ -186,11 +196,11 @@ extension GraphClient {
     return entity
   }
 
-  private func predicate(_ text: String, _ entity: Entity) throws -> GraphPredicate {
+  func predicate(_ text: String, _ entity: Entity) throws -> GraphPredicate {
     text.isEmpty ? .always : try GraphPredicate(parsing: text, entity: entity, model: context.model)
   }
 
-  private func order(_ text: String, _ entity: Entity) throws -> [SortKey] {
+  func order(_ text: String, _ entity: Entity) throws -> [SortKey] {
     text.isEmpty ? [] : try [SortKey](parsing: text, entity: entity, model: context.model)
   }
 }

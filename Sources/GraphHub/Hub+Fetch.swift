@@ -9,7 +9,11 @@ extension Hub {
     var request = FetchRequest(
       entity: fetch.entity, predicate: try predicate(fetch.predicate, entity),
       limit: fetch.limit == 0 ? nil : Int(clamping: fetch.limit), offset: Int(clamping: fetch.offset),
-      explains: fetch.explain)
+      explains: fetch.explain,
+      at: fetch.at)
+    if let at = fetch.at, at < 0 {
+      throw Refusal(.malformed, "there is no revision \(at): they count from 0, the empty graph")
+    }
     if fetch.result != .rows, !fetch.properties.isEmpty || !fetch.groupBy.isEmpty || fetch.distinct {
       throw Refusal(.malformed, "properties, groups and distinct go with a result of rows only")
     }

@@ -29,7 +29,7 @@ extension Hub {
       if let ticket = session.reads[request] { actions.append(.continueRead(ticket)) }
     case .presence(let state): presence(state, id, message.request, &actions)
     case .batchRows(let rows): keep(rows, id, message.request, &actions)
-    case .commit, .undo, .batch, .model, .fetch, .subscribe, .unsubscribe, .log, .status, .undoState:
+    case .commit, .undo, .batch, .model, .fetch, .subscribe, .unsubscribe, .log, .status, .undoState, .revisionAt:
       guard session.waiting.count < limits.waitingRequests else {
         let refusal = Refusal(.limit, "more than \(limits.waitingRequests) requests wait on this connection")
         return send(answer(refusal, message.request), to: id, &actions)
@@ -53,7 +53,7 @@ extension Hub {
   private func mayPerform(_ message: ToServer, _ session: Session) -> Bool {
     switch message.body {
     case .commit, .undo, .batch: true
-    case .fetch, .subscribe, .log, .status, .undoState:
+    case .fetch, .subscribe, .log, .status, .undoState, .revisionAt:
       session.commitsInFlight == 0 && session.reads.count < limits.concurrentReads
     default: session.commitsInFlight == 0
     }
@@ -170,6 +170,7 @@ extension Hub {
       case .batch(let request): try batch(request, id, message.request, &actions)
       case .undoState(let scope):
         try read(.undoState(author: sessions[id]?.author ?? "", scope: scope), id, message.request, &actions)
+      case .revisionAt(let time): try read(.revision(at: time), id, message.request, &actions)
       case .model:
         send(ToClient(message.request, .model(source: model.source, hash: model.hash)), to: id, &actions)
       case .fetch(let fetch):

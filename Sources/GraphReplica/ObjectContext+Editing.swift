@@ -9,7 +9,7 @@ extension ObjectContext {
 
   /// Nil for an abstract entity.
   public func insert(_ entity: Entity) -> ManagedObject? {
-    guard !entity.isAbstract else { return nil }
+    guard !entity.isAbstract, !refusesEdit("no \(entity.name) can be made") else { return nil }
     let state = ObjectState(id: temporaryID(entity), entity: entity, stored: nil)
     state.isInserted = true
     keep(state)
@@ -19,6 +19,7 @@ extension ObjectContext {
 
   /// Deletes when saved; the server's rules say what goes along.
   public func delete(_ object: ManagedObject) {
+    if refusesEdit("no \(object.entity.name) can be deleted") { return }
     let state = own(object)
     for property in state.entity.relationships { forgetMoves(of: state, through: property) }
     if state.isInserted, state.sent.isEmpty {
@@ -40,6 +41,7 @@ extension ObjectContext {
       if let checked = attribute.checked(value) { state.transients[property.number] = checked }
       return
     }
+    if refusesEdit("\(property.name) can't be set") { return }
     if property.relationship?.isToMany == true {
       let wanted = Set(value.objectIDs)
       let present = Set(related(to: state, through: property))
@@ -91,7 +93,7 @@ extension ObjectContext {
     _ state: ObjectState, _ other: ObjectState, _ property: Property,
     _ body: (inout ObjectState.LocalValue, ObjectID) -> Void
   ) {
-    guard let relationship = property.relationship else { return }
+    guard let relationship = property.relationship, !refusesEdit("\(property.name) can't be changed") else { return }
     switch relationship.storage {
     case .inverse:
       if let inverse = model.property(relationship.inverse) { change(other, state, inverse, body) }

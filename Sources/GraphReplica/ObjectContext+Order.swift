@@ -5,7 +5,9 @@ import GraphModel
 extension ObjectContext {
   /// Makes `other` a member of an ordered relationship, if it is none, and puts it behind `anchor`, or at the beginning.
   func insert(_ other: ObjectState, into state: ObjectState, _ property: Property, after anchor: ObjectState?) {
-    guard property.relationship?.isOrdered == true, !state.isDeleted, !other.isDeleted else { return }
+    guard property.relationship?.isOrdered == true, !state.isDeleted, !other.isDeleted,
+      !refusesEdit("\(property.name) can't be changed")
+    else { return }
     if !related(to: state, through: property).contains(other.id) { connect(state, other, through: property) }
     record(.place([other.id], after: anchor?.id), property, of: state)
   }

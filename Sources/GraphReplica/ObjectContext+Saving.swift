@@ -53,6 +53,7 @@ extension ObjectContext {
 
   /// Undoes or redoes, now or when the saves before it have been answered; answered as a save is.
   public func undo(_ request: UndoRequest) {
+    if refusesEdit("nothing can be undone") { return }
     if let parent { return parent.undo(request) }
     queuedSaves.append(QueuedSave(id: request.id, policy: .error, undo: nil, states: [], request: request))
     if queuedSaves.count == 1 { sendNextSave() }

@@ -15,6 +15,10 @@ public final class ObjectContext {
   private let classes: [EntityNumber: ManagedObject.Type]
   /// What a child context reads through to; nil for the context of a client.
   public let parent: ObjectContext?
+  /// The revision that all objects are of, in a context of the past, which can't be edited; nil in any other.
+  public let revision: Revision?
+  /// Called with each attempt to edit a context of the past. Without it an attempt is a programmer's error, and traps.
+  public var editWasRefused: ((EditOfThePast) -> Void)?
   /// Child contexts that somebody holds.
   var children = [WeakContext]()
 
@@ -51,6 +55,7 @@ public final class ObjectContext {
     self.model = model
     self.replica = replica
     parent = nil
+    revision = nil
     var byNumber = [EntityNumber: ManagedObject.Type]()
     for type in classes {
       if let entity = model.entity(named: type.entityName) { byNumber[entity.number] = type }
@@ -62,6 +67,14 @@ public final class ObjectContext {
   init(on parent: ObjectContext) {
     (model, replica, classes) = (parent.model, parent.replica, parent.classes)
     self.parent = parent
+    revision = parent.revision
+  }
+
+  /// An empty context of the past, for objects of the same classes; its replica is never used.
+  init(at revision: Revision, like other: ObjectContext) {
+    (model, replica, classes) = (other.model, other.replica, other.classes)
+    parent = nil
+    self.revision = revision
   }
 
   // MARK: - Identity
@@ -173,6 +186,7 @@ public final class ObjectContext {
   ) -> QueryID {
     if let parent { return parent.follow(entity: entity, predicate: predicate, prefetching: prefetching) }
     lastQuery += 1
+    if refusesEdit("nothing can be followed") { return lastQuery }
     results[lastQuery] = [:]
     if !prefetching.isEmpty { loads.prefetches[lastQuery] = QueryPrefetch(tree: prefetching) }
     handle(

@@ -53,6 +53,9 @@ extension Replica {
     case (.undoState(let state), .question(let request)?):
       forget(message.request, request)
       actions.append(.answer(request, .undoState(state)))
+    case (.revisionAt(let revision), .question(let request)?):
+      forget(message.request, request)
+      actions.append(.answer(request, .revisionAt(revision)))
     case (.progress(let progress), .question(let request)?):
       forget(message.request, request)
       actions.append(.answer(request, .kept(progress.done)))

@@ -164,6 +164,7 @@ public struct Replica: Sendable {
       case .status: .status
       case .model: .model
       case .undoState(let scope): .undoState(scope: scope)
+      case .revisionAt(let time): .revisionAt(time)
       case .batchRows(let rows): .batchRows(rows)
       case .batch(let batch): .batch(batch)
       }

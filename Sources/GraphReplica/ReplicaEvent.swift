@@ -48,6 +48,8 @@ public enum Question: Hashable, Sendable {
   case model
   /// What undo and redo would take now; nil for all scopes of the author.
   case undoState(scope: UniqueID?)
+  /// Which revision was the newest at a time.
+  case revisionAt(Timestamp)
   /// Rows for a batch that follows.
   case batchRows(BatchRows)
   /// Many objects in one commit. A lost connection refuses it as `unavailable`: it may have been committed, and is
@@ -106,6 +108,7 @@ public enum Answer: Hashable, Sendable {
   case status(ServerStatus)
   case model(source: String, hash: ModelHash)
   case undoState(UndoState)
+  case revisionAt(DatedRevision)
   /// So many rows are kept.
   case kept(Int)
   /// How far the batch is; more follows.

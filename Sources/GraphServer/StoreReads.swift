@@ -19,6 +19,10 @@ struct StoreReads: Sendable {
         let state = try store.undoState(of: author, scope: scope)
         try stream.put(Frame.encode(ToClient(number, .undoState(state))))
         stream.finish(.success(try store.head))
+      case .revision(let time):
+        let found = try store.revision(at: time)
+        try stream.put(Frame.encode(ToClient(number, .revisionAt(found))))
+        stream.finish(.success(found.head))
       }
     } catch is ReadStream.Cancelled {
     } catch {

@@ -12,6 +12,7 @@ extension SQLiteStore {
     _ request: FetchRequest, while isWanted: () -> Bool, _ body: (FetchedPart) throws -> Void
   ) throws -> FetchEnd {
     try request.check(in: model)
+    if let revision = request.at { return try answer(request, at: revision, while: isWanted, body) }
     return try read { objects, history, head in
       let run = try FetchRun(request, objects, history)
       let start = options.monotonicNanoseconds()

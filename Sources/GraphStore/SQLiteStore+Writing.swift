@@ -149,6 +149,7 @@ extension SQLiteStore {
     let fresh = try Self.open(path, options: options, fetches)
     // Reads under way end on the connections that they have.
     connections.withLock { $0 = fresh }
+    pastReaders.forget()
     try fresh.writeWithoutTransaction { writer = try makeWriter($0) }
     isInDoubt = false
   }

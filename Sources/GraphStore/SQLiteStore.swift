@@ -30,6 +30,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   let log: Logger
   let options: Options
   let scans = ReportedScans()
+  /// Connections that show the graph as it was.
+  let pastReaders: PastReaders
   var writer: StoreWriter?
   /// A commit failed and the store could not be opened anew yet; guarded as `writer` is.
   var isInDoubt = false
@@ -58,6 +60,12 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     /// So many changes may wait for the full-text indexes. More make commits cheaper and searches dearer: a search looks
     /// into each of them, some microseconds a piece.
     public var wordLimit = 512
+    /// About every so many changes of an object one holds it whole, of a large object rarer; 0 for none.
+    public var wholeInterval = 64
+    /// Objects that may have changed since a revision for the whole graph to be read as of it: they are held in memory.
+    public var maximumPastObjects = 100_000
+    /// Connections that read the past, each of one revision.
+    public var maximumPastReaders = 2
     /// A batch of many objects is written so many at a time; one of no more is an ordinary commit.
     public var sliceObjects = Batch.sliceObjects
     /// A fetch that steps through more rows than this without an index to lead it is worth a line in the log.
@@ -105,7 +113,12 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     self.options = options
     layout = StoreLayout(model: model)
     related = RelatedQueries(model: model)
-    path = directory + "/" + StoreFiles.name
+    let path = directory + "/" + StoreFiles.name
+    self.path = path
+    pastReaders = PastReaders(maximum: options.maximumPastReaders) { [layout] in
+      let queue = try DatabaseQueue(path: path, configuration: Self.pastConfiguration(options))
+      return PastReader(queue, layout: layout, maximumObjects: options.maximumPastObjects)
+    }
     try StoreFiles.prepare(directory: directory)
     lock = try StoreLock(directory: directory)
     do {
@@ -205,7 +218,27 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   func makeWriter(_ database: Database) throws -> StoreWriter {
     try StoreWriter(
       Connection(database), layout: layout, wordLimit: options.wordLimit, sliceObjects: options.sliceObjects,
-      random: options.random)
+      wholeInterval: options.wholeInterval, random: options.random)
+  }
+
+  /// What every connection has.
+  private static func prepare(_ database: Database, _ options: Options) throws {
+    try database.execute(sql: "PRAGMA cache_size = -8192")
+    try database.execute(sql: "PRAGMA temp_store = MEMORY")
+    SQLFunctions.register(on: database)
+    if let willRunStatement = options.willRunStatement {
+      let isReader = database.configuration.readonly
+      database.trace { _ in willRunStatement(isReader) }
+    }
+  }
+
+  /// Of a connection that shows the past: it writes into its TEMP tables only, which a read-only one may.
+  private static func pastConfiguration(_ options: Options) -> Configuration {
+    var configuration = Configuration()
+    configuration.readonly = true
+    configuration.busyMode = .timeout(5)
+    configuration.prepareDatabase { try Self.prepare($0, options) }
+    return configuration
   }
 
   static func open(_ path: String, options: Options, _ fetches: FetchStatements.Table) throws -> DatabasePool {
@@ -216,14 +249,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     configuration.allowsUnsafeTransactions = options.plantedBug == .replyBeforeCommit
     configuration.persistentReadOnlyConnections = true
     configuration.prepareDatabase { database in
-      try database.execute(sql: "PRAGMA cache_size = -8192")
-      try database.execute(sql: "PRAGMA temp_store = MEMORY")
-      SQLFunctions.register(on: database)
+      try Self.prepare(database, options)
       if database.configuration.readonly { fetches.open(database) }
-      if let willRunStatement = options.willRunStatement {
-        let isReader = database.configuration.readonly
-        database.trace { _ in willRunStatement(isReader) }
-      }
     }
     let hadLog = StoreFiles.hasContent(path + "-wal")
     let pool = try DatabasePool(path: path, configuration: configuration)
@@ -266,7 +293,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       let version = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
       guard version < StoreLayout.version else { return }
       try database.inTransaction(.immediate) {
-        for statement in StoreLayout.parts { try database.execute(sql: statement) }
+        for statement in StoreLayout.parts + StoreLayout.wholes { try database.execute(sql: statement) }
         try database.execute(sql: "PRAGMA user_version = \(StoreLayout.version)")
         return .commit
       }
@@ -283,6 +310,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       return isClosed
     }
     if wasClosed { return }
+    pastReaders.forget()
     pool.writeWithoutTransaction { database in
       writer = nil
       // What is not copied now is copied at the next start.

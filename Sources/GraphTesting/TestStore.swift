@@ -18,14 +18,19 @@ public final class TestStore {
   /// - Parameters:
   ///   - wordLimit: the changes that may wait for the full-text indexes: few, so that tests meet both sides.
   ///   - sliceObjects: the objects in a slice of a batch, as few.
+  ///   - wholeInterval: about every so many changes of an object one holds it whole.
+  ///   - configure: what else is to be different.
   public init(
-    _ model: Model, directory: TemporaryDirectory? = nil, wordLimit: Int = 3, sliceObjects: Int = 3
+    _ model: Model, directory: TemporaryDirectory? = nil, wordLimit: Int = 3, sliceObjects: Int = 3,
+    wholeInterval: Int = 4, configure: (inout SQLiteStore.Options) -> Void = { _ in }
   ) throws {
     self.model = model
     self.directory = try directory ?? TemporaryDirectory()
     var options = SQLiteStore.Options()
     options.wordLimit = wordLimit
     options.sliceObjects = sliceObjects
+    options.wholeInterval = wholeInterval
+    configure(&options)
     self.options = options
     store = try SQLiteStore(directory: self.directory.path, model: model, options: options)
   }
@@ -44,7 +49,8 @@ public final class TestStore {
       .write(to: URL(fileURLWithPath: folder.path + "/graph.sqlite"))
     store = try SQLiteStore(directory: directory.path, model: model, options: options)
     let twin = try TestStore(
-      model, directory: folder, wordLimit: options.wordLimit, sliceObjects: options.sliceObjects)
+      model, directory: folder, wordLimit: options.wordLimit, sliceObjects: options.sliceObjects,
+      wholeInterval: options.wholeInterval)
     twin.now = now
     twin.author = author
     // Its own transactions are new ones.

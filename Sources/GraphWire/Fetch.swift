@@ -37,12 +37,14 @@ public struct Fetch: Hashable, Sendable {
   public var after: [UInt8]
   /// The answer is how the answer would be found.
   public var explain: Bool
+  /// The graph as it was at this revision; nil for the present.
+  public var at: Revision?
 
   /// All objects of the entity, where nothing else is said.
   public init(
     entity: EntityNumber, predicate: String = "", sort: String = "", limit: UInt64 = 0, offset: UInt64 = 0,
     result: Result = .objects, properties: String = "", distinct: Bool = false, groupBy: String = "",
-    after: [UInt8] = [], explain: Bool = false
+    after: [UInt8] = [], explain: Bool = false, at: Revision? = nil
   ) {
     self.entity = entity
     self.predicate = predicate
@@ -55,6 +57,7 @@ public struct Fetch: Hashable, Sendable {
     self.groupBy = groupBy
     self.after = after
     self.explain = explain
+    self.at = at
   }
 }
 
@@ -71,6 +74,8 @@ extension Fetch: BinaryForm {
     writer.field(9, groupBy)
     writer.field(10, after)
     writer.field(11, explain)
+    // A message of its own: revision 0 is a state, too.
+    if let at { writer.message(20) { $0.field(1, at) } }
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -88,6 +93,13 @@ extension Fetch: BinaryForm {
       case 9: groupBy = try field.string()
       case 10: after = try field.array()
       case 11: explain = try field.bool()
+      case 20:
+        var revision: Revision = 0
+        var inner = try field.reader()
+        while let (number, field) = try inner.next() {
+          if number == 1 { revision = try field.integer() }
+        }
+        at = revision
       default: break
       }
     }

@@ -40,6 +40,8 @@ public struct ToClient: Hashable, Sendable {
     case undoState(UndoState)
     /// How far a batch has come; while its rows arrive, how many are kept.
     case progress(BatchProgress)
+    /// The newest commit at or before a time.
+    case revisionAt(DatedRevision)
   }
 
   /// 0 for what nobody asked for.

@@ -36,6 +36,8 @@ public struct ToServer: Hashable, Sendable {
     case batchRows(BatchRows)
     /// Many objects in one commit; answered by progress, then as a commit is.
     case batch(BatchRequest)
+    /// Asks which revision was the newest at a time.
+    case revisionAt(Timestamp)
   }
 
   /// Rises with every message of a connection.
@@ -139,6 +141,7 @@ extension ToServer: BinaryForm {
     case .undoState(let scope): writer.message(15) { $0.field(1, scope?.bytes ?? []) }
     case .batchRows(let rows): writer.field(16, rows)
     case .batch(let batch): writer.field(17, batch)
+    case .revisionAt(let time): writer.message(18) { $0.field(1, time) }
     }
   }
 
@@ -200,6 +203,13 @@ extension ToServer: BinaryForm {
         body = .undoState(scope: scope)
       case 16: body = .batchRows(try field.form())
       case 17: body = .batch(try field.form())
+      case 18:
+        var time: Timestamp = 0
+        var inner = try field.reader()
+        while let (number, field) = try inner.next() {
+          if number == 1 { time = try field.integer() }
+        }
+        body = .revisionAt(time)
       default: break
       }
     }

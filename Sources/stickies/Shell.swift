@@ -75,6 +75,8 @@ struct UnreadableSort: Error { let cause: PredicateSyntaxError }
 struct Shell {
   let client: GraphClient
   let output: Output
+  /// The graph as it was; nil for the present.
+  var revision: Revision?
 
   var model: Model { client.context.model }
 
@@ -98,7 +100,8 @@ struct Shell {
     let entity = self.entity(entity)
     let order = try order(sort, of: entity)
     var images = [ObjectImage]()
-    for try await chunk in client.images(of: entity, where: predicate, sort: order, limit: limit) { images += chunk }
+    let stream = client.images(of: entity, where: predicate, sort: order, limit: limit, at: revision)
+    for try await chunk in stream { images += chunk }
     return images
   }
 

@@ -127,6 +127,7 @@ final class ReplicaTranscript {
     case .ping: "ping"
     case .undo: "undo"
     case .undoState: "undo state"
+    case .revisionAt: "revision at"
     case .fetch(let fetch): "fetch \(model.entity(fetch.entity)?.name ?? "?"): \(short(fetch.predicate))"
     default: "\(body)"
     }

@@ -151,7 +151,7 @@ import Testing
     try store.store.close()
     let path = store.directory.path + "/graph.sqlite"
     try DatabaseQueue(path: path).inDatabase { database in
-      try database.execute(sql: "DROP TABLE _part")
+      try database.execute(sql: "DROP TABLE _part; DROP TABLE _whole")
       try database.execute(sql: "PRAGMA user_version = 1")
     }
     #expect(try StoreCheck.run(directory: store.directory.path, model: store.model).isEmpty)

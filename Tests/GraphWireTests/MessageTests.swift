@@ -33,7 +33,8 @@ import Testing
       6, .subscribe(Subscribe(entity: 1, predicate: "TRUEPREDICATE", wholeObjects: true, replaces: 4, since: token))),
     ToServer(7, .unsubscribe(query: 3)), ToServer(8, .more(of: 7)), ToServer(9, .log(after: 1, limit: 2, through: 3)),
     ToServer(10, .status), ToServer(11, .ping), ToServer(12, .close(code: "c", message: "m")),
-    ToServer(13, .presence([1, 2])),
+    ToServer(13, .presence([1, 2])), ToServer(14, .revisionAt(-5)), ToServer(15, .fetch(Fetch(entity: 1, at: 0))),
+    ToServer(16, .fetch(Fetch(entity: 1, at: 120))),
   ]
 
   static func toClient() throws -> [ToClient] {
@@ -69,6 +70,7 @@ import Testing
             revision: 1, fingerprint: 2, identities: [.init(temporary: .temporary(1, entity: 2), permanent: id)],
             conflicts: [conflict]), objects: [image], isComplete: true)),
       ToClient(6, .undoState(UndoState())),
+      ToClient(6, .revisionAt(DatedRevision(revision: 2, time: -5, author: "bob", head: token))),
       ToClient(6, .undoState(UndoState(undo: UndoStep(group: nil, oldest: 3, newest: 3, count: 1)))),
       ToClient(6, .subscribed(query: 3, resumed: true)), ToClient(7, .unsubscribed(query: 3)),
       ToClient(

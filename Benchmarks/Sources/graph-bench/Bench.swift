@@ -18,7 +18,7 @@ struct Bench {
 
   enum Section: String, CaseIterable {
     case commits, latency, fanout, idle, snapshot, start, notes, queries
-    case fetch, predicates, transactions, cascades, relations, paths
+    case fetch, predicates, transactions, cascades, relations, paths, past
 
     /// Its tables are of another form.
     var isCurve: Bool { [.notes, .queries, .relations].contains(self) }
@@ -38,6 +38,7 @@ struct Bench {
       case .transactions: "one transaction of 1,000 to 100,000 objects: time and memory"
       case .cascades: "one delete that takes 1,000 to 100,000 objects along"
       case .relations: "one changed property of an object with 1,000 related ones"
+      case .past: "the graph as of 1,000 commits ago, and an object with 10,000 changes"
       case .paths: "the cost of a commit beside 10,000 live queries that follow paths"
       }
     }
@@ -92,6 +93,7 @@ struct Bench {
       case .cascades: try measureCascades()
       case .relations: try measureRelations()
       case .paths: try measurePaths()
+      case .past: try measurePast()
       }
     }
   }

@@ -16,11 +16,14 @@ public struct FetchRequest: Hashable, Sendable {
   public var after: FetchCursor?
   /// What comes back is how the answer is found, and nothing of the answer.
   public var explains: Bool
+  /// The graph as it was at this revision; nil for the present.
+  public var at: Revision?
 
   /// Without a predicate, all objects of the entity.
   public init(
     entity: EntityNumber, predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil,
-    offset: Int = 0, result: FetchResult = .objects, after: FetchCursor? = nil, explains: Bool = false
+    offset: Int = 0, result: FetchResult = .objects, after: FetchCursor? = nil, explains: Bool = false,
+    at: Revision? = nil
   ) {
     self.entity = entity
     self.predicate = predicate
@@ -30,6 +33,7 @@ public struct FetchRequest: Hashable, Sendable {
     self.result = result
     self.after = after
     self.explains = explains
+    self.at = at
   }
 
   /// - Throws: `Refusal` for parts that don't go together, and for a cursor of another fetch.

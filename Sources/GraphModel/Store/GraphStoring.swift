@@ -15,7 +15,7 @@ public protocol GraphStoring: Sendable {
   /// - Throws: `StoreFailure` when the disk or the file fails; then nothing of the batch counts as committed.
   func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult]
 
-  /// Answers a fetch inside one read transaction, part by part.
+  /// Answers a fetch inside one read transaction, part by part. Of the past its cost grows with what has changed since.
   /// - Parameter isWanted: asked again and again while the store searches, however long nothing is found; false gives the
   ///   fetch up.
   /// - Returns: the state that all of it was read at, and what comes behind it.
@@ -29,6 +29,10 @@ public protocol GraphStoring: Sendable {
   /// - Throws: `Refusal(.limit)` when that is more than `maximumChanges` object changes or takes about more than
   ///   `maximumBytes`, or history no longer has it.
   func commits(after: Revision, through: Revision?, maximumChanges: Int, maximumBytes: Int) throws -> [CommitRecord]
+
+  /// The newest commit at or before a time.
+  /// - Throws: `Refusal(.notFound)` when it is no longer kept.
+  func revision(at time: Timestamp) throws -> DatedRevision
 
   /// What undo and redo of an author would take now.
   /// - Parameter scope: nil for all of the author's stacks as if they were one.

@@ -52,12 +52,14 @@ public enum Dates {
     return String(repeating: "0", count: max(0, width - text.count)) + text
   }
 
-  static func floorDivide(_ value: Int64, _ by: Int64) -> (Int64, Int64) {
+  /// The quotient that is not greater, and the rest, which is never negative.
+  public static func floorDivide(_ value: Int64, _ by: Int64) -> (Int64, Int64) {
     let (quotient, remainder) = value.quotientAndRemainder(dividingBy: by)
     return remainder < 0 ? (quotient - 1, remainder + by) : (quotient, remainder)
   }
 
-  private static func daysIn(month: Int64, year: Int64) -> Int64 {
+  /// The days of a month of the Gregorian calendar.
+  public static func daysIn(month: Int64, year: Int64) -> Int64 {
     switch month {
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
     case 4, 6, 9, 11: 30
@@ -67,14 +69,15 @@ public enum Dates {
 
   /// Days since 1970-01-01 in the proleptic Gregorian calendar: years are counted from March, so that the leap day is
   /// the last of its year, and eras of 400 years repeat.
-  static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+  public static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
     let shifted = month <= 2 ? year - 1 : year
     let (era, yearOfEra) = floorDivide(shifted, 400)
     let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 
-  static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+  /// The date that is so many days after 1970-01-01.
+  public static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let (era, dayOfEra) = floorDivide(days + 719_468, 146_097)
     let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
     let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)

@@ -65,6 +65,7 @@ extension ObjectContext {
   /// Asks for what was loaded since the last event.
   public func sendLoads() {
     if let parent { return parent.sendLoads() }
+    guard revision == nil else { return }
     while let next = nextLoadEvent() { handle(next) }
   }
 
@@ -180,7 +181,8 @@ extension ObjectContext {
     loads.lastRequest += 1
     let number = loads.lastRequest
     loads.requests[number] = LoadRequest(
-      content: content, fetch: Fetch(entity: entity, predicate: condition.text(in: model)), wanted: wanted)
+      content: content, fetch: Fetch(entity: entity, predicate: condition.text(in: model), at: revision), wanted: wanted
+    )
     for load in wanted.loads { load.waitsFor.insert(number) }
     loads.waiting.append(number)
     return number

@@ -6,9 +6,9 @@ import GraphModel
 /// is found with the rest of history.
 extension StoreChecker {
   /// A store that no program of the present layout has opened has no place for parts.
-  func hasPlaceForParts() throws -> Bool {
-    try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0 >= 2
-  }
+  func hasPlaceForParts() throws -> Bool { try layoutVersion() >= 2 }
+
+  func layoutVersion() throws -> Int32 { try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0 }
 
   mutating func checkParts() throws {
     guard try hasPlaceForParts() else { return }

@@ -6,10 +6,12 @@ struct RecentTexts {
   let watermark: Revision
   private var images = [(row: Int64, image: ObjectImage)]()
 
-  init(_ history: HistoryReader) throws {
+  /// - Parameter past: set where names mean the graph as it was: what was touched since then the indexes know otherwise.
+  init(_ history: HistoryReader, past: PastScope? = nil) throws {
     watermark = try WordFeed.watermark(history.objects.connection)
     var seen = Set<ObjectID>()
-    var ids = [ObjectID]()
+    var ids = past?.objects ?? []
+    seen.formUnion(ids)
     try history.forEachCommitNewestFirst(after: watermark) { commit in
       for change in commit.changes where seen.insert(change.id).inserted { ids.append(change.id) }
     }

@@ -11,7 +11,7 @@ struct HistoryChange {
   var previous: Revision
   /// Of the image after the commit (before it, for a delete), so that a replayed past can be verified.
   var sum: UInt64
-  /// The whole object, for a delete.
+  /// The whole object: for a delete as it was before, and of an update now and then as it was after (`WholeImages`).
   var values = [Value]()
   var edits = [HistoryEdit]()
   /// Of these, places that changed only to make room for others: an undo leaves them alone.
@@ -61,13 +61,15 @@ extension HistoryChange {
   /// - Parameters:
   ///   - sum: the checksum of the image after the commit, or before it for a delete.
   ///   - deletion: for a revival, when the object was deleted.
-  init(_ change: ObjectChange, sum: UInt64, model: Model, deletion: Revision? = nil) {
+  ///   - isWhole: whether an update is to hold the whole object.
+  init(_ change: ObjectChange, sum: UInt64, model: Model, deletion: Revision? = nil, isWhole: Bool = false) {
     kind = change.kind
     id = change.id
     previous = change.before?.revision ?? deletion ?? 0
     self.sum = sum
     spacing = change.spacing
     if change.kind == .deleted { values = change.before?.values ?? [] }
+    if isWhole, change.kind == .updated { values = change.after?.values ?? [] }
     for edit in change.edits {
       guard let property = model.property(edit.property) else { continue }
       let old = change.before?[property] ?? .null
@@ -141,12 +143,14 @@ extension HistoryChange: BinaryForm {
   }
 
   static func encode(
-    _ changes: [ObjectChange], sums: [UInt64], model: Model, deletions: [ObjectID: Revision]
+    _ changes: [ObjectChange], sums: [UInt64], model: Model, deletions: [ObjectID: Revision], whole: Set<Int> = []
   ) -> [UInt8] {
     var writer = BinaryWriter(capacity: 48 * changes.count)
     for index in changes.indices {
       let deletion = deletions.isEmpty ? nil : deletions[changes[index].id]
-      writer.field(1, HistoryChange(changes[index], sum: sums[index], model: model, deletion: deletion))
+      let isWhole = !whole.isEmpty && whole.contains(index)
+      writer.field(
+        1, HistoryChange(changes[index], sum: sums[index], model: model, deletion: deletion, isWhole: isWhole))
     }
     return writer.bytes
   }

@@ -277,6 +277,12 @@ struct HistoryReader {
     try events(of: id, newest: newest, after: base).map(\.past)
   }
 
+  /// What a commit did to one object.
+  func event(of id: ObjectID, in revision: Revision) throws -> Event? {
+    guard let entry = try entry(revision), let change = try change(of: id, in: revision, entry) else { return nil }
+    return Event(revision: revision, author: entry.author, replica: entry.replica, change: change)
+  }
+
   private func entry(_ revision: Revision) throws -> RecentCommits.Entry? {
     if let known = recent[revision, 0] { return known }
     return try row(of: revision).map { recent.keep($0) }

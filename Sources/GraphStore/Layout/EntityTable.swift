@@ -14,7 +14,8 @@ final class EntityTable: Sendable {
   private let shapes: [EntityNumber: Shape]
   private let positions: [PropertyNumber: Int]
   let edges: [EdgeTable]
-  /// Every column but the checksum, of the rows called `t`.
+  /// Every column but the checksum, of the rows called `t`; without and with where they come from.
+  let selectList: String
   let select: String
   let selectByID: SQL
   let insert: SQL
@@ -55,7 +56,8 @@ final class EntityTable: Sendable {
     self.columns = columns
     positions = position
     let all = ["_row", "_id", "_entity", "_revision"] + columns.map(\.name)
-    select = "SELECT " + all.map { "t.\(quoted($0))" }.joined(separator: ", ") + " FROM \(quoted(root.name)) AS t"
+    selectList = "SELECT " + all.map { "t.\(quoted($0))" }.joined(separator: ", ")
+    select = selectList + " FROM \(quoted(root.name)) AS t"
     let written = ["_id", "_entity", "_revision", "_sum"] + columns.map(\.name)
     selectByID = SQL(select + " WHERE t._id = ?")
     let table = quoted(root.name)
@@ -139,10 +141,8 @@ final class EntityTable: Sendable {
     }
     statements.append("CREATE TABLE \(quoted(name)) (\(definitions.joined(separator: ", ")))")
     for column in columns where column.destination != nil || column.property.attribute?.isIndexed == true {
-      // The members of an ordered relationship are found in their order.
-      let position = column.property.relationship?.position.flatMap { self.column(of: $0) }
-      let keys = [column, position].compactMap { $0 }.map { quoted($0.name) }.joined(separator: ", ")
-      statements.append("CREATE INDEX \(quoted("\(name).\(column.name)")) ON \(quoted(name)) (\(keys))")
+      statements.append(
+        "CREATE INDEX \(quoted("\(name).\(column.name)")) ON \(quoted(name)) (\(indexKeys(of: column)))")
     }
     for (owner, constraint) in Self.constraints(of: root, model) {
       statements.append(uniqueIndex(constraint, of: owner))
@@ -159,6 +159,12 @@ final class EntityTable: Sendable {
         "CREATE VIRTUAL TABLE \(quoted(words.name)) USING fts5(words, content='', detail=none, tokenize='ascii')")
     }
     return statements
+  }
+
+  /// What the index on a column is of: the members of an ordered relationship are found in their order.
+  func indexKeys(of column: Column) -> String {
+    let position = column.property.relationship?.position.flatMap { self.column(of: $0) }
+    return [column, position].compactMap { $0 }.map { quoted($0.name) }.joined(separator: ", ")
   }
 
   /// The family's constraints, each once, with the entity that declares it.

@@ -5,8 +5,8 @@ struct StoreLayout: Sendable {
   /// "Stky", big-endian: tells a store from any other SQLite file.
   static let applicationID: Int32 = 0x5374_6B79
   /// The layout of the tables; a store with a higher one was written by a newer program. 2 added `_part`: a program that
-  /// does not know it would take a batch for a commit without changes.
-  static let version: Int32 = 2
+  /// does not know it would take a batch for a commit without changes. 3 added `_whole`.
+  static let version: Int32 = 3
 
   let model: Model
   /// One for each inheritance root, in the order of their numbers.
@@ -46,6 +46,14 @@ struct StoreLayout: Sendable {
     "CREATE INDEX IF NOT EXISTS _part_ids ON _part (revision, low, high, number)",
   ]
 
+  /// Which changes of an object hold it whole: an object's past is walked from the nearest of them.
+  static let wholes = [
+    """
+    CREATE TABLE IF NOT EXISTS _whole (id BLOB NOT NULL, revision INTEGER NOT NULL, PRIMARY KEY (id, revision)) \
+    WITHOUT ROWID
+    """
+  ]
+
   var creation: [String] {
     [
       "CREATE TABLE _store (id BLOB NOT NULL, created INTEGER NOT NULL, sum INTEGER NOT NULL)",
@@ -67,7 +75,7 @@ struct StoreLayout: Sendable {
       "CREATE TABLE _words (revision INTEGER NOT NULL)",
       "INSERT INTO _words (revision) VALUES (0)",
       "CREATE TABLE _tombstone (id BLOB PRIMARY KEY, entity INTEGER NOT NULL, revision INTEGER NOT NULL) WITHOUT ROWID",
-    ] + Self.parts + orderedTables.flatMap { $0.creation(model: model) }
+    ] + Self.parts + Self.wholes + orderedTables.flatMap { $0.creation(model: model) }
   }
 
   // MARK: - Checksums of what no commit covers

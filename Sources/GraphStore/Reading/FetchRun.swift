@@ -12,6 +12,8 @@ final class FetchRun {
   let table: EntityTable
   let objects: ObjectReader
   private let recentTexts: RecentTexts?
+  /// Set where names mean the graph as it was.
+  private let past: PastScope?
   /// What was run, for an explanation.
   private(set) var ran = [FetchSQL]()
   /// Steps through whole tables and whole indexes, as SQLite counts them.
@@ -24,7 +26,9 @@ final class FetchRun {
   /// So many objects may be found in memory for rows to be made of: eight bytes each, and as many again in text.
   static let maximumJudgedRows = 1_000_000
 
-  init(_ request: FetchRequest, _ objects: ObjectReader, _ history: HistoryReader) throws {
+  init(
+    _ request: FetchRequest, _ objects: ObjectReader, _ history: HistoryReader, past: PastScope? = nil
+  ) throws {
     guard let entity = objects.model.entity(request.entity), let table = objects.layout.table(of: request.entity) else {
       throw Refusal(.malformed, "there is no entity number \(request.entity)")
     }
@@ -32,7 +36,8 @@ final class FetchRun {
     self.entity = entity
     self.table = table
     self.objects = objects
-    recentTexts = try Self.searchesText(request) ? RecentTexts(history) : nil
+    self.past = past
+    recentTexts = try Self.searchesText(request) ? RecentTexts(history, past: past) : nil
   }
 
   private static func searchesText(_ request: FetchRequest) -> Bool {
@@ -62,7 +67,7 @@ final class FetchRun {
   }
 
   private func sql(for request: FetchRequest, rows: String? = nil) throws -> FetchSQL {
-    try FetchSQL(request, entity, table, layout: objects.layout, recentTexts: recentTexts, rows: rows)
+    try FetchSQL(request, entity, table, layout: objects.layout, recentTexts: recentTexts, past: past, rows: rows)
   }
 
   // MARK: - Parts

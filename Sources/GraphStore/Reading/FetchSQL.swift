@@ -20,9 +20,9 @@ struct FetchSQL {
   /// - Parameter rows: a JSON array of the rows that satisfy the predicate, where that has been found out already.
   init(
     _ request: FetchRequest, _ entity: Entity, _ table: EntityTable, layout: StoreLayout, recentTexts: RecentTexts?,
-    rows: String? = nil
+    past: PastScope? = nil, rows: String? = nil
   ) throws(Refusal) {
-    builder = PredicateSQL(layout: layout, table: table, recentTexts: recentTexts)
+    builder = PredicateSQL(layout: layout, table: table, recentTexts: recentTexts, past: past)
     self.table = table
     var conditions = [String]()
     if let rows {
@@ -36,15 +36,15 @@ struct FetchSQL {
     }
     isExact = builder.isExact
     switch request.result {
-    case .objects: try page(request, select: table.select, conditions)
-    case .identifiers where isExact: try page(request, select: Self.head + from, conditions)
-    case .identifiers: try page(request, select: table.select, conditions)
+    case .objects: try page(request, select: table.selectList, conditions)
+    case .identifiers where isExact: try page(request, select: Self.head, conditions)
+    case .identifiers: try page(request, select: table.selectList, conditions)
     case .count where isExact: count(request, conditions)
     case .count: statements = [table.select + Self.clause(conditions)]
     case .rows(let rows) where rows.standForObjects:
       var select = Self.head
       for column in rows.columns { select += ", " + (try value(column)) }
-      try page(request, select: select + from, conditions)
+      try page(request, select: select, conditions)
     case .rows(let rows): try group(rows, request, conditions)
     }
   }
@@ -66,12 +66,20 @@ struct FetchSQL {
       }
       keys.append((key.collation.map { "graph_key(\(value), '\($0.rawValue)')" } ?? value, key))
     }
-    let order = keys.map { $0.sql + ($0.key.ascending ? "" : " DESC") } + ["t._id"]
+    var select = select
+    if builder.past != nil {
+      // An order by columns of the result alone lets SQLite merge the halves of a past table, each led by its index.
+      for (index, key) in keys.enumerated() { select += ", \(key.sql) AS _k\(index)" }
+    }
+    let order =
+      keys.enumerated().map { index, key in
+        (builder.past == nil ? key.sql : "_k\(index)") + (key.key.ascending ? "" : " DESC")
+      } + ["t._id"]
     var tail = " ORDER BY " + order.joined(separator: ", ")
     let parts = request.after.map { behind($0, keys) } ?? [[]]
     // One more than asked for tells whether there is a next page.
     if isExact, request.limit != nil || request.offset > 0 { tail += limit(request, ahead: 1) }
-    statements = parts.map { select + Self.clause(conditions + $0) + tail }
+    statements = parts.map { select + from + Self.clause(conditions + $0) + tail }
   }
 
   private mutating func limit(_ request: FetchRequest, ahead: Int) -> String {
@@ -120,7 +128,8 @@ struct FetchSQL {
     let found = from + Self.clause(conditions)
     statements =
       request.limit == nil && request.offset == 0
-      ? ["SELECT count(*)" + found] : ["SELECT count(*) FROM (SELECT 1\(found)\(limit(request, ahead: 0)))"]
+      ? [builder.oneValue("count(*)", of: "1", found)]
+      : ["SELECT count(*) FROM (SELECT 1\(found)\(limit(request, ahead: 0)))"]
   }
 
   private mutating func group(_ rows: RowRequest, _ request: FetchRequest, _ conditions: [String]) throws(Refusal) {
@@ -134,8 +143,9 @@ struct FetchSQL {
       if sql == nil { sql = try value(column) }
       columns.append("\(sql ?? "NULL") AS _c\(index)")
     }
-    var sql = "SELECT " + (rows.isDistinct ? "DISTINCT " : "") + columns.joined(separator: ", ") + from
-    sql += Self.clause(conditions)
+    var sql = "SELECT " + (rows.isDistinct ? "DISTINCT " : "") + columns.joined(separator: ", ")
+    let found = from + Self.clause(conditions)
+    sql += builder.past == nil ? found : " FROM (SELECT *\(found) LIMIT -1) AS t"
     if !groups.isEmpty { sql += " GROUP BY " + groups.map(\.sql).joined(separator: ", ") }
     let order = rows.order.map { key in
       let name = "_c\(key.column)"

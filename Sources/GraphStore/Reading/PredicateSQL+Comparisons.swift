@@ -18,8 +18,11 @@ extension PredicateSQL {
       return compare(left, comparison)
     }
     guard let chain = chain(path.hops, from: scope(path.level)),
-      let left = end(path.end, chain.end, isNullable: chain.isNullable),
-      let condition = compare(left, comparison)
+      let condition = within(
+        chain.views,
+        { builder in
+          builder.end(path.end, chain.end, isNullable: chain.isNullable).flatMap { builder.compare($0, comparison) }
+        })
     else { return nil }
     let holds = comparison.quantifier == .all ? "NOT coalesce(\(condition), 0)" : Self.judged(condition)
     let exists = "EXISTS (SELECT 1 FROM \(chain.from) WHERE \((chain.conditions + [holds]).joined(separator: " AND ")))"
@@ -54,7 +57,10 @@ extension PredicateSQL {
       let relationship = property.relationship, let next = layout.table(of: relationship.destination)
     else { return nil }
     let inner = Scope(alias: alias(), table: next)
-    guard let condition = leading(comparison, path, hops.dropFirst(), inner) else { return nil }
+    let edges = relationship.storage == .members ? property : model.property(relationship.inverse)
+    let isOverEdges = edges?.relationship?.storage == .members
+    let views = views([next, isOverEdges ? edges.flatMap { layout.table(of: $0.owner) } : nil])
+    guard let condition = within(views, { $0.leading(comparison, path, hops.dropFirst(), inner) }) else { return nil }
     let matching = "FROM \(quoted(next.name)) AS \(inner.alias) WHERE \(condition)"
     switch relationship.storage {
     case .reference:
@@ -158,10 +164,19 @@ extension PredicateSQL {
     let query = words.map { "\"\($0)\"*" }.joined(separator: " AND ")
     let table = quoted(EntityTable.wordName(property, model))
     let indexed = "\(alias)._row IN (SELECT rowid FROM \(table) WHERE \(table) MATCH \(argument(.string(query))))"
-    let known = "\(indexed) AND \(alias)._revision <= \(recentTexts.watermark)"
-    let recent = recentTexts.rows(of: property, model: model, words: words).map(String.init).joined(separator: ", ")
+    var known = "\(indexed) AND \(alias)._revision <= \(recentTexts.watermark)"
+    if let past, let owners = layout.table(of: property.owner), past.tables.contains(owners.name) {
+      // A row keeps its number, and the index has its present words.
+      known += " AND \(alias)._row NOT IN (SELECT _row FROM \(PastTables.gone(owners)))"
+    }
+    var recent = recentTexts.rows(of: property, model: model, words: words).map(String.init).joined(separator: ", ")
     // Beside an empty list SQLite would read the whole table.
-    return recent.isEmpty ? "(\(known))" : "(\(known) OR \(alias)._row IN (\(recent)))"
+    if recent.isEmpty { return "(\(known))" }
+    if past != nil {
+      // There may be many more than the indexes ever lack of the present.
+      recent = "SELECT value FROM json_each(\(argument(.string("[\(recent)]"))))"
+    }
+    return "(\(known) OR \(alias)._row IN (\(recent)))"
   }
 
   // MARK: - Two values

@@ -15,7 +15,7 @@ extension PredicateSQL {
       let scope = scope(path.level)
       if path.hops.isEmpty { return end(path.end, scope, isNullable: false) }
       guard let chain = chain(path.hops, from: scope, isInner: true),
-        let end = end(path.end, chain.end, isNullable: false)
+        let end = within(chain.views, { $0.end(path.end, chain.end, isNullable: false) })
       else { return nil }
       return "(SELECT \(end) FROM \(chain.from) WHERE \(chain.conditions.joined(separator: " AND ")))"
     case .arithmetic(let operation, let kind, let left, let right):
@@ -40,9 +40,12 @@ extension PredicateSQL {
       }
       scopes.append(chain.end)
       defer { scopes.removeLast() }
-      guard let condition = exactly({ $0.translate(predicate, depth: depth) }) else { return nil }
+      guard let condition = within(chain.views, { $0.exactly { $0.translate(predicate, depth: depth) } }) else {
+        return nil
+      }
       let conditions = chain.conditions + ["\(chain.end.alias)._row IS NOT NULL", Self.judged(condition)]
-      return "(SELECT count(*) FROM \(chain.from) WHERE \(conditions.joined(separator: " AND ")))"
+      return "("
+        + oneValue("count(*)", of: "1", " FROM \(chain.from) WHERE \(conditions.joined(separator: " AND "))") + ")"
     }
   }
 
@@ -60,6 +63,8 @@ extension PredicateSQL {
     var end: Scope
     /// A to-one on the way may have led nowhere: such a row has nulls at the end.
     var isNullable: Bool
+    /// How many of the tables are views of two halves.
+    var views = 0
   }
 
   /// - Parameter isInner: to-ones only, and where one is null there is no row.
@@ -72,8 +77,11 @@ extension PredicateSQL {
         let join = join(property, relationship, from: chain.end, to: table)
       else { return nil }
       let next = Scope(alias: join.alias, table: table)
+      chain.views += join.views
       let isFirst = chain.from.isEmpty
-      if isInner || isFirst && relationship.isToMany {
+      // Where nothing can have been null so far, a to-many is an inner join; it matters for a view of two halves, which
+      // SQLite puts together whole before an outer one.
+      if isInner || relationship.isToMany && (isFirst || past != nil && !chain.isNullable) {
         chain.from += (isFirst ? "" : ", ") + join.tables.joined(separator: ", ")
         chain.conditions += join.conditions
       } else {
@@ -99,25 +107,26 @@ extension PredicateSQL {
 
   private mutating func join(
     _ property: Property, _ relationship: Relationship, from scope: Scope, to table: EntityTable
-  ) -> (tables: [String], conditions: [String], alias: String)? {
+  ) -> (tables: [String], conditions: [String], alias: String, views: Int)? {
     let next = alias()
     let destination = "\(quoted(table.name)) AS \(next)"
     switch relationship.storage {
     case .reference:
       guard let column = scope.table.column(of: property.number) else { return nil }
-      return ([destination], ["\(next)._row = \(scope.alias).\(quoted(column.name))"], next)
+      return ([destination], ["\(next)._row = \(scope.alias).\(quoted(column.name))"], next, views([table]))
     case .members, .inverse:
       let stored = relationship.storage == .members ? property : model.property(relationship.inverse)
       guard let stored else { return nil }
       if stored.relationship?.storage == .reference {
         guard let column = table.column(of: stored.number) else { return nil }
-        return ([destination], ["\(next).\(quoted(column.name)) = \(scope.alias)._row"], next)
+        return ([destination], ["\(next).\(quoted(column.name)) = \(scope.alias)._row"], next, views([table]))
       }
       let (here, there) = relationship.storage == .members ? ("owner", "member") : ("member", "owner")
       let edge = alias()
       return (
         ["\(quoted(EntityTable.edgeName(stored, model))) AS \(edge)", destination],
-        ["\(edge).\(here) = \(scope.alias)._row", "\(next)._row = \(edge).\(there)"], next
+        ["\(edge).\(here) = \(scope.alias)._row", "\(next)._row = \(edge).\(there)"], next,
+        views([layout.table(of: stored.owner), table])
       )
     }
   }
@@ -137,20 +146,24 @@ extension PredicateSQL {
     case .aggregate(let aggregate, let number, let attribute):
       guard let property = model.property(number), let relationship = property.relationship,
         let table = layout.table(of: relationship.destination), let column = table.column(of: attribute),
-        let join = join(property, relationship, from: scope, to: table)
+        let join = join(property, relationship, from: scope, to: table),
+        openViews + join.views <= Self.maximumOpenViews
       else { return nil }
       let value = "\(join.alias).\(quoted(column.name))"
+      let aggregated = past == nil ? value : "x"
       let type = column.property.attribute.map { GraphValueType($0.kind) } ?? .integer
       let call =
         switch aggregate {
-        case .minimum: "min(\(value))"
-        case .maximum: "max(\(value))"
+        case .minimum: "min(\(aggregated))"
+        case .maximum: "max(\(aggregated))"
         // No row at all has no type: what the sum of nothing is has to be said.
-        case .sum: "coalesce(graph_sum(\(value), '\(type.letter)'), \(argument(aggregate.value(of: [], type: type))))"
-        case .average: "graph_avg(\(value), '\(type.letter)')"
+        case .sum:
+          "coalesce(graph_sum(\(aggregated), '\(type.letter)'), \(argument(aggregate.value(of: [], type: type))))"
+        case .average: "graph_avg(\(aggregated), '\(type.letter)')"
         }
-      let sql =
-        "(SELECT \(call) FROM \(join.tables.joined(separator: ", ")) WHERE \(join.conditions.joined(separator: " AND ")))"
+      let found =
+        " FROM \(join.tables.joined(separator: ", ")) WHERE \(join.conditions.joined(separator: " AND "))"
+      let sql = "(" + oneValue(call, of: "\(value) AS x", found) + ")"
       return Self.guarded(sql, scope, isNullable)
     }
   }
@@ -164,15 +177,29 @@ extension PredicateSQL {
     switch relationship.storage {
     case .reference: return nil
     case .members:
-      return "(SELECT count(*) FROM \(quoted(EntityTable.edgeName(property, model))) WHERE owner = \(alias)._row)"
+      return counted(quoted(EntityTable.edgeName(property, model)), "owner = \(alias)._row")
     case .inverse:
       guard let inverse = model.property(relationship.inverse), let table = layout.table(of: relationship.destination)
       else { return nil }
       if inverse.relationship?.storage == .members {
-        return "(SELECT count(*) FROM \(quoted(EntityTable.edgeName(inverse, model))) WHERE member = \(alias)._row)"
+        return counted(quoted(EntityTable.edgeName(inverse, model)), "member = \(alias)._row")
       }
       guard let column = table.column(of: inverse.number) else { return nil }
-      return "(SELECT count(*) FROM \(quoted(table.name)) AS c WHERE c.\(quoted(column.name)) = \(alias)._row)"
+      return counted(quoted(table.name) + " AS c", "c.\(quoted(column.name)) = \(alias)._row")
     }
+  }
+
+  private func counted(_ table: String, _ condition: String) -> String {
+    "(" + oneValue("count(*)", of: "1", " FROM \(table) WHERE \(condition)") + ")"
+  }
+
+  /// One value of many rows. Of the past the rows come from a subquery with a limit that limits nothing: it keeps SQLite
+  /// from joining the subquery to the aggregate, and so lets it read the halves of the tables in there each by its index;
+  /// directly under an aggregate it would first put every table together whole.
+  /// - Parameters:
+  ///   - call: of the rows' values; of the past of what `value` calls them.
+  ///   - rows: where they come from, with their condition.
+  func oneValue(_ call: String, of value: String, _ rows: String) -> String {
+    past == nil ? "SELECT \(call)\(rows)" : "SELECT \(call) FROM (SELECT \(value)\(rows) LIMIT -1)"
   }
 }

@@ -17,14 +17,21 @@ struct PredicateSQL {
   var isExact = true
   let layout: StoreLayout
   let recentTexts: RecentTexts?
+  /// Set where names mean the graph as it was, whose tables are views of two halves.
+  let past: PastScope?
   /// The row that is judged, then those of the subqueries around this place.
   var scopes: [Scope]
   private var aliases = 0
+  /// Views of two halves around this place. SQLite writes a join of them out half by half: each doubles what is inside.
+  var openViews = 0
+  /// 256 times at most; what needs more is left to the evaluator.
+  static let maximumOpenViews = 8
 
   /// For rows of `table` called `t`.
   /// - Parameter recentTexts: what the full-text indexes do not know yet; needed by a predicate that searches.
-  init(layout: StoreLayout, table: EntityTable, recentTexts: RecentTexts? = nil) {
+  init(layout: StoreLayout, table: EntityTable, recentTexts: RecentTexts? = nil, past: PastScope? = nil) {
     self.layout = layout
+    self.past = past
     self.recentTexts = recentTexts
     scopes = [Scope(alias: "t", table: table)]
   }
@@ -40,6 +47,23 @@ struct PredicateSQL {
   mutating func argument(_ value: Value) -> String {
     arguments.append(value)
     return "?\(arguments.count)"
+  }
+
+  /// How many of these tables, which entities of these roots own, are views of two halves.
+  func views(_ owners: [EntityTable?]) -> Int {
+    guard let past else { return 0 }
+    return owners.count { $0.map { past.tables.contains($0.name) } ?? false }
+  }
+
+  /// Nil where there would be too many views around what `body` says.
+  mutating func within(_ views: Int, _ body: (inout PredicateSQL) -> String?) -> String? {
+    guard openViews + views <= Self.maximumOpenViews else {
+      isExact = false
+      return nil
+    }
+    openViews += views
+    defer { openViews -= views }
+    return body(&self)
   }
 
   mutating func alias() -> String {

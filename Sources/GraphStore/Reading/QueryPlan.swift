@@ -46,6 +46,7 @@ struct QueryPlan {
   }
 
   private mutating func words(_ detail: String, _ database: Database) throws -> String {
+    if let half = Self.half(detail) { return half }
     if let rest = detail.removing("SCAN ") {
       if let virtual = rest.firstRange(of: " VIRTUAL TABLE") { return asked(String(rest[..<virtual.lowerBound])) }
       let (name, how) = Self.parts(rest)
@@ -80,6 +81,23 @@ struct QueryPlan {
     return detail.hasPrefix("INDEX ") ? "one of them" : detail
   }
 
+  /// Steps of a table as it was: a view of what has not changed since, and of what has.
+  private static func half(_ detail: String) -> String? {
+    switch detail {
+    case "COMPOUND QUERY", "MERGE (UNION ALL)": return "puts together"
+    case "LEFT-MOST SUBQUERY", "LEFT": return "what has not changed since"
+    case "UNION ALL", "RIGHT": return "what has"
+    default: break
+    }
+    if detail.hasPrefix("CO-ROUTINE ") { return "puts together, one after the other" }
+    if detail.hasPrefix("SCAN (subquery-") { return "takes what was put together" }
+    for verb in ["SCAN ", "SEARCH "] {
+      guard let name = detail.removing(verb + "temp._past.") else { continue }
+      return "looks among the \(kind(parts(name).name)) of \(parts(name).name) that have changed since"
+    }
+    return detail.hasPrefix("USING ROWID SEARCH ON TABLE _gone.") ? "without what has changed since" : nil
+  }
+
   private static let primaryKey = "PRIMARY KEY"
 
   /// An index that SQLite has made for itself, of ids or of a many-to-many's two ends.
@@ -88,7 +106,11 @@ struct QueryPlan {
   /// A table of a many-to-many has a dot in its name, and no objects.
   private static func kind(_ table: String) -> String { table.contains(".") ? "rows" : "objects" }
 
-  private func table(_ name: String) -> String? { names[name] ?? (statement.contains(quoted(name)) ? name : nil) }
+  private func table(_ name: String) -> String? {
+    // The present half of a table as it was.
+    if let present = name.removing("main.") { return present }
+    return names[name] ?? (statement.contains(quoted(name)) ? name : nil)
+  }
 
   private mutating func asked(_ name: String) -> String {
     guard statement.contains(quoted(name)) else { return "takes the rows that were judged in memory" }

@@ -11,6 +11,7 @@ final class StoreWriter {
   let layout: StoreLayout
   /// Objects in a slice of a batch.
   let sliceObjects: Int
+  private let wholes: WholeImages
   /// The random half of a new id.
   private let random: () -> UInt64
 
@@ -34,11 +35,13 @@ final class StoreWriter {
   }
 
   init(
-    _ connection: Connection, layout: StoreLayout, wordLimit: Int, sliceObjects: Int, random: @escaping () -> UInt64
+    _ connection: Connection, layout: StoreLayout, wordLimit: Int, sliceObjects: Int, wholeInterval: Int,
+    random: @escaping () -> UInt64
   ) throws {
     self.connection = connection
     self.layout = layout
     self.sliceObjects = sliceObjects
+    wholes = WholeImages(interval: wholeInterval)
     self.random = random
     objects = ObjectReader(connection, layout: layout)
     history = HistoryReader(objects: objects)
@@ -162,12 +165,18 @@ final class StoreWriter {
     var counters = sequences
     for (property, number) in plan.sequences { counters[property] = number }
     var size = 0
-    let sums = try sums(of: plan.changes, &size)
+    var whole = Set<Int>()
+    let sums = try sums(of: plan.changes, &size) { index, bytes in
+      if plan.changes[index].kind == .updated, wholes.isDue(plan.changes[index].id, in: next, bytes: bytes) {
+        whole.insert(index)
+      }
+    }
     var deletions = [ObjectID: Revision]()
     for change in transaction.changes where change.kind == .revive {
       deletions[change.id] = try history.deletion(of: change.id)?.revision
     }
-    let changes = HistoryChange.encode(plan.changes, sums: sums, model: layout.model, deletions: deletions)
+    let changes = HistoryChange.encode(
+      plan.changes, sums: sums, model: layout.model, deletions: deletions, whole: whole)
     guard changes.count <= Self.maximumCommitSize else {
       throw Refusal(
         .limit, "the commit has \(changes.count) bytes; at most \(Self.maximumCommitSize) are taken: split it")
@@ -182,6 +191,7 @@ final class StoreWriter {
     let print = try writeCommit(
       next, transaction, author: author, undoes: work.undoes, time: time, changes: changes, counters: counters,
       outcome: outcome)
+    for place in whole.sorted() { try wholes.write(plan.changes[place].id, in: next, connection) }
     words.committed(changes: plan.changes.count, size: size)
     committed(next, print, time: time)
     sequences = counters
@@ -220,10 +230,15 @@ final class StoreWriter {
   }
 
   /// The checksum of each change's image.
-  func sums(of changes: [ObjectChange], _ size: inout Int) throws -> [UInt64] {
+  /// - Parameter told: which of them has how many bytes.
+  func sums(
+    of changes: [ObjectChange], _ size: inout Int, told: (Int, Int) -> Void = { _, _ in }
+  ) throws -> [UInt64] {
     // By index: a change is larger than what is read of it here.
     try changes.indices.map { index in
-      try (changes[index].after ?? changes[index].before).map { try sum($0, &size) } ?? 0
+      let before = size
+      defer { told(index, size - before) }
+      return try (changes[index].after ?? changes[index].before).map { try sum($0, &size) } ?? 0
     }
   }
 

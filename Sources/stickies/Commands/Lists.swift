@@ -30,12 +30,14 @@ struct List: AsyncParsableCommand {
   @Option(parsing: .unconditional, help: "Attributes to sort by, a minus for descending: -pinned,number.")
   var sort = "number"
   @OptionGroup var limit: Limit
+  @OptionGroup var past: Past
   @Flag(help: "Print how the daemon finds the notes, and none of them.")
   var explain = false
 
   @MainActor
   func run() async throws {
     try await options.withShell { shell in
+      let shell = try await past.shell(shell)
       var parts = [try await filter.predicate(shell)]
       if let tag {
         parts.append(
@@ -49,7 +51,8 @@ struct List: AsyncParsableCommand {
       let condition = GraphPredicate.all(parts)
       if explain {
         let note = shell.entity("Note")
-        let fetch = shell.client.wireFetch(note, condition, try shell.order(sort, of: note), limit.number)
+        let fetch = shell.client.wireFetch(
+          note, condition, try shell.order(sort, of: note), limit.number, at: shell.revision)
         return shell.output.show(try await shell.client.explain(fetch))
       }
       let notes = try await shell.images("Note", where: condition, sort: sort, limit: limit.number)

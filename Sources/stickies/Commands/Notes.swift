@@ -53,11 +53,12 @@ struct Show: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Show one note whole.")
 
   @OptionGroup var note: OneNote
+  @OptionGroup var past: Past
 
   @MainActor
   func run() async throws {
     try await note.options.withShell { shell in
-      let note = try await shell.note(note.id)
+      let note = try await past.shell(shell).find("note") { try await $0.note(self.note.id) }
       shell.output.show(note, else: text(note, shell))
     }
   }

@@ -36,6 +36,7 @@ extension GraphCommand {
     @Option(
       help: "Group by these, with commas between; --properties may then have @count, @sum.NAME, @avg, @min, @max.")
     var groupBy: String?
+    @OptionGroup var past: Past
     @Flag(help: "Print how the daemon finds the answer, and nothing of it.")
     var explain = false
 
@@ -53,13 +54,14 @@ extension GraphCommand {
     @MainActor
     func run() async throws {
       try await options.withGraph { shell in
+        let shell = try await past.shell(shell)
         let asked = try template.request(in: shell.model)
         let entity = try asked.flatMap { shell.model.entity($0.entity) } ?? shell.known(entity ?? "")
         let predicate = GraphPredicate.all(
           [asked?.predicate ?? .always, try shell.predicate(condition, on: entity)])
         let sort = sort.isEmpty ? asked?.sort.text(in: shell.model) ?? "" : sort
         var fetch = shell.client.wireFetch(
-          entity, predicate, [], limit.number ?? asked?.limit, offset, try cursor())
+          entity, predicate, [], limit.number ?? asked?.limit, offset, try cursor(), at: shell.revision)
         let rows = try rows(of: entity, sort, in: shell.model)
         if rows?.standForObjects ?? true { _ = try shell.order(sort, of: entity) }
         fetch.sort = sort

@@ -12,6 +12,7 @@ extension GraphCommand {
     @Argument(
       help: ArgumentHelp("The beginning of its id; its entity before it makes the search shorter.", valueName: "id"))
     var words: [String]
+    @OptionGroup var past: Past
 
     func validate() throws {
       if words.count > 2 { throw ValidationError("one object is shown: [ENTITY] ID") }
@@ -21,7 +22,10 @@ extension GraphCommand {
     func run() async throws {
       try await options.withGraph { shell in
         let entity = words.count == 2 ? try shell.known(words[0]) : nil
-        let image = try await shell.object(words[words.count - 1], of: entity)
+        let shell = try await past.shell(shell)
+        let image = try await shell.find(entity?.name ?? "object") {
+          try await $0.object(words[words.count - 1], of: entity)
+        }
         let whole = try await WholeObject(image, shell)
         if shell.output.json {
           shell.output.print(ObjectJSON.object(image, shell.model, only: nil, members: whole.members))

@@ -54,7 +54,7 @@ extension Shell {
         predicate = .in(inverse, part.map(Value.object))
       }
       let asked = Set(part)
-      for try await chunk in client.images(of: entity, where: predicate) {
+      for try await chunk in client.images(of: entity, where: predicate, at: revision) {
         for image in chunk {
           var place = MemberPlace(position: 0, id: image.id)
           if let position, case .integer(let number) = image[position] { place.position = number }

@@ -43,6 +43,7 @@ extension OracleMapping {
         case .undoState(let scope): .undoState(make { $0.scope = data(scope?.bytes ?? []) })
         case .batchRows(let rows): .batchRows(self.rows(rows))
         case .batch(let batch): .batch(self.batch(batch))
+        case .revisionAt(let time): .revisionAt(make { $0.time = time })
         }
     }
   }
@@ -77,6 +78,7 @@ extension OracleMapping {
       $0.groupBy = fetch.groupBy
       $0.after = data(fetch.after)
       $0.explain = fetch.explain
+      if let at = fetch.at { $0.at = make { $0.revision = at } }
     }
   }
 
@@ -171,6 +173,14 @@ extension OracleMapping {
               $0.done = UInt64(progress.done)
               $0.total = UInt64(progress.total)
               $0.changed = UInt64(progress.changed)
+            })
+        case .revisionAt(let found):
+          .revisionAt(
+            make {
+              $0.revision = found.revision
+              $0.time = found.time
+              $0.author = found.author
+              $0.head = token(found.head)
             })
         }
     }

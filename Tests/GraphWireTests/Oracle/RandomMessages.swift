@@ -139,7 +139,7 @@ struct RandomMessages {
         Fetch(
           entity: number(), predicate: string(), sort: string(), limit: unsigned(), offset: unsigned(),
           result: random.pick(Fetch.Result.allCases) ?? .objects, properties: string(), distinct: bool(),
-          groupBy: string(), after: bytes(), explain: bool())),
+          groupBy: string(), after: bytes(), explain: bool(), at: maybe { $0.integer() })),
       .commit(transaction(), acknowledged: unsigned()), .undo(undo()),
       .subscribe(
         Subscribe(
@@ -150,6 +150,7 @@ struct RandomMessages {
       .close(code: string(), message: string()), .presence(bytes()),
       .undoState(scope: maybe { $0.key() }),
       .batchRows(BatchRows(id: transactionID(), rows: list { $0.list { $0.value() } })), .batch(batch()),
+      .revisionAt(integer()),
     ]
     return bodies.map { ToServer(unsigned(), $0) }
   }
@@ -210,6 +211,7 @@ struct RandomMessages {
       .presence(session: unsigned(), author: string(), state: bytes(), left: bool()),
       .undoState(UndoState(undo: maybe { $0.undoStep() }, redo: maybe { $0.undoStep() })),
       .progress(BatchProgress(done: count(), total: count(), changed: count())),
+      .revisionAt(DatedRevision(revision: integer(), time: integer(), author: string(), head: token())),
     ]
     return bodies.map { ToClient(unsigned(), $0) }
   }

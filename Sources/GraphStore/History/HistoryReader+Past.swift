@@ -1,0 +1,126 @@
+import GRDBSQLite
+import GraphModel
+
+/// Objects as they were, told by history: all that have been touched since a revision, or one.
+extension HistoryReader {
+  // MARK: - How far back
+
+  /// The oldest revision that can be told: the graph before the first commit that is kept.
+  func oldest() throws -> Revision {
+    let row = try connection.statement("SELECT min(revision) FROM _commit")
+    defer { sqlite3_reset(row.statement) }
+    return try connection.step(row) && !row.isNull(0) ? row.integer(0) - 1 : 0
+  }
+
+  /// - Throws: `Refusal` with words for a revision that never was, is not there yet, or is no longer kept.
+  func checkReach(of revision: Revision, head: Revision) throws {
+    guard revision >= 0 else {
+      throw Refusal(.malformed, "there is no revision \(revision): they count from 0, the empty graph")
+    }
+    guard revision <= head else {
+      throw Refusal(.notFound, "there is no revision \(revision) yet: the newest is \(head)")
+    }
+    let oldest = try oldest()
+    guard revision >= oldest else {
+      throw Refusal(.notFound, "revision \(revision) is no longer kept: history goes back to revision \(oldest)")
+    }
+  }
+
+  static func tooMuchSince(_ revision: Revision, maximum: Int) -> Refusal {
+    Refusal(
+      .limit,
+      "more than \(maximum) objects have changed since revision \(revision): the graph can be read as of a later one, "
+        + "and single objects by their ids as of this one")
+  }
+
+  // MARK: - All that was touched
+
+  /// Every object that was touched after a revision, as it was then; nil where it was not there. Names must mean the
+  /// present on this connection.
+  func images(at revision: Revision, maximum: Int) throws -> [ObjectID: ObjectImage?] {
+    var images = [ObjectID: ObjectImage?]()
+    var count = 0
+    try forEachCommitNewestFirst(after: revision) { commit in
+      count += commit.changes.count + 1
+      for change in commit.changes.reversed() {
+        let after: ObjectImage?
+        if let known = images[change.id] {
+          after = known
+        } else {
+          after = change.kind == .updated ? try objects.readImage(of: change.id) : nil
+        }
+        images[change.id] = .some(change.before(after, model: objects.model))
+      }
+      guard images.count <= maximum, count <= Self.maximumSkippedChanges else {
+        throw Self.tooMuchSince(revision, maximum: maximum)
+      }
+    }
+    return images
+  }
+
+  // MARK: - One object
+
+  /// An object as it was at a revision, nil where it was not there. Its past is walked back from the present or from the
+  /// nearest change that holds it whole, whichever is nearer.
+  func image(of id: ObjectID, at revision: Revision) throws -> ObjectImage? {
+    guard var (image, made) = try nearest(id, from: revision) else { return nil }
+    while made > revision {
+      guard let event = try event(of: id, in: made), event.change.previous < made else {
+        throw Refusal(.notFound, "history no longer holds what happened to the object in revision \(made)")
+      }
+      image = event.change.before(image, model: objects.model)
+      made = event.change.previous
+    }
+    return image
+  }
+
+  /// Where the walk begins: an image, and the revision whose change left it so.
+  private func nearest(_ id: ObjectID, from revision: Revision) throws -> (image: ObjectImage?, made: Revision)? {
+    if let whole = try wholeRevision(of: id, from: revision), let event = try event(of: id, in: whole),
+      !event.change.values.isEmpty
+    {
+      return (ObjectImage(id: event.change.id, revision: whole, values: event.change.values), whole)
+    }
+    if let present = try objects.readImage(of: id) { return (present, present.revision) }
+    let row = try connection.statement("SELECT revision FROM _tombstone WHERE id = ?")
+    row.bind(1, id.key)
+    defer { sqlite3_reset(row.statement) }
+    return try connection.step(row) ? (nil, row.integer(0)) : nil
+  }
+
+  /// The first of the object's changes at or after a revision that holds it whole.
+  private func wholeRevision(of id: ObjectID, from revision: Revision) throws -> Revision? {
+    let row = try connection.statement(
+      "SELECT revision FROM _whole WHERE id = ? AND revision >= ? ORDER BY revision LIMIT 1")
+    row.bind(1, id.key)
+    row.bind(2, revision)
+    defer { sqlite3_reset(row.statement) }
+    return try connection.step(row) ? row.integer(0) : nil
+  }
+
+  // MARK: - Times
+
+  /// The newest commit at or before a time. Times rise with revisions, which have no holes: they are searched by halves.
+  func revision(at time: Timestamp) throws -> (revision: Revision, time: Timestamp, author: String) {
+    var (low, high) = (try oldest(), try head().revision)
+    while low < high {
+      let middle = low + (high - low + 1) / 2
+      if try self.time(of: middle) <= time { low = middle } else { high = middle - 1 }
+    }
+    if low > 0, let author = try author(of: low) { return (low, try self.time(of: low), author) }
+    guard low == 0 else {
+      throw Refusal(
+        .notFound,
+        "nothing is kept of that time any more: the oldest commit that is, revision \(low + 1), is of "
+          + Dates.text(try self.time(of: low + 1)))
+    }
+    return (0, 0, "")
+  }
+
+  private func time(of revision: Revision) throws -> Timestamp {
+    let row = try connection.statement("SELECT time FROM _commit WHERE revision = ?")
+    row.bind(1, revision)
+    defer { sqlite3_reset(row.statement) }
+    return try connection.step(row) ? row.integer(0) : .min
+  }
+}

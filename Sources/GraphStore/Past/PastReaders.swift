@@ -1,0 +1,70 @@
+import GRDB
+import GraphModel
+import Synchronization
+
+/// The connections that show the past: few, made when they are first needed. A read goes to the one that shows its
+/// revision already; else to one that has the fewest reads, the longest unused first, where it may wait for its turn.
+final class PastReaders: Sendable {
+  private struct Slot {
+    let reader: PastReader
+    var revision: Revision
+    /// Reads that have it or wait for it.
+    var users = 0
+    /// Rises with each use.
+    var lastUse: UInt64
+  }
+
+  private struct State {
+    var slots = [Slot]()
+    var uses: UInt64 = 0
+  }
+
+  private let state = Mutex(State())
+  private let maximum: Int
+  private let make: @Sendable () throws -> PastReader
+
+  init(maximum: Int, make: @escaping @Sendable () throws -> PastReader) {
+    self.maximum = max(1, maximum)
+    self.make = make
+  }
+
+  /// Runs a read of the graph at a revision.
+  func read<Result>(
+    at revision: Revision, _ body: (ObjectReader, HistoryReader, PastScope) throws -> Result
+  ) throws -> Result {
+    let reader = try take(revision)
+    defer { giveBack(reader) }
+    return try reader.read(at: revision, body)
+  }
+
+  private func take(_ revision: Revision) throws -> PastReader {
+    try state.withLock { state in
+      state.uses += 1
+      var place = state.slots.firstIndex { $0.revision == revision }
+      if place == nil, state.slots.count < maximum {
+        state.slots.append(Slot(reader: try make(), revision: revision, lastUse: state.uses))
+        place = state.slots.count - 1
+      }
+      let found =
+        place
+        ?? state.slots.indices.min {
+          (state.slots[$0].users, state.slots[$0].lastUse) < (state.slots[$1].users, state.slots[$1].lastUse)
+        } ?? 0
+      state.slots[found].revision = revision
+      state.slots[found].lastUse = state.uses
+      state.slots[found].users += 1
+      return state.slots[found].reader
+    }
+  }
+
+  private func giveBack(_ reader: PastReader) {
+    state.withLock { state in
+      // Gone when the store has been opened anew in between.
+      guard let place = state.slots.firstIndex(where: { $0.reader === reader }) else { return }
+      state.slots[place].users -= 1
+    }
+  }
+
+  /// Reads under way end on the connections that they have; the next ones get new ones.
+  func forget() { state.withLock { $0.slots = [] } }
+}

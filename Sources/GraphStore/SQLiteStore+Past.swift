@@ -1,0 +1,87 @@
+import GRDB
+import GraphModel
+
+import struct GraphModel.FetchRequest
+
+/// Reads of the graph as it was.
+extension SQLiteStore {
+  /// A fetch at a revision. Objects asked for by their ids are walked back each by itself, however much has happened since
+  /// to others; anything else is answered over the present with what was touched since rolled back.
+  func answer(
+    _ request: FetchRequest, at revision: Revision, while isWanted: () -> Bool, _ body: (FetchedPart) throws -> Void
+  ) throws -> FetchEnd {
+    if let ids = request.fewIDs { return try answer(request, ids, at: revision, body) }
+    return try readPast(at: revision) { objects, history, scope in
+      let run = try FetchRun(request, objects, history, past: scope)
+      let start = options.monotonicNanoseconds()
+      try objects.connection.run(while: isWanted) { try request.explains ? run.run { _ in } : run.run(body) }
+      let duration = options.monotonicNanoseconds() - start
+      let token = try self.token(of: revision, history)
+      guard request.explains else { return FetchEnd(at: token, count: run.count, next: try run.next()) }
+      return FetchEnd(at: token, count: 0, explanation: try run.explanation(nanoseconds: duration))
+    }
+  }
+
+  private func answer(
+    _ request: FetchRequest, _ ids: [ObjectID], at revision: Revision, _ body: (FetchedPart) throws -> Void
+  ) throws -> FetchEnd {
+    try read { _, history, head in
+      try history.checkReach(of: revision, head: head.revision)
+      let family = model.entity(request.entity)?.family ?? []
+      var count = 0
+      for id in ids {
+        guard var image = try history.image(of: id, at: revision), family.contains(image.id.entity) else { continue }
+        count += 1
+        if request.result == .identifiers { image.values = [] }
+        if request.result != .count { try body(.object(image)) }
+      }
+      return FetchEnd(at: try token(of: revision, history), count: count)
+    }
+  }
+
+  private func readPast<Result>(
+    at revision: Revision, _ body: (ObjectReader, HistoryReader, PastScope) throws -> Result
+  ) throws -> Result {
+    do {
+      return try pastReaders.read(at: revision, body)
+    } catch let error as DatabaseError {
+      throw Self.failure(code: error.resultCode.rawValue, message: error.message ?? "", path: path)
+    }
+  }
+
+  private func token(of revision: Revision, _ history: HistoryReader) throws -> Token {
+    // The state before the oldest commit that is kept has no fingerprint any more.
+    Token(store: storeID, revision: revision, fingerprint: try history.fingerprint(of: revision) ?? 0)
+  }
+
+  /// The newest commit at or before a time.
+  public func revision(at time: Timestamp) throws -> DatedRevision {
+    try read { _, history, head in
+      let found = try history.revision(at: time)
+      return DatedRevision(revision: found.revision, time: found.time, author: found.author, head: head)
+    }
+  }
+}
+
+extension FetchRequest {
+  /// More are quicker answered all at once.
+  private static let few = 16
+
+  /// The ids, ascending, when nothing else is asked than the objects of a few.
+  fileprivate var fewIDs: [ObjectID]? {
+    guard sort.isEmpty, offset == 0, limit == nil, after == nil, !explains else { return nil }
+    if case .rows = result { return nil }
+    guard case .comparison(let comparison) = predicate, comparison.quantifier == .one, comparison.options.isEmpty,
+      comparison.path == GraphPredicate.Path(end: .identifier)
+    else { return nil }
+    let values: [Value]
+    switch (comparison.comparator, comparison.right) {
+    case (.equal, .value(let value)): values = [value]
+    case (.in, .list(let list)): values = list
+    default: return nil
+    }
+    let ids = Set(values.compactMap(\.objectID))
+    guard ids.count <= Self.few, values.allSatisfy({ $0.objectID != nil }) else { return nil }
+    return ids.sorted()
+  }
+}

@@ -1,0 +1,205 @@
+import GraphModel
+
+/// A state of the graph as a person names it: a revision, or a time in the past. Pure: the clock and the zone are passed
+/// in. A day has 24 hours and the zone one offset: whoever lives where clocks are changed is off by an hour when they look
+/// across the change, and writes the offset.
+public enum When: Hashable, Sendable {
+  /// `120` or `r120`.
+  case revision(Revision)
+  /// Anything else; never after `now`.
+  case time(Timestamp)
+
+  /// - Parameters:
+  ///   - now: the time to count from, microseconds since 1970.
+  ///   - zoneSeconds: the offset of what is written without one, east of Greenwich.
+  public init(parsing text: String, now: Timestamp, zoneSeconds: Int64) throws(WhenError) {
+    let words = text.lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
+    if let revision = try Self.revision(words, text) {
+      self = .revision(revision)
+      return
+    }
+    let reader = WhenReader(now: now, zone: zoneSeconds * Dates.microsecondsPerSecond)
+    guard let time = reader.time(words) else { throw WhenError(text: text, reason: nil) }
+    guard Dates.range.contains(time) else {
+      throw WhenError(text: text, reason: "lies before the first year that there are dates of")
+    }
+    guard time <= now else { throw WhenError(text: text, reason: "is in the future: only the past can be looked at") }
+    self = .time(time)
+  }
+
+  private static func revision(_ words: [String], _ text: String) throws(WhenError) -> Revision? {
+    guard words.count == 1, let word = words.first else { return nil }
+    let digits = word.hasPrefix("r") ? word.dropFirst() : word[...]
+    guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    guard let revision = Revision(digits) else { throw WhenError(text: text, reason: "is more than any revision") }
+    return revision
+  }
+}
+
+/// A time that can't be used, and how times are written.
+public struct WhenError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What was written.
+  public let text: String
+  /// What is wrong with the time; nil where it is none.
+  public let reason: String?
+
+  /// The forms that there are, with examples.
+  public static let forms = """
+    a revision (120 or r120), a date with or without a time (2026-11-21, 2026-11-21 09:30, 2026-11-21T09:30:00Z), \
+    "10 minutes ago", "2 hours ago", "yesterday 14:00", "monday 9:00", "today 08:30", "last week"
+    """
+
+  public var description: String {
+    guard let reason else { return "\"\(text)\" is neither a time nor a revision: write \(Self.forms)" }
+    return "\"\(text)\" \(reason)"
+  }
+}
+
+/// Reads times from words in lower case.
+private struct WhenReader {
+  let now: Timestamp
+  let zone: Timestamp
+
+  private static let second = Dates.microsecondsPerSecond
+  private static let day = 86_400 * second
+
+  /// Nil for what is no time; a time may lie in the future.
+  func time(_ words: [String]) -> Timestamp? {
+    guard let first = words.first else { return nil }
+    if words == ["now"] { return now }
+    if words.last == "ago" { return ago(words.dropLast()) }
+    if first == "last" { return last(words.dropFirst()) }
+    if let days = dayNamed(first) { return at(words.dropFirst(), ofDay: days) }
+    if let weekday = Self.weekday(first) { return newest(weekday, words.dropFirst()) }
+    if first.utf8.count >= 10, first.utf8.dropFirst(4).first == UInt8(ascii: "-") { return dated(words) }
+    // A time alone is today's.
+    return at(words[...], ofDay: today)
+  }
+
+  // MARK: - Days
+
+  /// Days since 1970 where the person is.
+  private var today: Int64 { Dates.floorDivide(now + zone, Self.day).0 }
+
+  private func dayNamed(_ word: String) -> Int64? {
+    switch word {
+    case "today": today
+    case "yesterday": today - 1
+    default: nil
+    }
+  }
+
+  private static let weekdays = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]
+
+  /// From 0, Sunday; three letters are enough.
+  private static func weekday(_ word: String) -> Int64? {
+    guard word.utf8.count >= 3 else { return nil }
+    return weekdays.firstIndex { $0.hasPrefix(word) }.map(Int64.init)
+  }
+
+  /// The newest day of that name at whose time, midnight if none is said, something can have been.
+  private func newest(_ weekday: Int64, _ clock: ArraySlice<String>) -> Timestamp? {
+    // 1970 began on a Thursday.
+    let back = Dates.floorDivide(today + 4 - weekday, 7).1
+    guard let time = at(clock, ofDay: today - back) else { return nil }
+    return time <= now ? time : time - 7 * Self.day
+  }
+
+  private func last(_ words: ArraySlice<String>) -> Timestamp? {
+    guard let word = words.first else { return nil }
+    if let weekday = Self.weekday(word) {
+      let back = Dates.floorDivide(today + 3 - weekday, 7).1 + 1
+      return at(words.dropFirst(), ofDay: today - back)
+    }
+    return words.count == 1 ? before(1, word) : nil
+  }
+
+  private func start(ofDay days: Int64) -> Timestamp { days * Self.day - zone }
+
+  private func at(_ clock: ArraySlice<String>, ofDay days: Int64) -> Timestamp? {
+    if clock.isEmpty { return start(ofDay: days) }
+    let words = clock.first == "at" ? clock.dropFirst() : clock
+    return Self.clock(words.joined()).map { start(ofDay: days) + $0 }
+  }
+
+  /// `14:00`, `9:00:30`, `9am`, `2:30pm`, `noon`, `midnight`: microseconds since the day began.
+  private static func clock(_ text: String) -> Timestamp? {
+    if text == "noon" { return 12 * 3_600 * second }
+    if text == "midnight" { return 0 }
+    let half = ["am", "pm"].first { text.hasSuffix($0) }
+    let parts = (half == nil ? text[...] : text.dropLast(2)).split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count <= 3, half != nil || parts.count > 1 else { return nil }
+    var numbers = [Int64]()
+    for (place, part) in parts.enumerated() {
+      guard (1...2).contains(part.utf8.count), place == 0 || part.utf8.count == 2, let number = digits(part) else {
+        return nil
+      }
+      numbers.append(number)
+    }
+    guard var hour = numbers.first, numbers.dropFirst().allSatisfy({ $0 < 60 }) else { return nil }
+    if half != nil {
+      guard (1...12).contains(hour) else { return nil }
+      hour = hour % 12 + (half == "pm" ? 12 : 0)
+    }
+    guard hour < 24 else { return nil }
+    let rest = numbers.dropFirst()
+    return (hour * 3_600 + (rest.first ?? 0) * 60 + (rest.dropFirst().first ?? 0)) * second
+  }
+
+  private static func digits(_ text: Substring) -> Int64? {
+    text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
+  }
+
+  // MARK: - Dates
+
+  /// RFC 3339; without an offset the time of where the person is, without a time the beginning of the day.
+  private func dated(_ words: [String]) -> Timestamp? {
+    let text = words.joined(separator: " ")
+    if text.utf8.count == 10 { return Dates.timestamp(text).map { $0 - zone } }
+    return Dates.timestamp(text.uppercased()) ?? Dates.timestamp(text.uppercased() + "Z").map { $0 - zone }
+  }
+
+  // MARK: - So long ago
+
+  /// `10 minutes`, `an hour`, `2h`.
+  private func ago(_ words: ArraySlice<String>) -> Timestamp? {
+    var words = Array(words)
+    if words.count == 1, let word = words.first {
+      let number = word.prefix { $0.isNumber }
+      words = [String(number), String(word.dropFirst(number.count))]
+    }
+    guard words.count == 2 else { return nil }
+    let count = ["a", "an", "one"].contains(words[0]) ? 1 : Self.digits(words[0][...])
+    return count.flatMap { before($0, words[1]) }
+  }
+
+  private func before(_ count: Int64, _ unit: String) -> Timestamp? {
+    switch unit {
+    case "s", "sec", "secs", "second", "seconds": return before(count, of: Self.second)
+    case "m", "min", "mins", "minute", "minutes": return before(count, of: 60 * Self.second)
+    case "h", "hour", "hours": return before(count, of: 3_600 * Self.second)
+    case "d", "day", "days": return before(count, of: Self.day)
+    case "w", "week", "weeks": return before(count, of: 7 * Self.day)
+    case "month", "months": return before(months: count)
+    case "y", "year", "years": return before(months: count.multipliedReportingOverflow(by: 12).partialValue, count)
+    default: return nil
+    }
+  }
+
+  private func before(_ count: Int64, of unit: Timestamp) -> Timestamp? {
+    let (span, overflows) = count.multipliedReportingOverflow(by: unit)
+    let (time, isBelow) = now.subtractingReportingOverflow(span)
+    return overflows || isBelow ? .min : time
+  }
+
+  /// The same day of an earlier month, or that month's last where it has none, at the same time.
+  private func before(months: Int64, _ count: Int64 = 0) -> Timestamp? {
+    // Older than any date; so is what does not fit.
+    guard max(months, count) < 1_000_000 else { return .min }
+    let (days, clock) = Dates.floorDivide(now + zone, Self.day)
+    let date = Dates.civil(fromDays: days)
+    let (year, month) = Dates.floorDivide(date.year * 12 + date.month - 1 - months, 12)
+    let day = min(date.day, Dates.daysIn(month: month + 1, year: year))
+    return Dates.days(year: year, month: month + 1, day: day) * Self.day + clock - zone
+  }
+}

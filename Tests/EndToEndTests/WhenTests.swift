@@ -1,0 +1,101 @@
+import GraphModel
+import StickiesKit
+import Testing
+
+/// Times as people write them, from one clock: Saturday 2026-11-21, 10:30:15 in a zone two hours east of Greenwich.
+@Suite struct WhenTests {
+  private static let now = Dates.timestamp("2026-11-21T08:30:15Z") ?? 0
+  private static let zone: Int64 = 7_200
+
+  private static func read(_ text: String, now: Timestamp = now, zone: Int64 = zone) throws -> When {
+    try When(parsing: text, now: now, zoneSeconds: zone)
+  }
+
+  @Test(arguments: [
+    // Dates and times, in the zone unless they say another one.
+    ("2026-11-21", "2026-11-20T22:00:00Z"), ("2026-11-21 09:30", "2026-11-21T07:30:00Z"),
+    ("2026-11-21T09:30:05.25", "2026-11-21T07:30:05.25Z"), ("2026-11-21T08:30:00Z", "2026-11-21T08:30:00Z"),
+    ("2026-11-21t08:30:00z", "2026-11-21T08:30:00Z"), ("2026-11-21 03:30:00-05:00", "2026-11-21T08:30:00Z"),
+    ("2024-02-29 12:00", "2024-02-29T10:00:00Z"), ("0001-01-02", "0001-01-01T22:00:00Z"),
+    // So long ago.
+    ("now", "2026-11-21T08:30:15Z"), ("10 minutes ago", "2026-11-21T08:20:15Z"),
+    ("2 hours ago", "2026-11-21T06:30:15Z"), ("a minute ago", "2026-11-21T08:29:15Z"),
+    ("an hour ago", "2026-11-21T07:30:15Z"), ("90s ago", "2026-11-21T08:28:45Z"),
+    ("2h ago", "2026-11-21T06:30:15Z"), ("0 seconds ago", "2026-11-21T08:30:15Z"),
+    ("3 days ago", "2026-11-18T08:30:15Z"), ("  2   WEEKS ago ", "2026-11-07T08:30:15Z"),
+    ("1 month ago", "2026-10-21T08:30:15Z"), ("12 months ago", "2025-11-21T08:30:15Z"),
+    ("2 years ago", "2024-11-21T08:30:15Z"), ("last week", "2026-11-14T08:30:15Z"),
+    ("last month", "2026-10-21T08:30:15Z"), ("last year", "2025-11-21T08:30:15Z"),
+    // Days by name; without a time from their beginning.
+    ("today", "2026-11-20T22:00:00Z"), ("today 08:30", "2026-11-21T06:30:00Z"),
+    ("today at 8:30", "2026-11-21T06:30:00Z"), ("yesterday", "2026-11-19T22:00:00Z"),
+    ("yesterday 14:00", "2026-11-20T12:00:00Z"), ("yesterday 2pm", "2026-11-20T12:00:00Z"),
+    ("yesterday 2:30 pm", "2026-11-20T12:30:00Z"), ("yesterday 12am", "2026-11-19T22:00:00Z"),
+    ("yesterday noon", "2026-11-20T10:00:00Z"), ("09:15", "2026-11-21T07:15:00Z"),
+    ("10:30:15", "2026-11-21T08:30:15Z"), ("9am", "2026-11-21T07:00:00Z"),
+    // The newest day of that name, today if its time has been.
+    ("monday 9:00", "2026-11-16T07:00:00Z"), ("friday", "2026-11-19T22:00:00Z"),
+    ("saturday 9:00", "2026-11-21T07:00:00Z"), ("saturday 11:00", "2026-11-14T09:00:00Z"),
+    ("Sun", "2026-11-14T22:00:00Z"), ("last saturday 9:00", "2026-11-14T07:00:00Z"),
+    ("last friday", "2026-11-19T22:00:00Z"),
+  ])
+  func aTimeMeansWhatAPersonMeans(text: String, expected: String) throws {
+    let meant = try #require(Dates.timestamp(expected))
+    #expect(try Self.read(text) == .time(meant), "\(text)")
+  }
+
+  @Test func aMonthHasADayOfThatNumberOrItsLast() throws {
+    let leapDay = try #require(Dates.timestamp("2024-02-29T12:00:00Z"))
+    #expect(
+      try Self.read("1 year ago", now: leapDay, zone: 0) == .time(#require(Dates.timestamp("2023-02-28T12:00:00Z"))))
+    #expect(
+      try Self.read("4 years ago", now: leapDay, zone: 0) == .time(#require(Dates.timestamp("2020-02-29T12:00:00Z"))))
+    let may = try #require(Dates.timestamp("2026-05-31T12:00:00Z"))
+    #expect(
+      try Self.read("3 months ago", now: may, zone: 0) == .time(#require(Dates.timestamp("2026-02-28T12:00:00Z"))))
+    #expect(try Self.read("1 month ago", now: may, zone: 0) == .time(#require(Dates.timestamp("2026-04-30T12:00:00Z"))))
+  }
+
+  @Test func theDayIsThatOfTheZone() throws {
+    // Half past one in the morning of the 21st there, still the 20th in Greenwich.
+    let night = try #require(Dates.timestamp("2026-11-20T23:30:00Z"))
+    #expect(try Self.read("today", now: night) == .time(#require(Dates.timestamp("2026-11-20T22:00:00Z"))))
+    #expect(try Self.read("today", now: night, zone: 0) == .time(#require(Dates.timestamp("2026-11-20T00:00:00Z"))))
+    #expect(
+      try Self.read("today", now: night, zone: -18_000) == .time(#require(Dates.timestamp("2026-11-20T05:00:00Z"))))
+  }
+
+  @Test(arguments: [("120", 120), ("r120", 120), ("R0", 0), ("0", 0), (" 7 ", 7), ("r007", 7)])
+  func aNumberIsARevision(text: String, revision: Revision) throws {
+    #expect(try Self.read(text) == .revision(revision))
+  }
+
+  @Test(arguments: [
+    "", " ", "r", "r-1", "-1", "1.5", "tomorrow", "soon", "next week", "ago", "minutes ago", "ten minutes ago",
+    "10 minuets ago", "10 minutes", "-3 days ago", "yesterday 25:00", "yesterday 14:60", "yesterday 14", "monday 9:0",
+    "today 13pm", "today 0am", "2026-13-01", "2026-02-29", "2026-11-21 24:00", "2026-11-21 9:30", "21.11.2026",
+    "yesterday 14:00 please", "last", "last century", "last friday 30:00", "mo 9:00", "14:00:00:00", "r12 r13", "١٢٠",
+  ])
+  func whatIsNoTimeIsAnsweredWithTheForms(text: String) throws {
+    let error = #expect(throws: WhenError.self) { try Self.read(text) }
+    #expect(error?.reason == nil)
+    let words = try #require(error).description
+    #expect(words.contains("\"\(text)\"") && words.contains("yesterday 14:00") && words.contains("r120"))
+  }
+
+  @Test(arguments: ["today 10:31", "2026-11-21 10:30:16", "2027-01-01", "23:00", "9999-12-31T23:59:59Z"])
+  func theFutureCantBeLookedAt(text: String) throws {
+    let error = #expect(throws: WhenError.self) { try Self.read(text) }
+    #expect(error?.description == "\"\(text)\" is in the future: only the past can be looked at")
+  }
+
+  @Test(arguments: ["5000 years ago", "99999999999 years ago", "9223372036854775807 seconds ago", "0001-01-01"])
+  func beforeTheFirstYearThereIsNothing(text: String) throws {
+    #expect(try #require(throws: WhenError.self) { try Self.read(text) }.reason?.contains("first year") == true)
+  }
+
+  @Test func aNumberBeyondAllRevisionsIsTold() throws {
+    #expect(throws: WhenError.self) { try Self.read("9223372036854775808") }
+    #expect(try Self.read("9223372036854775807") == .revision(.max))
+  }
+}
