@@ -40,6 +40,12 @@ public struct ToClient: Hashable, Sendable {
     case undoState(UndoState)
     /// How far a batch has come; while its rows arrive, how many are kept.
     case progress(BatchProgress)
+    /// Where a property's value comes from.
+    case why(ValueOrigin)
+    /// Commits behind a token, the oldest first, up to where history was read, and the newest state.
+    case followed([CommitEntry], at: Token, head: Token)
+    /// What two states differ in.
+    case differences([ObjectDifference], last: Bool)
   }
 
   /// 0 for what nobody asked for.

@@ -20,8 +20,8 @@ public struct ToServer: Hashable, Sendable {
     case unsubscribe(query: UInt64)
     /// One more chunk of the answer to this earlier request may come.
     case more(of: UInt64)
-    /// The newest commits after `after` and up to `through`; 0 is the head.
-    case log(after: Revision, limit: UInt64, through: Revision)
+    /// Commits of history, in chunks.
+    case log(LogRequest)
     /// Asks what the server tells of itself.
     case status
     /// Asks for a sign of life.
@@ -36,6 +36,12 @@ public struct ToServer: Hashable, Sendable {
     case batchRows(BatchRows)
     /// Many objects in one commit; answered by progress, then as a commit is.
     case batch(BatchRequest)
+    /// Where a property's value comes from.
+    case why(ObjectID, PropertyNumber)
+    /// What was there at a revision is to be there again; answered as a commit is.
+    case restore(RestoreRequest)
+    /// What was committed behind a token, or what two states differ in.
+    case changes(ChangesRequest)
   }
 
   /// Rises with every message of a connection.
@@ -122,12 +128,7 @@ extension ToServer: BinaryForm {
     case .subscribe(let subscribe): writer.field(7, subscribe)
     case .unsubscribe(let query): writer.message(8) { $0.field(1, query) }
     case .more(let of): writer.message(9) { $0.field(1, of) }
-    case .log(let after, let limit, let through):
-      writer.message(10) {
-        $0.field(1, after)
-        $0.field(2, limit)
-        $0.field(3, through)
-      }
+    case .log(let log): writer.field(10, log)
     case .status: writer.message(11) { _ in }
     case .ping: writer.message(12) { _ in }
     case .close(let code, let message):
@@ -139,6 +140,13 @@ extension ToServer: BinaryForm {
     case .undoState(let scope): writer.message(15) { $0.field(1, scope?.bytes ?? []) }
     case .batchRows(let rows): writer.field(16, rows)
     case .batch(let batch): writer.field(17, batch)
+    case .why(let id, let property):
+      writer.message(19) {
+        $0.field(1, id)
+        $0.field(2, UInt64(property))
+      }
+    case .restore(let restore): writer.field(20, restore)
+    case .changes(let changes): writer.field(21, changes)
     }
   }
 
@@ -166,15 +174,7 @@ extension ToServer: BinaryForm {
       case 7: body = .subscribe(try field.form())
       case 8: body = .unsubscribe(query: try field.first())
       case 9: body = .more(of: try field.first())
-      case 10:
-        var (after, limit, through): (Revision, UInt64, Revision) = (0, 0, 0)
-        var inner = try field.reader()
-        while let (number, field) = try inner.next() {
-          if number == 1 { after = try field.integer() }
-          if number == 2 { limit = try field.unsigned() }
-          if number == 3 { through = try field.integer() }
-        }
-        body = .log(after: after, limit: limit, through: through)
+      case 10: body = .log(try field.form())
       case 11:
         try field.skipMessage()
         body = .status
@@ -200,6 +200,9 @@ extension ToServer: BinaryForm {
         body = .undoState(scope: scope)
       case 16: body = .batchRows(try field.form())
       case 17: body = .batch(try field.form())
+      case 19: body = try Self.why(field)
+      case 20: body = .restore(try field.form())
+      case 21: body = .changes(try field.form())
       default: break
       }
     }

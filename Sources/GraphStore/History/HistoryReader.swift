@@ -68,7 +68,8 @@ struct HistoryReader {
     var part = 0
   }
 
-  private static let columns = """
+  /// What a commit's row is read from.
+  static let columns = """
     SELECT revision, time, a.name, r.id, sequence, fingerprint, undoes, undo, changes,
     (SELECT u.undoes FROM _commit AS u WHERE u.revision = c.undoes) FROM _commit AS c
     JOIN _author AS a ON a.number = author JOIN _replica AS r ON r.number = replica
@@ -99,14 +100,15 @@ struct HistoryReader {
     return commit
   }
 
-  private func row(of revision: Revision) throws -> Commit? {
+  /// A commit; of one in parts without its changes.
+  func row(of revision: Revision) throws -> Commit? {
     let row = try connection.statement(Self.columns + " WHERE revision = ?")
     row.bind(1, revision)
     defer { sqlite3_reset(row.statement) }
     return try connection.step(row) ? try commit(row) : nil
   }
 
-  private func commit(_ row: Row) throws -> Commit {
+  func commit(_ row: Row) throws -> Commit {
     let undo = row.blob(7)
     let changes = row.blob(8)
     let parts = try HistoryParts(changes)
@@ -275,6 +277,11 @@ struct HistoryReader {
   /// The same, as the rules read it.
   func past(of id: ObjectID, newest: Revision, after base: Revision) throws -> [PastChange] {
     try events(of: id, newest: newest, after: base).map(\.past)
+  }
+
+  /// What a commit did to one object; nil when history does not hold it.
+  func change(of id: ObjectID, at revision: Revision) throws -> HistoryChange? {
+    try entry(revision).flatMap { try change(of: id, in: revision, $0) }
   }
 
   private func entry(_ revision: Revision) throws -> RecentCommits.Entry? {

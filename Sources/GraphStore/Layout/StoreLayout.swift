@@ -39,6 +39,13 @@ struct StoreLayout: Sendable {
     "CREATE INDEX IF NOT EXISTS _part_ids ON _part (revision, low, high, number)",
   ]
 
+  /// Commits that wanted a property otherwise and lost. Written where there was a conflict and never else; stores from
+  /// before get the table with their first one, and a program that does not know it has no use for it.
+  static let losses = """
+    CREATE TABLE IF NOT EXISTS _lost (id BLOB NOT NULL, property INTEGER NOT NULL, revision INTEGER NOT NULL, \
+    PRIMARY KEY (id, property, revision)) WITHOUT ROWID
+    """
+
   var creation: [String] {
     [
       "CREATE TABLE _store (id BLOB NOT NULL, created INTEGER NOT NULL, sum INTEGER NOT NULL)",
@@ -60,6 +67,7 @@ struct StoreLayout: Sendable {
       "CREATE TABLE _words (revision INTEGER NOT NULL)",
       "INSERT INTO _words (revision) VALUES (0)",
       "CREATE TABLE _tombstone (id BLOB PRIMARY KEY, entity INTEGER NOT NULL, revision INTEGER NOT NULL) WITHOUT ROWID",
+      Self.losses,
     ] + Self.parts + orderedTables.flatMap { $0.creation(model: model) }
   }
 

@@ -24,6 +24,7 @@ final class StoreWriter {
   /// Interned names; emptied when they grow beyond a bound.
   private var authors = [String: Int64]()
   private var replicas = [UniqueID: KnownReplica]()
+  private let marker = PropertyMarker()
   private var scratch = BinaryWriter(capacity: 1_024)
 
   private struct KnownReplica {
@@ -82,6 +83,11 @@ final class StoreWriter {
           transaction: undo.transaction, author: author, undoes: undo.undoes, redoes: undo.redoes,
           skipped: undo.skipped)
         return try commit(work, time: time, related: related, bug: bug)
+      case .restore(let request, let author):
+        let restore = try RestorePlanner(history: history).plan(request)
+        let work = Work(
+          transaction: restore.transaction, author: author, isRestore: true, skipped: restore.skipped)
+        return try commit(work, time: time, related: related, bug: bug)
       case .batch(let run):
         let batch = BatchWriter(self, run, time: time)
         return try batch.commit(related: related)
@@ -98,7 +104,7 @@ final class StoreWriter {
     var ids = newIDs(time: time)
     var plan = try TransactionPlanner.plan(
       work.transaction, reader: PlanReader(writer: self), revision: revision + 1, now: time,
-      isUndo: work.undoes != nil
+      isUndo: work.undoes != nil || work.isRestore
     ) { ids.next($0) }
     if let bug { plant(bug, in: &plan) }
     var result = try write(plan, work, time: time)
@@ -133,7 +139,9 @@ final class StoreWriter {
     var author: String
     var undoes: Revision?
     var redoes: Revision?
-    /// What an undo leaves alone.
+    /// Made from history, and no undo.
+    var isRestore = false
+    /// What an undo or a restore leaves alone.
     var skipped = [Conflict]()
   }
 
@@ -166,7 +174,8 @@ final class StoreWriter {
     for change in transaction.changes where change.kind == .revive {
       deletions[change.id] = try history.deletion(of: change.id)?.revision
     }
-    let changes = HistoryChange.encode(plan.changes, sums: sums, model: layout.model, deletions: deletions)
+    let changes = HistoryChange.encode(
+      plan.changes, sums: sums, model: layout.model, deletions: deletions, marks: marker.marks(plan.changes, at: next))
     guard changes.count <= Self.maximumCommitSize else {
       throw Refusal(
         .limit, "the commit has \(changes.count) bytes; at most \(Self.maximumCommitSize) are taken: split it")
@@ -178,7 +187,9 @@ final class StoreWriter {
     let print = try writeCommit(
       next, transaction, author: author, undoes: work.undoes, time: time, changes: changes, counters: counters,
       outcome: outcome)
+    try LostValues(connection: connection).record(outcome.conflicts, of: next)
     words.committed(changes: plan.changes.count, size: size)
+    marker.settle()
     committed(next, print, time: time)
     sequences = counters
     var committed = outcome
@@ -331,6 +342,7 @@ final class StoreWriter {
   func reload() throws {
     objects.forgetAll()
     history.forgetRecent()
+    marker.forgetAll()
     authors.removeAll()
     replicas.removeAll()
     let row = try connection.statement(
