@@ -218,6 +218,8 @@ struct RestoredObjects {
     _ other: ObjectID, _ inverse: Property, to id: ObjectID, _ property: Property
   ) throws {
     guard let holder = try now(other) else {
+      // What was in the object, and is not asked for.
+      if property.relationship?.deleteRule == .cascade { return }
       let deletion = try history.deletion(of: other)
       skipped.append(
         Conflict(
