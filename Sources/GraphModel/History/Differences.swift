@@ -27,7 +27,9 @@ public struct DifferenceRequest: Hashable, Sendable {
 public struct ObjectDifference: Hashable, Sendable {
   /// A property, and what it was.
   public struct Property: Hashable, Sendable {
+    /// The property.
     public var number: PropertyNumber
+    /// What it was in the earlier state.
     public var was: Value
 
     /// What a property was in the earlier state.

@@ -11,10 +11,13 @@ public struct ValueOrigin: Hashable, Sendable {
 
   /// A value that somebody else wanted.
   public struct Loser: Hashable, Sendable {
+    /// The value.
     public var value: Value
     /// The commit that made or wanted it: of one that wanted it the property tells nothing.
     public var revision: Revision
+    /// When that was committed.
     public var time: Timestamp
+    /// Who wanted it.
     public var author: String
 
     /// A value that gave way.
@@ -26,6 +29,7 @@ public struct ValueOrigin: Hashable, Sendable {
     }
   }
 
+  /// How the value came there.
   public var kind: Kind
   /// What the property has; of a deleted object, what it had.
   public var value: Value
@@ -33,13 +37,17 @@ public struct ValueOrigin: Hashable, Sendable {
   public var replaced: Value
   /// The commit that set it.
   public var revision: Revision
+  /// When it was committed.
   public var time: Timestamp
+  /// Who committed it.
   public var author: String
+  /// The idempotency key that it was committed under.
   public var transaction: TransactionID
   /// The undo group of that commit.
   public var undo: UndoGroup?
   /// For an undo or a redo, as in a commit record.
   public var undoes: Revision?
+  /// For a redo, as in a commit record.
   public var redoes: Revision?
   /// When the object was deleted; nil for one that is there.
   public var deletion: Revision?
