@@ -73,23 +73,37 @@ struct FittingCommits {
   ) throws -> Revision? {
     if let family, !family.contains(object.entity) { return nil }
     let newest = try history.objects.readImage(of: object)?.revision ?? history.deletion(of: object)?.revision ?? 0
-    var (revision, found, steps) = (newest, [Revision](), 0)
+    var (revision, found, steps, last) = (newest, [Revision](), 0, Revision?.none)
     while revision > after, let change = try history.change(of: object, at: revision), change.previous < revision {
       steps += 1
       guard steps <= Self.maximumCommits else { throw Self.tooMany }
-      if revision <= through { found.append(revision) }
+      if revision <= through {
+        if newestFirst {
+          last = revision
+          guard try hand(revision, object, body) else { return last }
+        } else {
+          found.append(revision)
+        }
+      }
       revision = change.previous
     }
-    let wanted = authors.map(Set.init)
-    for revision in newestFirst ? found : found.reversed() {
-      guard var commit = try history.row(of: revision), let change = try history.change(of: object, at: revision)
-      else { continue }
-      if let wanted, try history.number(ofAuthor: commit.author).map(wanted.contains) != true { continue }
-      commit.changes = [change]
-      commit.parts = nil
-      guard try body(commit) else { return revision }
+    for revision in found.reversed() {
+      last = revision
+      guard try hand(revision, object, body) else { return last }
     }
-    return newestFirst ? found.last : found.first
+    return last
+  }
+
+  /// - Returns: false when no more is wanted.
+  private func hand(
+    _ revision: Revision, _ object: ObjectID, _ body: (HistoryReader.Commit) throws -> Bool
+  ) throws -> Bool {
+    guard var commit = try history.row(of: revision), let change = try history.change(of: object, at: revision),
+      try authors.map({ try history.number(ofAuthor: commit.author).map($0.contains) ?? false }) ?? true
+    else { return true }
+    commit.changes = [change]
+    commit.parts = nil
+    return try body(commit)
   }
 }
 

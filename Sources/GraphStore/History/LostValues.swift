@@ -77,7 +77,7 @@ struct LostValues {
 
 extension Conflict {
   /// Whether it is about a value that is not stored because of it.
-  fileprivate var isLoss: Bool { !mineWon && property != 0 && kind != .deleted }
+  var isLoss: Bool { !mineWon && property != 0 && kind != .deleted }
 
   fileprivate func isAbout(_ property: PropertyNumber, of id: ObjectID) -> Bool {
     self.property == property && self.id == id
