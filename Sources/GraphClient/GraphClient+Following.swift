@@ -85,10 +85,11 @@ extension GraphClient {
         }
         if untilNow, end == nil { end = head.revision }
         let store = position.store
-        waiting = commits.map { commit in
-          FollowedCommit(
-            commit: commit, token: Token(store: store, revision: commit.revision, fingerprint: commit.fingerprint))
-        }[...]
+        waiting =
+          commits.map { commit in
+            FollowedCommit(
+              commit: commit, token: Token(store: store, revision: commit.revision, fingerprint: commit.fingerprint))
+          }[...]
         if let end { waiting = waiting.prefix { $0.token.revision <= end } }
         // What was read without finding anything need not be read again by the next reader.
         if at.revision > commits.last?.revision ?? position.revision, end.map({ at.revision <= $0 }) ?? true {
