@@ -49,7 +49,14 @@ public final class GraphClient {
   public private(set) var welcome: Welcome?
   /// How the connection stands now.
   public private(set) var state = State.connecting {
-    didSet { if state != oldValue { stateDidChange?(state) } }
+    didSet {
+      guard state != oldValue else { return }
+      if state == .connected || state == .closed {
+        for waiting in reconnected { waiting.resume() }
+        reconnected = []
+      }
+      stateDidChange?(state)
+    }
   }
   /// Called when the connection comes or goes.
   public var stateDidChange: ((State) -> Void)?
@@ -71,6 +78,8 @@ public final class GraphClient {
   var lastSequence: UInt64 = 1 << 32
   private var ticking: Task<Void, Never>?
   private var reconnecting: Task<Void, Never>?
+  /// Who goes on when there is a connection again, or never will be.
+  var reconnected = [CheckedContinuation<Void, Never>]()
   /// Waits for what becomes of a new connection.
   private var settled: CheckedContinuation<Void, Never>?
   private lazy var pause = options.firstPauseMilliseconds
@@ -291,7 +300,7 @@ public final class GraphClient {
     case .answer(let request, let answer):
       replies[request]?.put(answer)
       switch answer {
-      case .log(_, last: false), .progress: break
+      case .log(_, last: false), .differences(_, last: false), .progress: break
       default: replies[request] = nil
       }
     case .filled(let load, let refusal): end(load, refusal)
@@ -374,7 +383,12 @@ public final class GraphClient {
 
   /// The newest commits after a revision and up to another (0: the newest), newest first.
   public func log(after: Revision = 0, through: Revision = 0, limit: Int) async throws -> [CommitEntry] {
-    let stream = ask(.log(after: after, limit: UInt64(limit), through: through))
+    try await log(LogRequest(after: after, limit: UInt64(limit), through: through))
+  }
+
+  /// The commits that a log asks for, in its order.
+  public func log(_ request: LogRequest) async throws -> [CommitEntry] {
+    let stream = ask(.log(request))
     var commits = [CommitEntry]()
     while case .log(let part, let last)? = try await stream.nextAnswer() {
       commits += part

@@ -60,6 +60,14 @@ public final class ReplyStream: AsyncSequence {
     return parts.removeFirst()
   }
 
+  /// The next part of an answer of differences; nil after the last.
+  func nextDifferences() async throws -> [ObjectDifference]? {
+    if isComplete { return nil }
+    guard case .answer(.differences(let differences, let last)) = try await nextPart() else { return nil }
+    if last { isComplete = true } else { askForMore() }
+    return differences
+  }
+
   func nextAnswer() async throws -> Answer? {
     guard case .answer(let answer) = try await nextPart() else { return nil }
     return answer

@@ -37,6 +37,7 @@ extension Hub {
       }
     }
     for (ticket, result) in results { reply(ticket, result, &actions) }
+    tellFollowers(&actions)
     announceReached(&actions)
     finishShutdown(&actions)
   }

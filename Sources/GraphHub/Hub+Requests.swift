@@ -29,7 +29,8 @@ extension Hub {
       if let ticket = session.reads[request] { actions.append(.continueRead(ticket)) }
     case .presence(let state): presence(state, id, message.request, &actions)
     case .batchRows(let rows): keep(rows, id, message.request, &actions)
-    case .commit, .undo, .batch, .model, .fetch, .subscribe, .unsubscribe, .log, .status, .undoState, .revisionAt:
+    case .commit, .undo, .restore, .batch, .model, .fetch, .subscribe, .unsubscribe, .log, .status, .undoState,
+      .revisionAt, .why, .changes:
       guard session.waiting.count < limits.waitingRequests else {
         let refusal = Refusal(.limit, "more than \(limits.waitingRequests) requests wait on this connection")
         return send(answer(refusal, message.request), to: id, &actions)
@@ -52,8 +53,8 @@ extension Hub {
   /// Whether a request may be performed now: a fetch sent after a save sees that save, and reads are few at a time.
   private func mayPerform(_ message: ToServer, _ session: Session) -> Bool {
     switch message.body {
-    case .commit, .undo, .batch: true
-    case .fetch, .subscribe, .log, .status, .undoState, .revisionAt:
+    case .commit, .undo, .restore, .batch: true
+    case .fetch, .subscribe, .log, .status, .undoState, .revisionAt, .why, .changes:
       session.commitsInFlight == 0 && session.reads.count < limits.concurrentReads
     default: session.commitsInFlight == 0
     }
@@ -167,6 +168,8 @@ extension Hub {
           message.request, &actions)
       case .undo(let undo):
         commit(.undo(undo, author: sessions[id]?.author ?? ""), bytes: 0, id, message.request, &actions)
+      case .restore(let restore):
+        commit(.restore(restore, author: sessions[id]?.author ?? ""), bytes: 0, id, message.request, &actions)
       case .batch(let request): try batch(request, id, message.request, &actions)
       case .undoState(let scope):
         try read(.undoState(author: sessions[id]?.author ?? "", scope: scope), id, message.request, &actions)
@@ -175,10 +178,13 @@ extension Hub {
         send(ToClient(message.request, .model(source: model.source, hash: model.hash)), to: id, &actions)
       case .fetch(let fetch):
         try read(.objects(request(for: fetch)), id, message.request, &actions)
-      case .log(let after, let limit, let through):
-        let count = limit == 0 ? 1_000 : Int(min(limit, 100_000))
-        try read(
-          .log(after: max(after, 0), limit: count, through: through > 0 ? through : nil), id, message.request, &actions)
+      case .log(var log):
+        log.after = max(log.after, 0)
+        log.limit = log.limit == 0 ? 1_000 : min(log.limit, 100_000)
+        try read(.log(log), id, message.request, &actions)
+      case .why(let object, let property): try read(.why(object, property), id, message.request, &actions)
+      case .changes(.follow(let follow)): try self.follow(follow, id, message.request, &actions)
+      case .changes(let changes): try read(.changes(changes), id, message.request, &actions)
       case .status:
         let ticket = ticket()
         tickets[ticket] = .statistics(id, request: message.request)
@@ -213,7 +219,7 @@ extension Hub {
     }
   }
 
-  private mutating func read(
+  mutating func read(
     _ request: ReadRequest, _ id: SessionID, _ number: UInt64, _ actions: inout [HubAction]
   ) throws {
     let ticket = ticket()

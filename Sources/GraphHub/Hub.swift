@@ -147,6 +147,7 @@ public struct Hub {
     sessions[id]?.reads = [:]
     sessions[id]?.replay = []
     sessions[id]?.waiting = []
+    sessions[id]?.followers = [:]
     if session.hasPresence {
       sessions[id]?.hasPresence = false
       forwardPresence([], of: id, left: true, &actions)

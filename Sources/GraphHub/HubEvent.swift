@@ -80,10 +80,13 @@ public enum HubAction: Sendable {
 /// What a read streams to a session.
 public enum ReadRequest: Sendable, Hashable {
   case objects(FetchRequest)
-  /// The newest commits after a revision and up to another (nil: the head), newest first.
-  case log(after: Revision, limit: Int, through: Revision?)
+  case log(LogRequest)
   /// What undo and redo of an author would take; nil for all scopes.
   case undoState(author: String, scope: UniqueID?)
   /// The newest commit at or before a time.
   case revision(at: Timestamp)
+  /// Where the value of a property comes from.
+  case why(ObjectID, PropertyNumber)
+  /// What was committed behind a token, or what two states differ in.
+  case changes(ChangesRequest)
 }

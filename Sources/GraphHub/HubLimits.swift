@@ -30,6 +30,8 @@ public struct HubLimits: Sendable {
   public var waitingRequests = ProtocolLimits.maximumOutstandingRequests
   /// Reads that stream to one session at once; others wait.
   public var concurrentReads = 16
+  /// Questions of one session that wait for the next commit.
+  public var waitingFollowers = 16
   /// Live queries that one session may follow.
   public var queriesPerSession = ProtocolLimits.maximumQueries
   /// A connection says hello within this time, and something at least every `silenceMilliseconds`.

@@ -62,6 +62,8 @@ final class Session {
   var commitBytes = 0
   /// Requests that wait until the commits before them are answered: a fetch sent after a save sees that save.
   var waiting = Deque<ToServer>()
+  /// What wants to hear of the next commit, by request.
+  var followers = [UInt64: FollowRequest]()
   /// Reads under way, by request.
   var reads = [UInt64: Ticket]()
   /// The revision at which a loaded query may be shown, where the hub has not got there yet.

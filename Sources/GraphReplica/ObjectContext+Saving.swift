@@ -8,8 +8,8 @@ struct QueuedSave {
   let undo: UndoGroup?
   /// The objects that it changes, as they were dirty then.
   let states: [(state: ObjectState, kind: Change.Kind, base: Revision)]
-  /// An undo or a redo, which waits its turn as a save does: it speaks of the saves before it.
-  var request: UndoRequest?
+  /// An undo, a redo or a restore, which waits its turn as a save does: it speaks of the saves before it.
+  var request: ReplicaEvent?
 }
 
 extension ObjectContext {
@@ -55,13 +55,23 @@ extension ObjectContext {
   public func undo(_ request: UndoRequest) {
     if refusesEdit("nothing can be undone") { return }
     if let parent { return parent.undo(request) }
-    queuedSaves.append(QueuedSave(id: request.id, policy: .error, undo: nil, states: [], request: request))
+    enqueue(.undo(request), request.id)
+  }
+
+  /// Brings back what was there, now or when the saves before it have been answered; answered as a save is.
+  public func restore(_ request: RestoreRequest) {
+    if let parent { return parent.restore(request) }
+    enqueue(.restore(request), request.id)
+  }
+
+  private func enqueue(_ request: ReplicaEvent, _ id: TransactionID) {
+    queuedSaves.append(QueuedSave(id: id, policy: .error, undo: nil, states: [], request: request))
     if queuedSaves.count == 1 { sendNextSave() }
   }
 
   func sendNextSave() {
     guard let save = queuedSaves.first else { return }
-    if let request = save.request { return handle(.undo(request)) }
+    if let request = save.request { return handle(request) }
     var changes = [Change]()
     // Behind everything else: what was put behind an object comes to stand there wherever its joining is said.
     var moves = [Change]()

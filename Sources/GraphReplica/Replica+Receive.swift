@@ -56,6 +56,15 @@ extension Replica {
     case (.revisionAt(let revision), .question(let request)?):
       forget(message.request, request)
       actions.append(.answer(request, .revisionAt(revision)))
+    case (.why(let origin), .question(let request)?):
+      forget(message.request, request)
+      actions.append(.answer(request, .why(origin)))
+    case (.followed(let commits, let at, let head), .question(let request)?):
+      forget(message.request, request)
+      actions.append(.answer(request, .followed(commits, at: at, head: head)))
+    case (.differences(let differences, let last), .question(let request)?):
+      if last { forget(message.request, request) }
+      actions.append(.answer(request, .differences(differences, last: last)))
     case (.progress(let progress), .question(let request)?):
       forget(message.request, request)
       actions.append(.answer(request, .kept(progress.done)))

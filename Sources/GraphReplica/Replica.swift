@@ -59,6 +59,7 @@ public struct Replica: Sendable {
     enum Kind {
       case transaction(Transaction)
       case undo(UndoRequest)
+      case restore(RestoreRequest)
     }
 
     var kind: Kind
@@ -67,6 +68,7 @@ public struct Replica: Sendable {
       switch kind {
       case .transaction(let transaction): transaction.id
       case .undo(let undo): undo.id
+      case .restore(let restore): restore.id
       }
     }
   }
@@ -103,6 +105,9 @@ public struct Replica: Sendable {
       if case .live = phase { send(pending[pending.count - 1], &actions) }
     case .undo(let undo):
       pending.append(PendingSave(kind: .undo(undo)))
+      if case .live = phase { send(pending[pending.count - 1], &actions) }
+    case .restore(let restore):
+      pending.append(PendingSave(kind: .restore(restore)))
       if case .live = phase { send(pending[pending.count - 1], &actions) }
     case .subscribe(let query, let subscribe):
       queries[query] = FollowedQuery(subscribe: subscribe)
@@ -144,6 +149,7 @@ public struct Replica: Sendable {
         return actions.append(.saved(undo.id, .failure(Self.olderServer)))
       }
       send(.undo(undo), for: .save(undo.id), &actions)
+    case .restore(let restore): send(.restore(restore), for: .save(restore.id), &actions)
     }
   }
 
@@ -160,11 +166,13 @@ public struct Replica: Sendable {
     let body: ToServer.Body =
       switch question {
       case .fetch(let fetch): .fetch(fetch)
-      case .log(let after, let limit, let through): .log(after: after, limit: limit, through: through)
+      case .log(let log): .log(log)
       case .status: .status
       case .model: .model
       case .undoState(let scope): .undoState(scope: scope)
       case .revisionAt(let time): .revisionAt(time)
+      case .why(let object, let property): .why(object, property)
+      case .changes(let changes): .changes(changes)
       case .batchRows(let rows): .batchRows(rows)
       case .batch(let batch): .batch(batch)
       }

@@ -22,6 +22,8 @@ public enum ReplicaEvent: Sendable {
   case save(Transaction)
   /// Takes a step back or does it again; kept and answered as a save is.
   case undo(UndoRequest)
+  /// Brings back what was there; kept and answered as a save is.
+  case restore(RestoreRequest)
   /// Follows a query until `.unsubscribe`, over every reconnect.
   case subscribe(QueryID, Subscribe)
   /// Follows the query no more.
@@ -40,8 +42,8 @@ public enum ReplicaEvent: Sendable {
 public enum Question: Hashable, Sendable {
   /// Answered by chunks.
   case fetch(Fetch)
-  /// Commits, newest first; `through` 0 is the newest.
-  case log(after: Revision, limit: UInt64, through: Revision)
+  /// Commits of history.
+  case log(LogRequest)
   /// What the server tells of itself.
   case status
   /// The model file.
@@ -50,6 +52,11 @@ public enum Question: Hashable, Sendable {
   case undoState(scope: UniqueID?)
   /// Which revision was the newest at a time.
   case revisionAt(Timestamp)
+  /// Where the value of a property comes from.
+  case why(ObjectID, PropertyNumber)
+  /// What was committed behind a token, or what two states differ in; of the latter the owner asks for each further part
+  /// by `.more`.
+  case changes(ChangesRequest)
   /// Rows for a batch that follows.
   case batchRows(BatchRows)
   /// Many objects in one commit. A lost connection refuses it as `unavailable`: it may have been committed, and is
@@ -109,6 +116,11 @@ public enum Answer: Hashable, Sendable {
   case model(source: String, hash: ModelHash)
   case undoState(UndoState)
   case revisionAt(DatedRevision)
+  case why(ValueOrigin)
+  /// Commits behind a token, up to where history was read, and the newest state.
+  case followed([CommitEntry], at: Token, head: Token)
+  /// What two states differ in, or a part of it.
+  case differences([ObjectDifference], last: Bool)
   /// So many rows are kept.
   case kept(Int)
   /// How far the batch is; more follows.

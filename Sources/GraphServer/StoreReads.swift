@@ -13,8 +13,7 @@ struct StoreReads: Sendable {
     do {
       switch request {
       case .objects(let fetch): try objects(fetch, number, stream)
-      case .log(let after, let limit, let through):
-        try log(after: after, limit: limit, through: through, number, stream)
+      case .log(let log): try self.log(log, number, stream)
       case .undoState(let author, let scope):
         let state = try store.undoState(of: author, scope: scope)
         try stream.put(Frame.encode(ToClient(number, .undoState(state))))
@@ -23,6 +22,9 @@ struct StoreReads: Sendable {
         let found = try store.revision(at: time)
         try stream.put(Frame.encode(ToClient(number, .revisionAt(found))))
         stream.finish(.success(found.head))
+      case .why(let id, let property): try why(property, of: id, number, stream)
+      case .changes(.follow(let follow)): try self.follow(follow, number, stream)
+      case .changes(.differences(let request)): try differences(request, number, stream)
       }
     } catch is ReadStream.Cancelled {
     } catch {
@@ -39,40 +41,6 @@ struct StoreReads: Sendable {
     }
     try stream.put(encoder.finish(end))
     stream.finish(.success(end.at))
-  }
-
-  /// So many object changes of history are read for one log, and about so many bytes.
-  static let maximumLogChanges = 200_000
-  static let maximumLogBytes = 256 << 20
-
-  private func log(
-    after: Revision, limit: Int, through: Revision?, _ number: UInt64, _ stream: ReadStream
-  ) throws {
-    let head = try store.head
-    let end = min(through ?? head.revision, head.revision)
-    let start = min(max(after, end - Revision(limit)), end)
-    let commits = try store.commits(
-      after: start, through: end, maximumChanges: Self.maximumLogChanges, maximumBytes: Self.maximumLogBytes)
-    var chunk = [CommitEntry]()
-    var size = 0
-    for commit in commits.reversed() {
-      var entry = CommitEntry(commit)
-      if commit.approximateSize > ProtocolLimits.maximumFrameSize / 2 {
-        // Too large for a frame with its objects: their ids remain.
-        for index in entry.changes.indices {
-          entry.changes[index].object = nil
-          entry.changes[index].edits = []
-        }
-      }
-      chunk.append(entry)
-      size += commit.approximateSize
-      if size >= ProtocolLimits.chunkSize {
-        try stream.put(Frame.encode(ToClient(number, .log(chunk, last: false))))
-        (chunk, size) = ([], 0)
-      }
-    }
-    try stream.put(Frame.encode(ToClient(number, .log(chunk, last: true))))
-    stream.finish(.success(head))
   }
 
   func history(after: Revision, through: Revision, limits: HubLimits) -> Result<[CommitRecord], Refusal> {

@@ -58,6 +58,18 @@ extension ToClient: BinaryForm {
     case .undoState(let state): writer.field(17, state)
     case .progress(let progress): writer.field(18, progress)
     case .revisionAt(let revision): writer.field(19, revision)
+    case .why(let origin): writer.field(20, origin)
+    case .followed(let commits, let at, let head):
+      writer.message(21) {
+        for commit in commits { $0.field(1, commit) }
+        $0.field(2, at)
+        $0.field(3, head)
+      }
+    case .differences(let differences, let last):
+      writer.message(22) {
+        for difference in differences { $0.field(1, difference) }
+        $0.field(2, last)
+      }
     }
   }
 
@@ -152,6 +164,9 @@ extension ToClient: BinaryForm {
       case 17: body = .undoState(try field.form())
       case 18: body = .progress(try field.form())
       case 19: body = .revisionAt(try field.form())
+      case 20: body = .why(try field.form())
+      case 21: body = try Self.followed(field)
+      case 22: body = try Self.differences(field)
       default: break
       }
     }

@@ -42,6 +42,12 @@ public struct ToClient: Hashable, Sendable {
     case progress(BatchProgress)
     /// The newest commit at or before a time.
     case revisionAt(DatedRevision)
+    /// Where a property's value comes from.
+    case why(ValueOrigin)
+    /// Commits behind a token, the oldest first, up to where history was read, and the newest state.
+    case followed([CommitEntry], at: Token, head: Token)
+    /// What two states differ in.
+    case differences([ObjectDifference], last: Bool)
   }
 
   /// 0 for what nobody asked for.

@@ -20,8 +20,8 @@ public struct ToServer: Hashable, Sendable {
     case unsubscribe(query: UInt64)
     /// One more chunk of the answer to this earlier request may come.
     case more(of: UInt64)
-    /// The newest commits after `after` and up to `through`; 0 is the head.
-    case log(after: Revision, limit: UInt64, through: Revision)
+    /// Commits of history, in chunks.
+    case log(LogRequest)
     /// Asks what the server tells of itself.
     case status
     /// Asks for a sign of life.
@@ -38,6 +38,12 @@ public struct ToServer: Hashable, Sendable {
     case batch(BatchRequest)
     /// Asks which revision was the newest at a time.
     case revisionAt(Timestamp)
+    /// Where a property's value comes from.
+    case why(ObjectID, PropertyNumber)
+    /// What was there at a revision is to be there again; answered as a commit is.
+    case restore(RestoreRequest)
+    /// What was committed behind a token, or what two states differ in.
+    case changes(ChangesRequest)
   }
 
   /// Rises with every message of a connection.
@@ -124,12 +130,7 @@ extension ToServer: BinaryForm {
     case .subscribe(let subscribe): writer.field(7, subscribe)
     case .unsubscribe(let query): writer.message(8) { $0.field(1, query) }
     case .more(let of): writer.message(9) { $0.field(1, of) }
-    case .log(let after, let limit, let through):
-      writer.message(10) {
-        $0.field(1, after)
-        $0.field(2, limit)
-        $0.field(3, through)
-      }
+    case .log(let log): writer.field(10, log)
     case .status: writer.message(11) { _ in }
     case .ping: writer.message(12) { _ in }
     case .close(let code, let message):
@@ -142,6 +143,13 @@ extension ToServer: BinaryForm {
     case .batchRows(let rows): writer.field(16, rows)
     case .batch(let batch): writer.field(17, batch)
     case .revisionAt(let time): writer.message(18) { $0.field(1, time) }
+    case .why(let id, let property):
+      writer.message(19) {
+        $0.field(1, id)
+        $0.field(2, UInt64(property))
+      }
+    case .restore(let restore): writer.field(20, restore)
+    case .changes(let changes): writer.field(21, changes)
     }
   }
 
@@ -169,15 +177,7 @@ extension ToServer: BinaryForm {
       case 7: body = .subscribe(try field.form())
       case 8: body = .unsubscribe(query: try field.first())
       case 9: body = .more(of: try field.first())
-      case 10:
-        var (after, limit, through): (Revision, UInt64, Revision) = (0, 0, 0)
-        var inner = try field.reader()
-        while let (number, field) = try inner.next() {
-          if number == 1 { after = try field.integer() }
-          if number == 2 { limit = try field.unsigned() }
-          if number == 3 { through = try field.integer() }
-        }
-        body = .log(after: after, limit: limit, through: through)
+      case 10: body = .log(try field.form())
       case 11:
         try field.skipMessage()
         body = .status
@@ -210,6 +210,9 @@ extension ToServer: BinaryForm {
           if number == 1 { time = try field.integer() }
         }
         body = .revisionAt(time)
+      case 19: body = try Self.why(field)
+      case 20: body = .restore(try field.form())
+      case 21: body = .changes(try field.form())
       default: break
       }
     }

@@ -222,6 +222,26 @@ import Testing
     #expect(finding.description == "checksum: Board \(id) (row 2) has changed outside a commit")
   }
 
+  @Test func aLossThatNobodyHadIsFoundAndAStoreFromBeforeLossesIsSound() throws {
+    let sql = "INSERT INTO _lost (id, property, revision) VALUES (zeroblob(16), 1, 3)"
+    let found = try findings(try notes(), sql)
+    #expect(kinds(found) == [.history])
+    #expect(found.map(\.place.table) == ["_lost"])
+    let older = try notes()
+    #expect(try findings(older, "DROP TABLE _lost").isEmpty)
+    // It gets the table with its first loss.
+    try older.reopen()
+    let note = try #require(try older.all("Note").first)
+    let x = try older.property("Note.x").number
+    #expect(try older.store.origin(of: x, of: note.id).losers.isEmpty)
+    try older.must([older.update(note.id, "Note.x", .double(50))])
+    try older.by("bob") {
+      try older.must([older.update(note.id, "Note.x", .double(60), base: note.revision)], policy: .storeTrump)
+    }
+    #expect(try older.store.origin(of: x, of: note.id).losers.map(\.value) == [.double(60)])
+    try older.expectSound()
+  }
+
   /// Reading only: not even a log that waits is copied when something was found.
   @Test func whatIsDamagedIsLeftAsItWasFound() throws {
     let store = try notes()

@@ -33,8 +33,19 @@ import Testing
       6, .subscribe(Subscribe(entity: 1, predicate: "TRUEPREDICATE", wholeObjects: true, replaces: 4, since: token))),
     ToServer(7, .unsubscribe(query: 3)), ToServer(8, .more(of: 7)), ToServer(9, .log(after: 1, limit: 2, through: 3)),
     ToServer(10, .status), ToServer(11, .ping), ToServer(12, .close(code: "c", message: "m")),
-    ToServer(13, .presence([1, 2])), ToServer(14, .revisionAt(-5)), ToServer(15, .fetch(Fetch(entity: 1, at: 0))),
-    ToServer(16, .fetch(Fetch(entity: 1, at: 120))),
+    ToServer(20, .revisionAt(-5)), ToServer(21, .fetch(Fetch(entity: 1, at: 0))),
+    ToServer(22, .fetch(Fetch(entity: 1, at: 120))),
+    ToServer(13, .presence([1, 2])),
+    ToServer(
+      14,
+      .log(
+        LogRequest(
+          limit: 3, filter: HistoryFilter(authors: ["ann"], entities: [2], object: "a", since: 1, until: 2),
+          oldestFirst: true))), ToServer(15, .why(id, 3)),
+    ToServer(16, .restore(RestoreRequest(TransactionID(replica: id.key, sequence: 1), .contents(id)))),
+    ToServer(17, .restore(RestoreRequest(TransactionID(replica: id.key, sequence: 1), .everything, at: 3))),
+    ToServer(18, .changes(.follow(FollowRequest(since: token, limit: 4, waits: true)))),
+    ToServer(19, .changes(.differences(DifferenceRequest(from: 0, to: 3, object: id, contents: true, entities: [2])))),
   ]
 
   static func toClient() throws -> [ToClient] {
@@ -87,6 +98,17 @@ import Testing
       ToClient(8, .log([CommitEntry(record)], last: true)), ToClient(9, .status(status)), ToClient(10, .pong(token)),
       ToClient(0, .close(code: "c", message: "m")),
       ToClient(0, .presence(session: 1, author: "a", state: [1], left: true)),
+      ToClient(
+        9,
+        .why(
+          ValueOrigin(
+            kind: .updated, value: .integer(1), revision: 3, author: "a", undoes: 2, deletion: 9,
+            losers: [.init(value: .integer(2), revision: 4, time: 5, author: "b")]))),
+      ToClient(9, .followed([CommitEntry(record)], at: token, head: token)),
+      ToClient(
+        9,
+        .differences(
+          [ObjectDifference(kind: .updated, object: image, properties: [.init(1, was: .string("z"))])], last: true)),
     ]
   }
 

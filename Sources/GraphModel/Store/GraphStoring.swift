@@ -38,6 +38,24 @@ public protocol GraphStoring: Sendable {
   /// - Parameter scope: nil for all of the author's stacks as if they were one.
   func undoState(of author: String, scope: UniqueID?) throws -> UndoState
 
+  /// The commits that a log asks for, in its order, with whole images of the changes that it asks for; of a large batch
+  /// its summary.
+  /// - Returns: the state that all of it was read at.
+  /// - Throws: `Refusal(.limit)` when history has to be read too far for it.
+  func log(_ request: LogRequest, _ body: (CommitRecord) throws -> Void) throws -> Token
+
+  /// The next commits behind a token, as many as are read at a time.
+  /// - Throws: `Refusal`: `notFound` for a token of another store or of another past, `limit` for one whose commits
+  ///   history no longer has.
+  func follow(_ request: FollowRequest) throws -> FollowedPart
+
+  /// What two states differ in, object by object.
+  /// - Returns: the state that it was read at.
+  func differences(_ request: DifferenceRequest, _ body: (ObjectDifference) throws -> Void) throws -> Token
+
+  /// Where the value of a property comes from.
+  func origin(of property: PropertyNumber, of id: ObjectID) throws -> ValueOrigin
+
   /// Whether the store was ever in this state.
   func recognizes(_ token: Token) throws -> Bool
 
@@ -58,6 +76,8 @@ public enum WriteRequest: Sendable {
   case transaction(Transaction, author: String)
   /// Take a step of the author's back, or do it again.
   case undo(UndoRequest, author: String)
+  /// What was there at a revision is to be there again.
+  case restore(RestoreRequest, author: String)
   /// Many objects by one predicate, or many rows.
   case batch(BatchRun)
 
@@ -66,6 +86,7 @@ public enum WriteRequest: Sendable {
     switch self {
     case .transaction(let transaction, _): transaction.id
     case .undo(let request, _): request.id
+    case .restore(let request, _): request.id
     case .batch(let run): run.batch.id
     }
   }

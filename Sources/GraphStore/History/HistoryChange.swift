@@ -16,6 +16,8 @@ struct HistoryChange {
   var edits = [HistoryEdit]()
   /// Of these, places that changed only to make room for others: an undo leaves them alone.
   var spacing = [PropertyNumber]()
+  /// Now and then: where the object's properties changed last.
+  var marks: PropertyMarks?
 }
 
 /// An edit that can be taken back.
@@ -120,6 +122,7 @@ extension HistoryChange: BinaryForm {
     for value in values { writer.field(5, value) }
     for edit in edits { writer.field(6, edit) }
     for property in spacing { writer.field(7, UInt64(property)) }
+    if let marks { writer.field(8, marks) }
   }
 
   init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -133,6 +136,7 @@ extension HistoryChange: BinaryForm {
       case 5: values.append(try field.form())
       case 6: edits.append(try field.form())
       case 7: spacing.append(try field.uint32())
+      case 8: marks = try field.form()
       default: break
       }
     }
@@ -143,14 +147,16 @@ extension HistoryChange: BinaryForm {
   }
 
   static func encode(
-    _ changes: [ObjectChange], sums: [UInt64], model: Model, deletions: [ObjectID: Revision], whole: Set<Int> = []
+    _ changes: [ObjectChange], sums: [UInt64], model: Model, deletions: [ObjectID: Revision], whole: Set<Int> = [],
+    marks: [ObjectID: PropertyMarks] = [:]
   ) -> [UInt8] {
     var writer = BinaryWriter(capacity: 48 * changes.count)
     for index in changes.indices {
       let deletion = deletions.isEmpty ? nil : deletions[changes[index].id]
       let isWhole = !whole.isEmpty && whole.contains(index)
-      writer.field(
-        1, HistoryChange(changes[index], sum: sums[index], model: model, deletion: deletion, isWhole: isWhole))
+      var told = HistoryChange(changes[index], sum: sums[index], model: model, deletion: deletion, isWhole: isWhole)
+      if !marks.isEmpty { told.marks = marks[changes[index].id] }
+      writer.field(1, told)
     }
     return writer.bytes
   }

@@ -68,7 +68,8 @@ struct HistoryReader {
     var part = 0
   }
 
-  private static let columns = """
+  /// What a commit's row is read from.
+  static let columns = """
     SELECT revision, time, a.name, r.id, sequence, fingerprint, undoes, undo, changes,
     (SELECT u.undoes FROM _commit AS u WHERE u.revision = c.undoes) FROM _commit AS c
     JOIN _author AS a ON a.number = author JOIN _replica AS r ON r.number = replica
@@ -99,14 +100,15 @@ struct HistoryReader {
     return commit
   }
 
-  private func row(of revision: Revision) throws -> Commit? {
+  /// A commit; of one in parts without its changes.
+  func row(of revision: Revision) throws -> Commit? {
     let row = try connection.statement(Self.columns + " WHERE revision = ?")
     row.bind(1, revision)
     defer { sqlite3_reset(row.statement) }
     return try connection.step(row) ? try commit(row) : nil
   }
 
-  private func commit(_ row: Row) throws -> Commit {
+  func commit(_ row: Row) throws -> Commit {
     let undo = row.blob(7)
     let changes = row.blob(8)
     let parts = try HistoryParts(changes)
@@ -281,6 +283,11 @@ struct HistoryReader {
   func event(of id: ObjectID, in revision: Revision) throws -> Event? {
     guard let entry = try entry(revision), let change = try change(of: id, in: revision, entry) else { return nil }
     return Event(revision: revision, author: entry.author, replica: entry.replica, change: change)
+  }
+
+  /// What a commit did to one object; nil when history does not hold it.
+  func change(of id: ObjectID, at revision: Revision) throws -> HistoryChange? {
+    try entry(revision).flatMap { try change(of: id, in: revision, $0) }
   }
 
   private func entry(_ revision: Revision) throws -> RecentCommits.Entry? {

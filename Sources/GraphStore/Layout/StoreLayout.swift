@@ -54,6 +54,13 @@ struct StoreLayout: Sendable {
     """
   ]
 
+  /// Commits that wanted a property otherwise and lost. Written where there was a conflict and never else; stores from
+  /// before get the table with their first one, and a program that does not know it has no use for it.
+  static let losses = """
+    CREATE TABLE IF NOT EXISTS _lost (id BLOB NOT NULL, property INTEGER NOT NULL, revision INTEGER NOT NULL, \
+    PRIMARY KEY (id, property, revision)) WITHOUT ROWID
+    """
+
   var creation: [String] {
     [
       "CREATE TABLE _store (id BLOB NOT NULL, created INTEGER NOT NULL, sum INTEGER NOT NULL)",
@@ -75,6 +82,7 @@ struct StoreLayout: Sendable {
       "CREATE TABLE _words (revision INTEGER NOT NULL)",
       "INSERT INTO _words (revision) VALUES (0)",
       "CREATE TABLE _tombstone (id BLOB PRIMARY KEY, entity INTEGER NOT NULL, revision INTEGER NOT NULL) WITHOUT ROWID",
+      Self.losses,
     ] + Self.parts + Self.wholes + orderedTables.flatMap { $0.creation(model: model) }
   }
 

@@ -25,6 +25,7 @@ final class StoreWriter {
   /// Interned names; emptied when they grow beyond a bound.
   private var authors = [String: Int64]()
   private var replicas = [UniqueID: KnownReplica]()
+  private let marker = PropertyMarker()
   private var scratch = BinaryWriter(capacity: 1_024)
   let updates = UpdateStatements()
 
@@ -86,6 +87,11 @@ final class StoreWriter {
           transaction: undo.transaction, author: author, undoes: undo.undoes, redoes: undo.redoes,
           skipped: undo.skipped)
         return try commit(work, time: time, related: related, bug: bug)
+      case .restore(let request, let author):
+        let restore = try RestorePlanner(history: history).plan(request)
+        let work = Work(
+          transaction: restore.transaction, author: author, isRestore: true, skipped: restore.skipped)
+        return try commit(work, time: time, related: related, bug: bug)
       case .batch(let run):
         let batch = BatchWriter(self, run, time: time)
         return try batch.commit(related: related)
@@ -102,7 +108,7 @@ final class StoreWriter {
     var ids = newIDs(time: time)
     var plan = try TransactionPlanner.plan(
       work.transaction, reader: PlanReader(writer: self), revision: revision + 1, now: time,
-      isUndo: work.undoes != nil
+      isUndo: work.undoes != nil || work.isRestore
     ) { ids.next($0) }
     if let bug { plant(bug, in: &plan) }
     var result = try write(plan, work, time: time)
@@ -137,7 +143,9 @@ final class StoreWriter {
     var author: String
     var undoes: Revision?
     var redoes: Revision?
-    /// What an undo leaves alone.
+    /// Made from history, and no undo.
+    var isRestore = false
+    /// What an undo or a restore leaves alone.
     var skipped = [Conflict]()
   }
 
@@ -176,7 +184,8 @@ final class StoreWriter {
       deletions[change.id] = try history.deletion(of: change.id)?.revision
     }
     let changes = HistoryChange.encode(
-      plan.changes, sums: sums, model: layout.model, deletions: deletions, whole: whole)
+      plan.changes, sums: sums, model: layout.model, deletions: deletions, whole: whole,
+      marks: marker.marks(plan.changes, at: next))
     guard changes.count <= Self.maximumCommitSize else {
       throw Refusal(
         .limit, "the commit has \(changes.count) bytes; at most \(Self.maximumCommitSize) are taken: split it")
@@ -192,7 +201,9 @@ final class StoreWriter {
       next, transaction, author: author, undoes: work.undoes, time: time, changes: changes, counters: counters,
       outcome: outcome)
     for place in whole.sorted() { try wholes.write(plan.changes[place].id, in: next, connection) }
+    try LostValues(connection: connection).record(outcome.conflicts, of: next)
     words.committed(changes: plan.changes.count, size: size)
+    marker.settle()
     committed(next, print, time: time)
     sequences = counters
     var committed = outcome
@@ -358,6 +369,7 @@ final class StoreWriter {
   func reload() throws {
     objects.forgetAll()
     history.forgetRecent()
+    marker.forgetAll()
     authors.removeAll()
     replicas.removeAll()
     let row = try connection.statement(

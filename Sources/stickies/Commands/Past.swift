@@ -21,12 +21,7 @@ struct Past: ParsableArguments {
   func validate() throws { _ = try when() }
 
   private func when() throws -> When? {
-    guard let text else { return nil }
-    do {
-      return try When(parsing: text, now: LocalClock.now, zoneSeconds: LocalClock.zoneSeconds)
-    } catch {
-      throw ValidationError("--at: \(error)")
-    }
+    try text.map { try When($0, option: "--at") }
   }
 
   /// The shell for that state; a time is resolved by the daemon, and a person is told to what.

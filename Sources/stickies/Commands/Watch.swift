@@ -100,7 +100,7 @@ final class WatchPrinter {
 
   /// A revision alone is no proof of a shared past; the log knows the commit, and asking by the head's token does for
   /// the newest.
-  private static func token(of revision: Revision, _ head: Token, _ client: GraphClient) async throws -> Token {
+  static func token(of revision: Revision, _ head: Token, _ client: GraphClient) async throws -> Token {
     if revision == head.revision { return head }
     if revision == 0 { return Token(store: head.store, revision: 0, fingerprint: 0) }
     guard let entry = try await client.log(after: revision - 1, through: revision, limit: 1).first else {

@@ -12,7 +12,8 @@ struct GraphCommand: AsyncParsableCommand {
       """,
     subcommands: [
       Entities.self, Fetch.self, Show.self, Insert.self, Update.self, Delete.self, Watch.self, LogCommand.self,
-      stickies.Undo.self, stickies.Redo.self,
+      stickies.Undo.self, stickies.Redo.self, stickies.Restore.self, stickies.Why.self, stickies.Diff.self,
+      stickies.Follow.self,
     ])
 }
 

@@ -29,13 +29,7 @@ extension OracleMapping {
         case .subscribe(let subscribe): .subscribe(self.subscribe(subscribe))
         case .unsubscribe(let query): .unsubscribe(make { $0.query = query })
         case .more(let request): .more(make { $0.of = request })
-        case .log(let after, let limit, let through):
-          .log(
-            make {
-              $0.after = after
-              $0.limit = limit
-              $0.through = through
-            })
+        case .log(let log): .log(self.log(log))
         case .status: .status(make { _ in })
         case .ping: .ping(make { _ in })
         case .close(let code, let message): .close(close(code, message))
@@ -44,6 +38,14 @@ extension OracleMapping {
         case .batchRows(let rows): .batchRows(self.rows(rows))
         case .batch(let batch): .batch(self.batch(batch))
         case .revisionAt(let time): .revisionAt(make { $0.time = time })
+        case .why(let object, let property):
+          .why(
+            make {
+              $0.object = id(object)
+              $0.property = property
+            })
+        case .restore(let restore): .restore(self.restore(restore))
+        case .changes(let changes): .changes(self.changes(changes))
         }
     }
   }
@@ -181,6 +183,20 @@ extension OracleMapping {
               $0.time = found.time
               $0.author = found.author
               $0.head = token(found.head)
+            })
+        case .why(let origin): .why(self.origin(origin))
+        case .followed(let commits, let at, let head):
+          .followed(
+            make {
+              $0.commits = commits.map(entry)
+              $0.at = token(at)
+              $0.head = token(head)
+            })
+        case .differences(let differences, let last):
+          .differences(
+            make {
+              $0.differences = differences.map(difference)
+              $0.last = last
             })
         }
     }

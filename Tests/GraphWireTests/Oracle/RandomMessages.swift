@@ -129,29 +129,30 @@ struct RandomMessages {
   /// One of each kind.
   mutating func toServer() -> [ToServer] {
     let hash = ModelHash(bytes: key().bytes)
-    let bodies: [ToServer.Body] = [
-      .hello(
-        Hello(
-          protocolVersion: number(), model: bool() ? hash : nil, replica: key(), author: string(), program: string(),
-          token: maybe { $0.token() })),
-      .model,
-      .fetch(
-        Fetch(
-          entity: number(), predicate: string(), sort: string(), limit: unsigned(), offset: unsigned(),
-          result: random.pick(Fetch.Result.allCases) ?? .objects, properties: string(), distinct: bool(),
-          groupBy: string(), after: bytes(), explain: bool(), at: maybe { $0.integer() })),
-      .commit(transaction(), acknowledged: unsigned()), .undo(undo()),
-      .subscribe(
-        Subscribe(
-          entity: number(), predicate: string(), wholeObjects: bool(), replaces: unsigned(),
-          since: maybe { $0.token() })),
-      .unsubscribe(query: unsigned()), .more(of: unsigned()),
-      .log(after: integer(), limit: unsigned(), through: integer()), .status, .ping,
-      .close(code: string(), message: string()), .presence(bytes()),
-      .undoState(scope: maybe { $0.key() }),
-      .batchRows(BatchRows(id: transactionID(), rows: list { $0.list { $0.value() } })), .batch(batch()),
-      .revisionAt(integer()),
-    ]
+    let bodies: [ToServer.Body] =
+      [
+        .hello(
+          Hello(
+            protocolVersion: number(), model: bool() ? hash : nil, replica: key(), author: string(), program: string(),
+            token: maybe { $0.token() })),
+        .model,
+        .fetch(
+          Fetch(
+            entity: number(), predicate: string(), sort: string(), limit: unsigned(), offset: unsigned(),
+            result: random.pick(Fetch.Result.allCases) ?? .objects, properties: string(), distinct: bool(),
+            groupBy: string(), after: bytes(), explain: bool(), at: maybe { $0.integer() })),
+        .commit(transaction(), acknowledged: unsigned()), .undo(undo()),
+        .subscribe(
+          Subscribe(
+            entity: number(), predicate: string(), wholeObjects: bool(), replaces: unsigned(),
+            since: maybe { $0.token() })),
+        .unsubscribe(query: unsigned()), .more(of: unsigned()),
+        .log(log()), .status, .ping,
+        .close(code: string(), message: string()), .presence(bytes()),
+        .undoState(scope: maybe { $0.key() }),
+        .batchRows(BatchRows(id: transactionID(), rows: list { $0.list { $0.value() } })), .batch(batch()),
+        .revisionAt(integer()),
+      ] + aboutHistory()
     return bodies.map { ToServer(unsigned(), $0) }
   }
 
@@ -161,7 +162,7 @@ struct RandomMessages {
       redo: bool())
   }
 
-  private mutating func undoGroup() -> UndoGroup { UndoGroup(scope: key(), group: unsigned(), name: string()) }
+  mutating func undoGroup() -> UndoGroup { UndoGroup(scope: key(), group: unsigned(), name: string()) }
 
   private mutating func undoStep() -> UndoStep {
     UndoStep(
@@ -187,32 +188,34 @@ struct RandomMessages {
 
   /// One of each kind.
   mutating func toClient() -> [ToClient] {
-    let bodies: [ToClient.Body] = [
-      .welcome(welcome()),
-      .refused(
-        Refusal(
-          random.pick(Refusal.Code.allCases) ?? .limit, string(), conflicts: list { $0.conflict() },
-          violations: list { $0.violation() })),
-      .model(source: string(), hash: ModelHash(bytes: key().bytes) ?? model.hash),
-      .chunk(
-        Chunk(
-          objects: list { $0.object() }, rows: list { generator in generator.list { $0.value() } },
-          columns: list { RowColumn(name: $0.string(), type: $0.string()) },
-          end: maybe { ($0.token(), $0.unsigned()) }, next: bytes(), explanation: maybe { $0.explanation() })),
-      .committed(
-        Committed(
-          revision: integer(), fingerprint: unsigned(),
-          identities: list { .init(temporary: $0.id(), permanent: $0.id()) },
-          conflicts: list { $0.conflict() }), objects: list { $0.object() }, isComplete: bool()),
-      .subscribed(query: unsigned(), resumed: bool(), known: bool()), .unsubscribed(query: unsigned()), .delta(delta()),
-      .advance(revision: integer(), fingerprint: unsigned()), .reset(query: unsigned(), reason: string()),
-      .log(list { $0.entry() }, last: bool()), .status(status()), .pong(token()),
-      .close(code: string(), message: string()),
-      .presence(session: unsigned(), author: string(), state: bytes(), left: bool()),
-      .undoState(UndoState(undo: maybe { $0.undoStep() }, redo: maybe { $0.undoStep() })),
-      .progress(BatchProgress(done: count(), total: count(), changed: count())),
-      .revisionAt(DatedRevision(revision: integer(), time: integer(), author: string(), head: token())),
-    ]
+    let bodies: [ToClient.Body] =
+      [
+        .welcome(welcome()),
+        .refused(
+          Refusal(
+            random.pick(Refusal.Code.allCases) ?? .limit, string(), conflicts: list { $0.conflict() },
+            violations: list { $0.violation() })),
+        .model(source: string(), hash: ModelHash(bytes: key().bytes) ?? model.hash),
+        .chunk(
+          Chunk(
+            objects: list { $0.object() }, rows: list { generator in generator.list { $0.value() } },
+            columns: list { RowColumn(name: $0.string(), type: $0.string()) },
+            end: maybe { ($0.token(), $0.unsigned()) }, next: bytes(), explanation: maybe { $0.explanation() })),
+        .committed(
+          Committed(
+            revision: integer(), fingerprint: unsigned(),
+            identities: list { .init(temporary: $0.id(), permanent: $0.id()) },
+            conflicts: list { $0.conflict() }), objects: list { $0.object() }, isComplete: bool()),
+        .subscribed(query: unsigned(), resumed: bool(), known: bool()), .unsubscribed(query: unsigned()),
+        .delta(delta()),
+        .advance(revision: integer(), fingerprint: unsigned()), .reset(query: unsigned(), reason: string()),
+        .log(list { $0.entry() }, last: bool()), .status(status()), .pong(token()),
+        .close(code: string(), message: string()),
+        .presence(session: unsigned(), author: string(), state: bytes(), left: bool()),
+        .undoState(UndoState(undo: maybe { $0.undoStep() }, redo: maybe { $0.undoStep() })),
+        .progress(BatchProgress(done: count(), total: count(), changed: count())),
+        .revisionAt(DatedRevision(revision: integer(), time: integer(), author: string(), head: token())),
+      ] + fromHistory()
     return bodies.map { ToClient(unsigned(), $0) }
   }
 
@@ -260,7 +263,7 @@ struct RandomMessages {
       previous: integer(), edits: list { $0.edit() }, deleted: bool())
   }
 
-  private mutating func entry() -> CommitEntry {
+  mutating func entry() -> CommitEntry {
     var entry = CommitEntry()
     entry.revision = integer()
     entry.time = integer()

@@ -4,21 +4,56 @@ import GraphReplica
 import GraphWire
 import StickiesKit
 
-/// The history of whatever graph the daemon serves: these three are commands of `stickies` and of `stickies graph`.
+/// The history of whatever graph the daemon serves: the commands of this folder are those of `stickies` and of
+/// `stickies graph`.
 struct LogCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "log", abstract: "List commits, the newest first.")
+  static let configuration = CommandConfiguration(
+    commandName: "log", abstract: "List commits, the newest first.",
+    discussion: "With --entity or --object a commit is listed with those of its changes that fit.")
 
   @OptionGroup var options: Options
+  @OptionGroup var filter: HistoryOptions
   @Option(parsing: .unconditional, help: "At most this many, 1 to 100000.")
   var limit = 20
+  @Option(parsing: .unconditional, help: "Only commits behind this revision.")
+  var after: Revision = 0
+  @Option(parsing: .unconditional, help: "Only commits of this time or revision, or later ones.")
+  var since: String?
+  @Option(parsing: .unconditional, help: "Only commits before this time, or up to this revision.")
+  var until: String?
+  @Flag(help: "The oldest first, instead of the newest.")
+  var oldestFirst = false
 
   func validate() throws {
     if limit < 1 || limit > 100_000 { throw ValidationError("--limit takes a number from 1 to 100000") }
+    if after < 0 { throw ValidationError("--after takes a revision from 0") }
+    if let since { _ = try When(since, option: "--since") }
+    if let until { _ = try When(until, option: "--until") }
   }
 
   @MainActor
   func run() async throws {
-    try await options.withGraph { shell in try await shell.showLog(limit: limit) }
+    try await options.withGraph { shell in try await shell.showLog(request(shell)) }
+  }
+
+  @MainActor
+  private func request(_ shell: Shell) async throws -> LogRequest {
+    var request = LogRequest(
+      after: after, limit: UInt64(limit), filter: try await filter.filter(shell), oldestFirst: oldestFirst)
+    switch try since.map({ try When($0, option: "--since") }) {
+    case .revision(let revision)?: request.after = max(request.after, revision - 1)
+    case .time(let time)?: request.filter.since = time
+    case nil: break
+    }
+    switch try until.map({ try When($0, option: "--until") }) {
+    case .revision(let revision)?:
+      // On the wire 0 is the head; there is no commit up to revision 0.
+      guard revision > 0 else { throw Refusal(.notFound, "there is no commit up to revision 0") }
+      request.through = revision
+    case .time(let time)?: request.filter.until = time
+    case nil: break
+    }
+    return request
   }
 }
 
@@ -62,18 +97,17 @@ extension CommitEntry {
 }
 
 extension Shell {
-  /// Prints the newest commits, each with the first of its objects.
+  /// Prints commits, each with the first of its objects.
   @MainActor
-  func showLog(limit: Int) async throws {
-    let commits = try await client.log(limit: limit)
+  func showLog(_ request: LogRequest) async throws {
+    let commits = try await client.log(request)
     if output.json { return output.print(JSON.array(commits.map { ObjectJSON.commit($0, model) })) }
     for commit in commits {
       let what = commit.taken.map { ", \(commit.redoes == nil ? "undo" : "redo") of \($0)" } ?? ""
       output.print("\(commit.revision)  \(Output.localTime(commit.time))  \(TextTable.visible(commit.author))\(what)")
       if commit.unlisted > 0 { output.print("    \(Output.count(Int(commit.unlisted), "change")) by a batch") }
       for change in commit.changes.prefix(10) {
-        let sign = change.kind == .inserted ? "+" : change.kind == .updated ? "~" : "-"
-        output.print("    \(sign) \(change.object.map { output.line($0) } ?? "")")
+        output.print("    \(Self.sign(change.kind)) \(change.object.map { output.line($0) } ?? "")")
       }
       if commit.changes.count > 10 { output.print("    … and \(commit.changes.count - 10) more") }
     }

@@ -1,0 +1,34 @@
+import GraphModel
+import GraphWire
+
+/// Readers that follow the whole store from a token. Each asks for a part at a time, so that one who does not take what it
+/// gets costs nothing; one that has everything waits here for the next commit.
+extension Hub {
+  mutating func follow(
+    _ follow: FollowRequest, _ id: SessionID, _ request: UInt64, _ actions: inout [HubAction]
+  ) throws {
+    // Any other token has something to be told, even if it is that it is of no use.
+    guard follow.waits, follow.since == head else {
+      return try read(.changes(.follow(follow)), id, request, &actions)
+    }
+    guard let session = sessions[id], session.followers.count < limits.waitingFollowers else {
+      throw Refusal(.limit, "more than \(limits.waitingFollowers) questions wait for the next commit")
+    }
+    session.followers[request] = follow
+  }
+
+  /// Something has been committed.
+  mutating func tellFollowers(_ actions: inout [HubAction]) {
+    for (id, session) in sessions.sorted(by: { $0.key < $1.key }) where !session.followers.isEmpty && session.isLive {
+      let due = session.followers.filter { $0.value.since != head }
+      for (request, follow) in due.sorted(by: { $0.key < $1.key }) {
+        session.followers[request] = nil
+        do {
+          try read(.changes(.follow(follow)), id, request, &actions)
+        } catch {
+          send(answer(Refusal(.unavailable, "\(error)"), request), to: id, &actions)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/// Which commits a log is to list.
+public struct LogRequest: Hashable, Sendable {
+  /// Behind this revision.
+  public var after: Revision
+  /// So many at most; 0 for the server's choice.
+  public var limit: UInt64
+  /// Up to this one; 0 is the head.
+  public var through: Revision
+  /// Which of them, and which of their changes.
+  public var filter: HistoryFilter
+  /// From the oldest on, instead of from the newest back.
+  public var oldestFirst: Bool
+
+  /// The newest commits, newest first, unless more is said.
+  public init(
+    after: Revision = 0, limit: UInt64 = 0, through: Revision = 0, filter: HistoryFilter = HistoryFilter(),
+    oldestFirst: Bool = false
+  ) {
+    self.after = after
+    self.limit = limit
+    self.through = through
+    self.filter = filter
+    self.oldestFirst = oldestFirst
+  }
+
+  /// Whether it asks for nothing but the newest commits of a range.
+  public var isPlain: Bool { filter.isEmpty && !oldestFirst }
+}
+
+/// `message Log { int64 after = 1; uint64 limit = 2; int64 through = 3; HistoryFilter filter = 20;
+/// bool oldest_first = 21; }`
+extension LogRequest: BinaryForm {
+  public func encode(to writer: inout BinaryWriter) {
+    writer.field(1, after)
+    writer.field(2, limit)
+    writer.field(3, through)
+    if !filter.isEmpty { writer.field(20, filter) }
+    writer.field(21, oldestFirst)
+  }
+
+  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
+    self.init()
+    while let (number, field) = try reader.next() {
+      switch number {
+      case 1: after = try field.integer()
+      case 2: limit = try field.unsigned()
+      case 3: through = try field.integer()
+      case 20: filter = try field.form()
+      case 21: oldestFirst = try field.bool()
+      default: break
+      }
+    }
+  }
+}

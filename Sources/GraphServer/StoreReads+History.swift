@@ -1,0 +1,90 @@
+import GraphModel
+import GraphWire
+
+/// Questions to history.
+extension StoreReads {
+  /// So many object changes of history are read for one log, and about so many bytes.
+  static let maximumLogChanges = 200_000
+  static let maximumLogBytes = 256 << 20
+
+  func log(_ request: LogRequest, _ number: UInt64, _ stream: ReadStream) throws {
+    var chunk = [CommitEntry]()
+    var size = 0
+    func put(_ commit: CommitRecord) throws {
+      chunk.append(Self.entry(commit))
+      size += commit.approximateSize
+      guard size >= ProtocolLimits.chunkSize else { return }
+      try stream.put(Frame.encode(ToClient(number, .log(chunk, last: false))))
+      (chunk, size) = ([], 0)
+    }
+    var head: Token
+    if request.isPlain {
+      head = try store.head
+      let end = min(request.through > 0 ? request.through : head.revision, head.revision)
+      let start = min(max(request.after, end - Revision(clamping: request.limit)), end)
+      let commits = try store.commits(
+        after: start, through: end, maximumChanges: Self.maximumLogChanges, maximumBytes: Self.maximumLogBytes)
+      for commit in commits.reversed() { try put(commit) }
+    } else {
+      head = try store.log(request, put)
+    }
+    try stream.put(Frame.encode(ToClient(number, .log(chunk, last: true))))
+    stream.finish(.success(head))
+  }
+
+  func why(_ property: PropertyNumber, of id: ObjectID, _ number: UInt64, _ stream: ReadStream) throws {
+    var origin = try store.origin(of: property, of: id)
+    // What no frame can hold is left out, the losers first.
+    var size = origin.losers.reduce(origin.value.approximateSize + origin.replaced.approximateSize) {
+      $0 + $1.value.approximateSize
+    }
+    while size > ProtocolLimits.maximumFrameSize / 2, !origin.losers.isEmpty {
+      size -= origin.losers.removeFirst().value.approximateSize
+    }
+    if size > ProtocolLimits.maximumFrameSize - 1 << 16 { origin.replaced = .null }
+    try stream.put(Frame.encode(ToClient(number, .why(origin))))
+    stream.finish(.success(try store.head))
+  }
+
+  func follow(_ request: FollowRequest, _ number: UInt64, _ stream: ReadStream) throws {
+    let part = try store.follow(request)
+    let commits = part.commits.map(Self.entry)
+    try stream.put(Frame.encode(ToClient(number, .followed(commits, at: part.at, head: part.head))))
+    stream.finish(.success(part.head))
+  }
+
+  func differences(_ request: DifferenceRequest, _ number: UInt64, _ stream: ReadStream) throws {
+    var chunk = [ObjectDifference]()
+    var size = 0
+    let head = try store.differences(request) { difference in
+      var difference = difference
+      if difference.approximateSize > ProtocolLimits.maximumFrameSize / 2 {
+        // Too large for a frame with what the values were: which they are remains.
+        difference.properties = difference.properties.map { .init($0.number, was: .null) }
+      }
+      let added = difference.approximateSize
+      if size + added > ProtocolLimits.maximumFrameSize / 2, !chunk.isEmpty {
+        try stream.put(Frame.encode(ToClient(number, .differences(chunk, last: false))))
+        (chunk, size) = ([], 0)
+      }
+      chunk.append(difference)
+      size += added
+      guard size >= ProtocolLimits.chunkSize else { return }
+      try stream.put(Frame.encode(ToClient(number, .differences(chunk, last: false))))
+      (chunk, size) = ([], 0)
+    }
+    try stream.put(Frame.encode(ToClient(number, .differences(chunk, last: true))))
+    stream.finish(.success(head))
+  }
+
+  private static func entry(_ commit: CommitRecord) -> CommitEntry {
+    var entry = CommitEntry(commit)
+    guard commit.approximateSize > ProtocolLimits.maximumFrameSize / 2 else { return entry }
+    // Too large for a frame with its objects: their ids remain.
+    for index in entry.changes.indices {
+      entry.changes[index].object = nil
+      entry.changes[index].edits = []
+    }
+    return entry
+  }
+}

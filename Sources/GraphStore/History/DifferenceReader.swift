@@ -1,0 +1,95 @@
+import GRDBSQLite
+import GraphModel
+
+/// What two states differ in: the objects that were touched between them, each as it was in the one and in the other. What
+/// changed and changed back is no difference.
+struct DifferenceReader {
+  /// So many changes may lie between two states of a graph.
+  static let maximumChanges = 1_000_000
+
+  let history: HistoryReader
+  private let request: DifferenceRequest
+  private let low: Revision
+  private let high: Revision
+  private let earlier: PastObjects
+  private let later: PastObjects
+
+  private var model: Model { history.objects.model }
+
+  init(_ request: DifferenceRequest, head: Revision, history: HistoryReader) throws {
+    self.history = history
+    self.request = request
+    let to = request.to == 0 ? head : request.to
+    (low, high) = (min(request.from, to), max(request.from, to))
+    try history.check(low)
+    try history.check(high)
+    (earlier, later) = (PastObjects(history: history), PastObjects(history: history))
+  }
+
+  /// Entity by entity, and by id.
+  func forEach(_ body: (ObjectDifference) throws -> Void) throws {
+    let root = try request.object.map { try history.located($0).id }
+    let family = HistoryFilter(entities: request.entities).family(in: model)
+    let ids = root != nil && !request.contents ? [root].compactMap { $0 } : try touched()
+    let isBackwards = request.to != 0 && request.to < request.from
+    for id in ids {
+      if let family, !family.contains(id.entity) { continue }
+      let (after, before) = (try later.image(of: id, at: high), try earlier.image(of: id, at: low))
+      let (first, second) = isBackwards ? (after, before) : (before, after)
+      guard let difference = ObjectDifference(from: first, to: second, model: model) else { continue }
+      if let root, try !isInside(after, root, later, high), try !isInside(before, root, earlier, low) { continue }
+      try body(difference)
+    }
+  }
+
+  private func touched() throws -> [ObjectID] {
+    var ids = Set<ObjectID>()
+    var count = 0
+    func take(_ bytes: [UInt8]) throws {
+      let found = try HistoryChange.ids(in: bytes)
+      count += found.count
+      guard count <= Self.maximumChanges else {
+        throw Refusal(
+          .limit,
+          "more than \(Self.maximumChanges) changes lie between the revisions \(low) and \(high): ask for a smaller "
+            + "range, or for one object")
+      }
+      ids.formUnion(found)
+    }
+    let row = try history.connection.statement(
+      "SELECT revision, changes FROM _commit WHERE revision > ? AND revision <= ? ORDER BY revision")
+    row.bind(1, low)
+    row.bind(2, high)
+    defer { sqlite3_reset(row.statement) }
+    while try history.connection.step(row) {
+      let bytes = row.blob(1)
+      guard try HistoryParts(bytes) != nil else {
+        try take(bytes)
+        continue
+      }
+      let revision = row.integer(0)
+      for place in try history.places(of: revision) { try take(history.partBytes(place.number, of: revision)) }
+    }
+    return ids.sorted { ($0.entity, $0) < ($1.entity, $1) }
+  }
+
+  /// Whether an object's delete would follow from another one's: upwards, over what it refers to.
+  private func isInside(_ image: ObjectImage?, _ root: ObjectID, _ past: PastObjects, _ revision: Revision) throws
+    -> Bool
+  {
+    guard let image else { return false }
+    var (pending, seen) = ([image], Set([image.id]))
+    while let image = pending.popLast() {
+      if image.id == root { return true }
+      for property in model.entity(image.id.entity)?.storedProperties ?? [] {
+        guard let relationship = property.relationship, let inverse = model.property(relationship.inverse),
+          inverse.relationship?.deleteRule == .cascade
+        else { continue }
+        for parent in image[property].objectIDs where seen.insert(parent).inserted {
+          if let found = try past.image(of: parent, at: revision) { pending.append(found) }
+        }
+      }
+    }
+    return false
+  }
+}

@@ -1,0 +1,168 @@
+import GRDBSQLite
+import GraphModel
+
+/// Walks history for the commits that fit a filter. Authors and times are asked of the rows' first columns; of an object
+/// only its own past is read; for entities a commit's ids are looked at, and its changes only when one fits.
+struct FittingCommits {
+  let history: HistoryReader
+  /// Numbers of the authors; nil for anybody.
+  private let authors: [Int64]?
+  private let family: Set<EntityNumber>?
+  private let object: ObjectID?
+  /// Behind the first, up to the second.
+  private let after: Revision
+  private let through: Revision
+
+  /// So many commits are looked at for one answer at most.
+  static let maximumCommits = 5_000_000
+
+  init(_ filter: HistoryFilter, after: Revision, through: Revision, history: HistoryReader) throws {
+    self.history = history
+    family = filter.family(in: history.objects.model)
+    object = filter.object.isEmpty ? nil : try history.located(prefix: filter.object)
+    authors = filter.authors.isEmpty ? nil : try filter.authors.compactMap { try history.number(ofAuthor: $0) }.sorted()
+    var (low, high) = (max(after, 0), through)
+    if let since = filter.since { low = max(low, try history.first(at: since, upTo: high) - 1) }
+    if let until = filter.until { high = min(high, try history.first(at: until, upTo: high) - 1) }
+    (self.after, self.through) = (low, high)
+  }
+
+  /// Hands out commits with the changes that fit, of those in parts only what is said of one object, until `body` returns
+  /// false.
+  /// - Returns: the last revision that was looked at; nil when there was none.
+  @discardableResult
+  func forEach(newestFirst: Bool, _ body: (HistoryReader.Commit) throws -> Bool) throws -> Revision? {
+    guard after < through, authors?.isEmpty != true else { return nil }
+    if let object { return try forEach(of: object, newestFirst: newestFirst, body) }
+    let who = authors.map { "AND author IN (\($0.map(String.init).joined(separator: ", "))) " } ?? ""
+    let order = newestFirst ? "DESC" : "ASC"
+    let row = try history.connection.statement(
+      HistoryReader.columns + " WHERE revision > ? AND revision <= ? \(who)ORDER BY revision \(order)")
+    row.bind(1, after)
+    row.bind(2, through)
+    defer { sqlite3_reset(row.statement) }
+    var (last, count): (Revision?, Int) = (nil, 0)
+    while try history.connection.step(row) {
+      last = row.integer(0)
+      count += 1
+      guard count <= Self.maximumCommits else { throw Self.tooMany }
+      guard let commit = try fitting(row) else { continue }
+      guard try body(commit) else { return last }
+    }
+    return last
+  }
+
+  private static let tooMany = Refusal(
+    .limit, "more than \(maximumCommits) commits would have to be looked at; say a smaller range")
+
+  private func fitting(_ row: Row) throws -> HistoryReader.Commit? {
+    guard let family else { return try history.commit(row) }
+    let changes = row.blob(8)
+    if let parts = try HistoryParts(changes) {
+      return family.isDisjoint(with: parts.entities) ? nil : try history.commit(row)
+    }
+    guard try HistoryChange.ids(in: changes).contains(where: { family.contains($0.entity) }) else { return nil }
+    var commit = try history.commit(row)
+    commit.changes.removeAll { !family.contains($0.id.entity) }
+    return commit
+  }
+
+  /// Along the object's own past.
+  private func forEach(
+    of object: ObjectID, newestFirst: Bool, _ body: (HistoryReader.Commit) throws -> Bool
+  ) throws -> Revision? {
+    if let family, !family.contains(object.entity) { return nil }
+    let newest = try history.objects.readImage(of: object)?.revision ?? history.deletion(of: object)?.revision ?? 0
+    var (revision, found, steps, last) = (newest, [Revision](), 0, Revision?.none)
+    while revision > after, let change = try history.change(of: object, at: revision), change.previous < revision {
+      steps += 1
+      guard steps <= Self.maximumCommits else { throw Self.tooMany }
+      if revision <= through {
+        if newestFirst {
+          last = revision
+          guard try hand(revision, object, body) else { return last }
+        } else {
+          found.append(revision)
+        }
+      }
+      revision = change.previous
+    }
+    for revision in found.reversed() {
+      last = revision
+      guard try hand(revision, object, body) else { return last }
+    }
+    return last
+  }
+
+  /// - Returns: false when no more is wanted.
+  private func hand(
+    _ revision: Revision, _ object: ObjectID, _ body: (HistoryReader.Commit) throws -> Bool
+  ) throws -> Bool {
+    guard var commit = try history.row(of: revision), let change = try history.change(of: object, at: revision),
+      try authors.map({ try history.number(ofAuthor: commit.author).map($0.contains) ?? false }) ?? true
+    else { return true }
+    commit.changes = [change]
+    commit.parts = nil
+    return try body(commit)
+  }
+}
+
+extension HistoryReader {
+  fileprivate func number(ofAuthor name: String) throws -> Int64? {
+    let row = try connection.statement("SELECT number FROM _author WHERE name = ?")
+    row.bind(1, name)
+    defer { sqlite3_reset(row.statement) }
+    return try connection.step(row) ? row.integer(0) : nil
+  }
+
+  /// The first revision that was committed at a time or later; the one behind the last where there is none. Times never
+  /// fall.
+  fileprivate func first(at time: Timestamp, upTo last: Revision) throws -> Revision {
+    let oldest = try connection.statement("SELECT min(revision) FROM _commit")
+    defer { sqlite3_reset(oldest.statement) }
+    guard try connection.step(oldest), !oldest.isNull(0) else { return last + 1 }
+    var (low, high) = (oldest.integer(0), last + 1)
+    while low < high {
+      let middle = low + (high - low) / 2
+      let row = try connection.statement("SELECT time FROM _commit WHERE revision = ?")
+      row.bind(1, middle)
+      let isEarlier = try connection.step(row) && row.integer(0) < time
+      sqlite3_reset(row.statement)
+      if isEarlier { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// A commit with whole images. The commits of one `past` must come newest first.
+  func record(of commit: Commit, _ past: PastObjects) throws -> CommitRecord {
+    let model = objects.model
+    let changes = try commit.changes.map { change -> ObjectChange in
+      let after = try past.image(of: change.id, at: commit.revision)
+      return ObjectChange(
+        kind: change.kind, id: change.id, before: change.before(after, model: model), after: after,
+        edits: change.edits.map(\.edit), spacing: change.spacing)
+    }
+    return CommitRecord(
+      revision: commit.revision, time: commit.time, author: commit.author, transaction: commit.transaction,
+      fingerprint: commit.fingerprint, undo: commit.undo, undoes: commit.undoes, redoes: commit.redoes,
+      changes: changes, summary: commit.parts?.summary)
+  }
+}
+
+extension HistoryChange {
+  /// Only the ids of a commit's changes: nothing else of them is decoded.
+  static func ids(in bytes: [UInt8]) throws(MalformedMessage) -> [ObjectID] {
+    var ids = [ObjectID]()
+    var reader = BinaryReader(bytes)
+    while let (number, field) = try reader.next() {
+      guard number == 1 else { continue }
+      var change = try field.reader()
+      while let (number, field) = try change.next() {
+        guard number == 2 else { continue }
+        ids.append(try field.form())
+        break
+      }
+    }
+    return ids
+  }
+}

@@ -1,0 +1,62 @@
+import GRDBSQLite
+import GraphModel
+
+/// Objects that are there and objects that were, by their ids; and whether a state can be read at all.
+extension HistoryReader {
+  /// An object's id with its concrete entity, and when it was deleted; nil for one that is there.
+  /// - Parameter id: its entity may be none, where the asker does not know it.
+  /// - Throws: `Refusal(.notFound)` for one that never was.
+  func located(_ id: ObjectID) throws -> (id: ObjectID, deletion: Revision?) {
+    if let found = try objects.find(id) { return (found.id, nil) }
+    let row = try objects.connection.statement("SELECT entity, revision FROM _tombstone WHERE id = ?")
+    row.bind(1, id.key)
+    defer { sqlite3_reset(row.statement) }
+    if try objects.connection.step(row) {
+      return (ObjectID(key: id.key, entity: EntityNumber(truncatingIfNeeded: row.integer(0))), row.integer(1))
+    }
+    for table in objects.layout.orderedTables {
+      let other = ObjectID(key: id.key, entity: table.root.number)
+      if let found = try objects.find(other) { return (found.id, nil) }
+    }
+    throw Refusal(.notFound, "there is no object with the id \(id), and there was none")
+  }
+
+  /// The one object whose id begins so, be it there or deleted.
+  func located(prefix: String) throws -> ObjectID {
+    guard !prefix.isEmpty, UniqueID.range(ofPrefix: prefix) != nil else {
+      throw Refusal(.malformed, "\"\(prefix)\" is not the beginning of an id")
+    }
+    if let key = UniqueID(prefix) { return try located(ObjectID(key: key, entity: 0)).id }
+    var found = [ObjectID]()
+    func take(_ key: UniqueID, _ entity: Int64) {
+      if key.hasPrefix(prefix) { found.append(ObjectID(key: key, entity: EntityNumber(truncatingIfNeeded: entity))) }
+    }
+    for table in objects.layout.orderedTables {
+      let row = try objects.connection.statement("SELECT _id, _entity FROM \(quoted(table.name))")
+      while try objects.connection.step(row) { take(row.id(0), row.integer(1)) }
+    }
+    let row = try objects.connection.statement("SELECT id, entity FROM _tombstone")
+    while try objects.connection.step(row) { take(row.id(0), row.integer(1)) }
+    guard let first = found.first else {
+      throw Refusal(.notFound, "there is no object whose id begins with \"\(prefix)\", and there was none")
+    }
+    guard found.count == 1 else {
+      let more = found.count > 10 ? ", …" : ""
+      let names = found.sorted().prefix(10).map { "\($0)" }.joined(separator: ", ")
+      throw Refusal(.malformed, "\"\(prefix)\" is the beginning of several ids: \(names)\(more)")
+    }
+    return first
+  }
+
+  /// - Throws: `Refusal` for a revision that never was, is yet to be, or whose later commits history no longer has.
+  func check(_ revision: Revision) throws {
+    guard revision >= 0 else { throw Refusal(.malformed, "\(revision) is no revision: they begin with 0") }
+    let head = try head().revision
+    guard revision <= head else {
+      throw Refusal(.notFound, "there is no revision \(revision) yet; the newest is \(head)")
+    }
+    guard try revision == head || fingerprint(of: revision + 1) != nil else {
+      throw Refusal(.limit, "history no longer holds what was committed behind revision \(revision)")
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import GRDBSQLite
+import GraphModel
+
+/// Finds the commits that wanted a property otherwise and lost. What they wanted is in their outcomes; `_lost` only says
+/// which commits these are, for they may have changed nothing of the object.
+struct LostValues {
+  let connection: Connection
+
+  private static let insert = SQL("INSERT OR IGNORE INTO _lost (id, property, revision) VALUES (?, ?, ?)")
+  private static let creation = SQL(StoreLayout.losses)
+
+  /// Writes down which conflicts of a commit it lost.
+  func record(_ conflicts: [Conflict], of revision: Revision) throws {
+    let lost = conflicts.filter { $0.isLoss }
+    guard !lost.isEmpty else { return }
+    try connection.run(Self.creation)
+    for conflict in lost {
+      let row = try connection.statement(Self.insert)
+      row.bind(1, conflict.id.key)
+      row.bind(2, Int64(conflict.property))
+      row.bind(3, revision)
+      try connection.run(row)
+    }
+  }
+
+  /// What lost to the value that a commit gave a property, the oldest first: what it pushed out itself, and what has
+  /// wanted to be there since.
+  func losers(of property: PropertyNumber, of id: ObjectID, to winner: Revision) throws -> [ValueOrigin.Loser] {
+    var losers = [ValueOrigin.Loser]()
+    for conflict in try conflicts(of: winner) where conflict.mineWon && conflict.isAbout(property, of: id) {
+      let time = try commit(conflict.revision)?.time ?? 0
+      losers.append(
+        .init(value: conflict.theirs, revision: conflict.revision, time: time, author: conflict.author))
+    }
+    for revision in try revisions(of: property, of: id, after: winner) {
+      guard let commit = try commit(revision) else { continue }
+      for conflict in try conflicts(of: revision) where conflict.isLoss && conflict.isAbout(property, of: id) {
+        losers.append(.init(value: conflict.mine, revision: revision, time: commit.time, author: commit.author))
+      }
+    }
+    return losers.suffix(ValueOrigin.maximumLosers)
+  }
+
+  /// Ascending; the newest of them where there are many.
+  private func revisions(of property: PropertyNumber, of id: ObjectID, after winner: Revision) throws -> [Revision] {
+    let table = try connection.statement("SELECT 1 FROM sqlite_schema WHERE name = '_lost'")
+    defer { sqlite3_reset(table.statement) }
+    guard try connection.step(table) else { return [] }
+    let row = try connection.statement(
+      "SELECT revision FROM _lost WHERE id = ? AND property = ? AND revision > ? ORDER BY revision DESC LIMIT ?")
+    row.bind(1, id.key)
+    row.bind(2, Int64(property))
+    row.bind(3, winner)
+    row.bind(4, Int64(ValueOrigin.maximumLosers))
+    defer { sqlite3_reset(row.statement) }
+    var found = [Revision]()
+    while try connection.step(row) { found.append(row.integer(0)) }
+    return found.reversed()
+  }
+
+  private func conflicts(of revision: Revision) throws -> [Conflict] {
+    let row = try connection.statement("SELECT outcome FROM _commit WHERE revision = ?")
+    row.bind(1, revision)
+    defer { sqlite3_reset(row.statement) }
+    guard try connection.step(row), !row.isNull(0) else { return [] }
+    return try Committed(binary: row.blob(0)).conflicts
+  }
+
+  private func commit(_ revision: Revision) throws -> (time: Timestamp, author: String)? {
+    let row = try connection.statement(
+      "SELECT time, a.name FROM _commit JOIN _author AS a ON a.number = author WHERE revision = ?")
+    row.bind(1, revision)
+    defer { sqlite3_reset(row.statement) }
+    return try connection.step(row) ? (row.integer(0), row.text(1)) : nil
+  }
+}
+
+extension Conflict {
+  /// Whether it is about a value that is not stored because of it.
+  var isLoss: Bool { !mineWon && property != 0 && kind != .deleted }
+
+  fileprivate func isAbout(_ property: PropertyNumber, of id: ObjectID) -> Bool {
+    self.property == property && self.id == id
+  }
+}

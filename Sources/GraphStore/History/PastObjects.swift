@@ -1,0 +1,50 @@
+import GraphModel
+
+/// Objects as they were, each found along its own past: what else was committed since is not read. One can only go back:
+/// the revisions that are asked of an object must not rise.
+final class PastObjects {
+  private struct State {
+    var image: ObjectImage?
+    /// The change that led to it.
+    var newest: Revision
+  }
+
+  /// So many changes of objects are taken back for one answer at most.
+  static let maximumSteps = 5_000_000
+  /// Objects whose place in the past is remembered.
+  private static let maximumStates = 50_000
+
+  let history: HistoryReader
+  private var states = [ObjectID: State]()
+  private var steps = 0
+
+  init(history: HistoryReader) { self.history = history }
+
+  /// The object after the commit of a revision; nil when it was not there.
+  func image(of id: ObjectID, at revision: Revision) throws -> ObjectImage? {
+    var state = try states[id] ?? present(id)
+    if state.newest > revision {
+      let events = try history.events(of: id, newest: state.newest, after: revision)
+      steps += events.count
+      guard steps <= Self.maximumSteps else {
+        throw Refusal(.limit, "more than \(Self.maximumSteps) changes would have to be taken back; ask for less")
+      }
+      for event in events.reversed() {
+        state.image = event.change.before(state.image, model: history.objects.model)
+        state.newest = event.change.previous
+      }
+      guard state.newest <= revision else {
+        throw Refusal(.limit, "history no longer holds what happened to \(id) behind revision \(revision)")
+      }
+    }
+    // All may be forgotten: an object then starts from the present again.
+    if states.count >= Self.maximumStates { states.removeAll(keepingCapacity: true) }
+    states[id] = state
+    return state.image
+  }
+
+  private func present(_ id: ObjectID) throws -> State {
+    if let image = try history.objects.readImage(of: id) { return State(image: image, newest: image.revision) }
+    return State(image: nil, newest: try history.deletion(of: id)?.revision ?? 0)
+  }
+}

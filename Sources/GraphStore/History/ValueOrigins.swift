@@ -1,0 +1,71 @@
+import GraphModel
+
+/// Walks an object's past for one property, from its newest change back to the one that gave the property its value. Marks
+/// (`PropertyMarks`) keep the walk short, however often the object's other properties have changed.
+struct ValueOrigins {
+  let history: HistoryReader
+
+  private var model: Model { history.objects.model }
+
+  /// - Parameter id: of an object that is there, or was.
+  func origin(of number: PropertyNumber, of id: ObjectID) throws -> ValueOrigin {
+    let (id, deletion) = try history.located(id)
+    let property = try stored(number, of: id)
+    let image = try history.objects.readImage(of: id)
+    var (value, revision) = (image?[property] ?? .null, deletion ?? image?.revision ?? 0)
+    while revision > 0 {
+      guard let change = try history.change(of: id, at: revision), change.previous < revision else { break }
+      switch change.kind {
+      case .deleted:
+        value = change.kept(property) ?? .null
+        revision = change.previous
+      case .inserted:
+        guard change.previous > 0 else {
+          return try told(.inserted, value, replaced: .null, number, id, at: revision, deletion)
+        }
+        // It came back: mostly as it had gone.
+        let kept = try history.change(of: id, at: change.previous)?.kept(property) ?? .null
+        if kept != value { return try told(.revived, value, replaced: kept, number, id, at: revision, deletion) }
+        revision = change.previous
+      case .updated:
+        let edits = change.spacing.contains(number) ? [] : change.edits.filter { $0.property == number }
+        guard edits.isEmpty else {
+          let old = edits.reversed().reduce(value) { $1.reversed.applied(to: $0) ?? $0 }
+          return try told(.updated, value, replaced: old, number, id, at: revision, deletion)
+        }
+        let next = change.marks?.next(for: number) ?? change.previous
+        revision = next < revision ? next : change.previous
+      }
+    }
+    throw Refusal(.limit, "history no longer holds the commit that set \(property.name)")
+  }
+
+  private func stored(_ number: PropertyNumber, of id: ObjectID) throws -> Property {
+    guard let entity = model.entity(id.entity), let property = entity.property(number) else {
+      throw Refusal(.malformed, "the object has no property number \(number)")
+    }
+    guard property.slot == nil else { return property }
+    let inverse = property.relationship.flatMap { model.property($0.inverse) }
+    let other = inverse.flatMap { model.entity($0.owner) }
+    guard let inverse, let other else {
+      throw Refusal(.malformed, "\(entity.name).\(property.name) is transient: no store has it")
+    }
+    throw Refusal(
+      .malformed,
+      "\(entity.name).\(property.name) is kept at its other end: ask for \(other.name).\(inverse.name) of one of them")
+  }
+
+  private func told(
+    _ kind: ValueOrigin.Kind, _ value: Value, replaced: Value, _ property: PropertyNumber, _ id: ObjectID,
+    at revision: Revision, _ deletion: Revision?
+  ) throws -> ValueOrigin {
+    guard let commit = try history.row(of: revision) else {
+      throw Refusal(.limit, "history no longer holds revision \(revision)")
+    }
+    return ValueOrigin(
+      kind: kind, value: value, replaced: replaced, revision: revision, time: commit.time, author: commit.author,
+      transaction: commit.transaction, undo: commit.undo, undoes: commit.undoes, redoes: commit.redoes,
+      deletion: deletion,
+      losers: try LostValues(connection: history.objects.connection).losers(of: property, of: id, to: revision))
+  }
+}

@@ -1,0 +1,111 @@
+import GraphModel
+
+/// The graph as it was at a revision, as far as a restore asks: the present, with the objects that were touched since
+/// rolled back over it.
+final class PastGraph {
+  let history: HistoryReader
+  /// The objects that are not as they are now; nil for one that was not there.
+  private var touched: [ObjectID: ObjectImage?]
+  /// Who of them referred to whom.
+  private lazy var referrers = findReferrers()
+
+  private struct Reference: Hashable {
+    let target: ObjectID
+    let property: PropertyNumber
+  }
+
+  private var objects: ObjectReader { history.objects }
+  private var model: Model { history.objects.model }
+
+  private init(history: HistoryReader, touched: [ObjectID: ObjectImage?]) {
+    self.history = history
+    self.touched = touched
+  }
+
+  /// All of the graph: everything that was committed since is read.
+  /// - Throws: `Refusal(.limit)` when that is more than `maximumChanges` changes.
+  convenience init(_ history: HistoryReader, at revision: Revision, maximumChanges: Int) throws {
+    var touched = [ObjectID: ObjectImage?]()
+    var count = 0
+    try history.forEachCommitNewestFirst(after: revision) { commit in
+      count += commit.changes.count
+      guard count <= maximumChanges else {
+        throw Refusal(
+          .limit,
+          "more than \(maximumChanges) changes were made since revision \(revision): restore objects one by one "
+            + "without what is in them, or to a later revision")
+      }
+      _ = try history.takeBack(commit, in: &touched)
+    }
+    self.init(history: history, touched: touched)
+  }
+
+  /// What one commit deleted, with whom it let go of, as it was just before: nothing else is read.
+  convenience init(_ history: HistoryReader, beforeDelete revision: Revision, maximumChanges: Int) throws {
+    if let parts = try history.row(of: revision)?.parts, parts.changes > maximumChanges {
+      throw Refusal(.limit, "revision \(revision) changed more than \(maximumChanges) objects")
+    }
+    guard let commit = try history.commit(revision) else {
+      throw Refusal(.limit, "history no longer holds revision \(revision)")
+    }
+    let past = PastObjects(history: history)
+    var touched = [ObjectID: ObjectImage?]()
+    for change in commit.changes { touched[change.id] = .some(try past.image(of: change.id, at: revision - 1)) }
+    self.init(history: history, touched: touched)
+  }
+
+  /// Nothing but the present, but for what is `set`.
+  convenience init(_ history: HistoryReader) { self.init(history: history, touched: [:]) }
+
+  /// One object was otherwise.
+  func set(_ image: ObjectImage?, of id: ObjectID) { touched[id] = .some(image) }
+
+  /// All that are not as they are now, ascending.
+  var touchedIDs: [ObjectID] { touched.keys.sorted() }
+
+  func image(of id: ObjectID) throws -> ObjectImage? {
+    if let known = touched[id] { return known }
+    return try objects.readImage(of: id)
+  }
+
+  /// The objects at the other end of a relationship.
+  func related(to image: ObjectImage, through property: Property) throws -> [ObjectID] {
+    guard let relationship = property.relationship else { return [] }
+    guard relationship.storage == .inverse, let inverse = model.property(relationship.inverse) else {
+      return image[property].objectIDs
+    }
+    let untouched = try objects.readReferrers(to: image.id, through: inverse).filter { touched[$0] == nil }
+    return (untouched + (referrers[Reference(target: image.id, property: inverse.number)] ?? [])).sorted()
+  }
+
+  /// An object with everything that was in it, the object first.
+  func contents(of root: ObjectID, maximum: Int) throws -> [ObjectID] {
+    var (found, seen, next) = ([root], Set([root]), 0)
+    while next < found.count {
+      let id = found[next]
+      next += 1
+      guard let image = try image(of: id) else { continue }
+      for property in model.entity(image.id.entity)?.relationships ?? [] {
+        guard property.relationship?.deleteRule == .cascade else { continue }
+        for other in try related(to: image, through: property) where seen.insert(other).inserted { found.append(other) }
+      }
+      guard found.count <= maximum else {
+        throw Refusal(.limit, "more than \(maximum) objects were in it; restore them in parts")
+      }
+    }
+    return found
+  }
+
+  private func findReferrers() -> [Reference: [ObjectID]] {
+    var found = [Reference: [ObjectID]]()
+    for id in touchedIDs {
+      guard let image = touched[id] ?? nil else { continue }
+      for property in model.entity(image.id.entity)?.storedProperties ?? [] where property.relationship != nil {
+        for target in image[property].objectIDs {
+          found[Reference(target: target, property: property.number), default: []].append(image.id)
+        }
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,87 @@
+import GraphModel
+
+/// Makes the transaction that brings back what was there at a revision. Objects that are gone come back under their own ids
+/// with all that they had, sequence numbers included; those that are there get back the values that they had; of a whole
+/// graph what was made since is deleted. What cannot be again, because the other end of a relationship is gone or taken, is
+/// left as it is and named.
+///
+/// The transaction goes through the engine of rules like any other: unique keys, deny rules and the model's own rules
+/// answer as they do for any commit.
+struct RestorePlanner {
+  /// So many changes are taken back, and so many objects restored, at most.
+  static let maximumChanges = TransactionPlanner.maximumObjects
+
+  /// What is to be committed.
+  struct Restore {
+    var transaction: Transaction
+    /// What could not be as it was.
+    var skipped: [Conflict]
+  }
+
+  let history: HistoryReader
+
+  func plan(_ request: RestoreRequest) throws -> Restore {
+    let past: PastGraph
+    let wanted: [ObjectID]
+    switch request.scope {
+    case .everything:
+      guard let revision = request.revision else {
+        throw Refusal(.malformed, "the whole graph is restored to a revision: say which")
+      }
+      try history.check(revision)
+      past = try PastGraph(history, at: revision, maximumChanges: Self.maximumChanges)
+      wanted = past.touchedIDs
+    case .object(let id):
+      let (known, deletion) = try history.located(id)
+      past = try self.past(of: known, deletion, request.revision, whole: false)
+      wanted = [known]
+    case .contents(let id):
+      let (known, deletion) = try history.located(id)
+      past = try self.past(of: known, deletion, request.revision, whole: true)
+      wanted = try past.contents(of: known, maximum: Self.maximumChanges)
+    }
+    if request.scope != .everything, try past.image(of: wanted[0]) == nil {
+      let name = history.objects.model.entity(wanted[0].entity)?.name ?? "object"
+      let when = request.revision.map { "at revision \($0)" } ?? "then"
+      throw Refusal(.notFound, "the \(name) \(wanted[0]) was not there \(when)")
+    }
+    var reversal = RestoredObjects(history: history, past: past, isEverything: request.scope == .everything)
+    try reversal.restore(wanted)
+    guard !reversal.changes.isEmpty else {
+      throw Refusal(
+        .conflict,
+        reversal.skipped.isEmpty
+          ? "there is nothing to restore: all of it is as it was"
+          : "nothing can be restored: what it was related to is gone", conflicts: reversal.skipped)
+    }
+    return Restore(
+      transaction: Transaction(id: request.id, policy: .overwrite, changes: reversal.changes),
+      skipped: reversal.skipped)
+  }
+
+  /// - Parameter whole: with what was in the object. Without that, and of what was deleted as it was just before, nothing
+  ///   but the object's own past and the commit that deleted it needs to be read.
+  private func past(
+    of id: ObjectID, _ deletion: Revision?, _ revision: Revision?, whole: Bool
+  ) throws -> PastGraph {
+    guard let revision else {
+      guard let deletion else {
+        let name = history.objects.model.entity(id.entity)?.name ?? "object"
+        throw Refusal(.malformed, "the \(name) \(id) is not deleted: say at which revision it was as it should be")
+      }
+      return try PastGraph(history, beforeDelete: deletion, maximumChanges: Self.maximumChanges)
+    }
+    try history.check(revision)
+    if let deletion, deletion == revision + 1 {
+      return try PastGraph(history, beforeDelete: deletion, maximumChanges: Self.maximumChanges)
+    }
+    guard !whole else { return try PastGraph(history, at: revision, maximumChanges: Self.maximumChanges) }
+    let past =
+      try deletion.flatMap { deletion in
+        deletion > revision
+          ? try PastGraph(history, beforeDelete: deletion, maximumChanges: Self.maximumChanges) : nil
+      } ?? PastGraph(history)
+    past.set(try PastObjects(history: history).image(of: id, at: revision), of: id)
+    return past
+  }
+}

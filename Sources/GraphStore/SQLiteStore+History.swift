@@ -1,0 +1,128 @@
+import GRDB
+import GraphModel
+
+/// Questions to history, each answered in a read transaction of its own.
+extension SQLiteStore {
+  /// So many commits are followed at a time where the reader does not say, and at most; about so many changes and bytes.
+  static let followedCommits = (usual: 256, most: 1_000)
+  static let followedChanges = 2_000
+  static let followedBytes = 4 << 20
+  /// Commits that are looked at for one part, whether they fit or not.
+  static let followedRows = 20_000
+  /// Commits whose images are made together where a log begins with the oldest.
+  private static let logPage = 256
+
+  /// Hands out the commits that a log asks for.
+  public func log(_ request: LogRequest, _ body: (CommitRecord) throws -> Void) throws -> Token {
+    try request.filter.check(in: model)
+    return try read { _, history, head in
+      let through = request.through > 0 ? min(request.through, head.revision) : head.revision
+      let fitting = try FittingCommits(request.filter, after: request.after, through: through, history: history)
+      var missing = request.limit == 0 ? Int.max : Int(clamping: request.limit)
+      if request.oldestFirst {
+        var page = [HistoryReader.Commit]()
+        func turn() throws {
+          for record in try records(of: page, history) { try body(record) }
+          page = []
+        }
+        try fitting.forEach(newestFirst: false) { commit in
+          page.append(commit)
+          missing -= 1
+          if page.count == Self.logPage { try turn() }
+          return missing > 0
+        }
+        try turn()
+      } else {
+        let past = PastObjects(history: history)
+        try fitting.forEach(newestFirst: true) { commit in
+          try body(history.record(of: commit, past))
+          missing -= 1
+          return missing > 0
+        }
+      }
+      return head
+    }
+  }
+
+  /// - Parameter commits: oldest first, as the records are.
+  private func records(of commits: [HistoryReader.Commit], _ history: HistoryReader) throws -> [CommitRecord] {
+    let past = PastObjects(history: history)
+    return try commits.reversed().map { try history.record(of: $0, past) }.reversed()
+  }
+
+  /// The next commits behind a token.
+  public func follow(_ request: FollowRequest) throws -> FollowedPart {
+    try request.filter.check(in: model)
+    var filter = request.filter
+    (filter.since, filter.until) = (nil, nil)
+    return try read { _, history, head in
+      try check(request.since, head, history)
+      let since = request.since.revision
+      // What is looked at in one go has a bound, however little of it fits.
+      let through = min(head.revision, since + Revision(Self.followedRows))
+      let limit = request.limit == 0 ? Self.followedCommits.usual : Int(clamping: request.limit)
+      var (found, changes, isFull) = ([HistoryReader.Commit](), 0, false)
+      let fitting = try FittingCommits(filter, after: since, through: through, history: history)
+      try fitting.forEach(newestFirst: false) { commit in
+        found.append(commit)
+        changes += commit.changes.count
+        isFull = found.count >= min(limit, Self.followedCommits.most) || changes >= Self.followedChanges
+        return !isFull
+      }
+      var (kept, size) = ([CommitRecord](), 0)
+      for record in try records(of: found, history) {
+        size += record.approximateSize
+        if size > Self.followedBytes, !kept.isEmpty {
+          isFull = true
+          break
+        }
+        kept.append(record)
+      }
+      let end = isFull ? kept.last?.revision ?? through : through
+      let print = end == head.revision ? head.fingerprint : try history.fingerprint(of: end) ?? 0
+      return FollowedPart(
+        commits: kept, at: Token(store: storeID, revision: end, fingerprint: print), head: head)
+    }
+  }
+
+  private func check(_ token: Token, _ head: Token, _ history: HistoryReader) throws {
+    guard token.store == storeID else {
+      throw Refusal(.notFound, "the token is of another store; begin anew with what there is now")
+    }
+    guard token.revision >= 0, token.revision <= head.revision else {
+      throw Refusal(
+        .notFound,
+        "the token is ahead of the store, which stands at revision \(head.revision): it was restored from a backup; "
+          + "begin anew with what there is now")
+    }
+    let print = try history.fingerprint(of: token.revision)
+    guard print == nil || print == token.fingerprint else {
+      throw Refusal(
+        .notFound,
+        "the store's revision \(token.revision) is not the token's: it was restored from a backup; begin anew with "
+          + "what there is now")
+    }
+    // The commit itself may be gone as long as all behind it are there, but then nobody can tell whose token it is.
+    guard print != nil else {
+      throw Refusal(
+        .limit, "history no longer holds revision \(token.revision); begin anew with what there is now")
+    }
+    try history.check(token.revision)
+  }
+
+  /// Hands out what two states differ in.
+  public func differences(
+    _ request: DifferenceRequest, _ body: (ObjectDifference) throws -> Void
+  ) throws -> Token {
+    try HistoryFilter(entities: request.entities).check(in: model)
+    return try read { _, history, head in
+      try DifferenceReader(request, head: head.revision, history: history).forEach(body)
+      return head
+    }
+  }
+
+  /// Where the value of a property comes from.
+  public func origin(of property: PropertyNumber, of id: ObjectID) throws -> ValueOrigin {
+    try read { _, history, _ in try ValueOrigins(history: history).origin(of: property, of: id) }
+  }
+}

@@ -1,0 +1,106 @@
+import ArgumentParser
+import GraphModel
+import GraphWire
+import StickiesKit
+
+struct Diff: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Tell what two states differ in: of the graph, of an object with what is in it, or of an object alone.",
+    usage: "stickies diff [<options>] [<object>] <from> [<to>]",
+    discussion: """
+      <from> and <to> are revisions or times; without <to> it is now. Before a lone <from> that is a number an object's \
+      number is written #3. What changed and changed back is no difference.
+      """)
+
+  @OptionGroup var options: Options
+  @Argument(help: ArgumentHelp("Object, and two states.", valueName: "words"))
+  var words: [String]
+  @Flag(help: "The object alone, without what is in it.")
+  var only = false
+  @Option(name: .customLong("entity"), help: "Only objects of this entity; may be said more than once.")
+  var entities: [String] = []
+
+  /// Two words are two states where both can be that.
+  private func parts() throws -> (object: String?, from: When, to: When?) {
+    switch words.count {
+    case 1: return (nil, try When(words[0], option: "diff"), nil)
+    case 2:
+      if let from = try? When(words[0], option: "diff") { return (nil, from, try When(words[1], option: "diff")) }
+      return (words[0], try When(words[1], option: "diff"), nil)
+    case 3: return (words[0], try When(words[1], option: "diff"), try When(words[2], option: "diff"))
+    default: throw ValidationError("diff takes [OBJECT] FROM [TO]")
+    }
+  }
+
+  func validate() throws {
+    let parts = try parts()
+    if only, parts.object == nil { throw ValidationError("--only is for one object") }
+  }
+
+  @MainActor
+  func run() async throws {
+    let parts = try parts()
+    try await options.withGraph { shell in
+      var request = DifferenceRequest(
+        from: try await shell.revision(parts.from), contents: !only, entities: try shell.entities(entities))
+      if let object = parts.object { request.object = try await shell.past(object) } else { request.contents = false }
+      if let to = parts.to {
+        request.to = try await shell.revision(to)
+        // On the wire 0 is the head; nothing was there at revision 0.
+        guard request.to > 0 else { throw Refusal(.malformed, "diff goes from a state to a later one: 0 comes first") }
+      }
+      var count = 0
+      for try await part in shell.client.differences(request) {
+        count += part.count
+        for difference in part { shell.show(difference) }
+      }
+      if count == 0, !shell.output.json { StandardError.write("no difference") }
+    }
+  }
+}
+
+extension Shell {
+  fileprivate func show(_ difference: ObjectDifference) {
+    guard !output.json else { return output.print(ObjectJSON.difference(difference, model)) }
+    let sign =
+      switch difference.kind {
+      case .inserted: "+"
+      case .updated: "~"
+      case .deleted: "-"
+      }
+    output.print("\(sign) \(output.line(difference.object))")
+    func text(_ value: Value, _ property: Property) -> String {
+      value.isNull ? "null" : ValueText.cell(value, property)
+    }
+    for changed in difference.properties {
+      guard let property = model.property(changed.number) else { continue }
+      output.print(
+        "    \(property.name): \(text(changed.was, property)) → \(text(difference.object[property], property))")
+    }
+  }
+}
+
+extension ObjectJSON {
+  fileprivate static func difference(_ difference: ObjectDifference, _ model: Model) -> JSON {
+    let kind =
+      switch difference.kind {
+      case .inserted: "inserted"
+      case .updated: "updated"
+      case .deleted: "deleted"
+      }
+    var members = [JSON.Member("kind", .string(kind)), .init("object", object(difference.object, model))]
+    if difference.kind == .updated {
+      let changed = difference.properties.compactMap { changed -> JSON.Member? in
+        guard let property = model.property(changed.number) else { return nil }
+        let kind = property.attribute?.kind
+        return .init(
+          property.name,
+          .object([
+            .init("from", changed.was.json(kind: kind)), .init("to", difference.object[property].json(kind: kind)),
+          ]))
+      }
+      members.append(.init("changed", .object(changed)))
+    }
+    return .object(members)
+  }
+}

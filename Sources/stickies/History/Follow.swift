@@ -1,0 +1,85 @@
+import ArgumentParser
+import GraphClient
+import GraphModel
+import GraphReplica
+import GraphWire
+
+struct Follow: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Print every commit as a line of JSON, from a token on and for ever: for backups and other programs.",
+    discussion: """
+      Each line has the token to go on from: whoever was killed begins behind the last line that it has used. A token of \
+      another store, or of a store that was restored from a backup since, is refused with exit code 4, one whose commits \
+      were pruned with 2.
+      """)
+
+  @OptionGroup var options: Options
+  @OptionGroup var filter: HistoryOptions
+  @Option(parsing: .unconditional, help: "A token, or a revision; 0 is the beginning. Without it: from now on.")
+  var since: String?
+  @Flag(help: "End when everything is told that was committed by now.")
+  var untilNow = false
+
+  func validate() throws {
+    guard let since, Token(since) == nil else { return }
+    guard let revision = Revision(since), revision >= 0 else {
+      throw ValidationError("--since takes a token, as a line of follow has it, or a revision from 0")
+    }
+  }
+
+  @MainActor
+  func run() async throws {
+    try await options.withGraph(reconnects: true) { shell in
+      shell.client.stateDidChange = { state in
+        if case .reconnecting(1) = state {
+          StandardError.write("stickies: the connection was lost; trying again")
+        }
+      }
+      var told = try await start(shell)
+      var reached = told
+      let commits = shell.client.commits(since: told, filter: try await filter.filter(shell), untilNow: untilNow)
+      for try await followed in commits {
+        reached = followed.token
+        guard let commit = followed.commit else { continue }
+        shell.output.print(ObjectJSON.commit(commit, token: followed.token, shell.model))
+        told = followed.token
+      }
+      // The rest did not fit: whoever goes on need not look at it again.
+      if reached != told { shell.output.print(JSON.object([.init("token", .string(reached.description))])) }
+    }
+  }
+
+  @MainActor
+  private func start(_ shell: Shell) async throws -> Token {
+    guard let head = shell.client.welcome?.head else { throw Refusal(.unavailable, "the daemon said no welcome") }
+    guard let since else { return head }
+    if let token = Token(since) { return token }
+    let revision = Revision(since) ?? 0
+    guard revision <= head.revision else { throw Refusal(.notFound, "there is no revision \(revision) yet") }
+    return try await WatchPrinter.token(of: revision, head, shell.client)
+  }
+}
+
+extension ObjectJSON {
+  fileprivate static func commit(_ entry: CommitEntry, token: Token, _ model: Model) -> JSON {
+    guard case .object(let members) = commit(entry, model) else { return .null }
+    return .object([.init("token", .string(token.description))] + members)
+  }
+}
+
+/// Which commits of history are wanted.
+struct HistoryOptions: ParsableArguments {
+  @Option(name: .customLong("author"), help: "Only commits of this author; may be said more than once.")
+  var authors: [String] = []
+  @Option(name: .customLong("entity"), help: "Only changes of objects of this entity; may be said more than once.")
+  var entities: [String] = []
+  @Option(name: .customLong("object"), help: "Only changes of this object, by its number or the beginning of its id.")
+  var object: String?
+
+  @MainActor
+  func filter(_ shell: Shell) async throws -> HistoryFilter {
+    var filter = HistoryFilter(authors: authors, entities: try shell.entities(entities))
+    if let object { filter.object = try await shell.past(object).description }
+    return filter
+  }
+}

@@ -1,0 +1,116 @@
+import ArgumentParser
+import Glibc
+import GraphModel
+import GraphReplica
+import GraphWire
+import StickiesKit
+
+struct Restore: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Bring back what was deleted or changed, as a new commit.",
+    usage: """
+      stickies restore [<options>] <object> [--at <when>] [--only]
+      stickies restore [<options>] --all --at <when> [--yes]
+      """,
+    discussion: """
+      An object comes back under its own id, with what was in it and its relationships as far as the other ends are there; \
+      what could not is named on standard error. What was made since stays, but for --all, which deletes it.
+      """)
+
+  @OptionGroup var options: Options
+  @Argument(help: ArgumentHelp("Its number, or the beginning of its id.", valueName: "object"))
+  var name: String?
+  @Option(
+    name: .customLong("at"), parsing: .unconditional,
+    help: "The revision or time to go back to; without it, just before the object was deleted.")
+  var when: String?
+  @Flag(help: "The object alone, without what was in it.")
+  var only = false
+  @Flag(help: "The whole graph.")
+  var all = false
+  @Flag(help: "Do not ask before the whole graph is restored.")
+  var yes = false
+
+  func validate() throws {
+    if all == (name != nil) { throw ValidationError("say which object, or --all") }
+    if all, when == nil { throw ValidationError("--all goes with --at: the state to go back to") }
+    if all, only { throw ValidationError("--only is for one object") }
+    if yes, !all { throw ValidationError("--yes goes with --all") }
+    if let when { _ = try When(when, option: "--at") }
+  }
+
+  @MainActor
+  func run() async throws {
+    let moment = try when.map { try When($0, option: "--at") }
+    try await options.withGraph { shell in
+      var revision: Revision?
+      if let moment { revision = try await shell.revision(moment) }
+      if let name {
+        let id = try await shell.past(name)
+        return try await shell.showRestored(shell.client.restore(id, at: revision, contents: !only), revision)
+      }
+      try confirm(revision ?? 0)
+      try await shell.showRestored(shell.client.restoreEverything(at: revision ?? 0), revision)
+    }
+  }
+
+  private func confirm(_ revision: Revision) throws {
+    guard !yes else { return }
+    let sentence = "this makes the whole graph what it was at revision \(revision), and deletes what was made since"
+    guard isatty(0) == 1, isatty(2) == 1 else {
+      throw Refusal(.notAllowed, "\(sentence); say --yes to do so, undo takes it back")
+    }
+    StandardError.write("stickies: \(sentence). Go on? [y/N]")
+    guard let answer = readLine()?.lowercased(), ["y", "yes"].contains(answer) else {
+      throw Refusal(.notAllowed, "nothing was restored")
+    }
+  }
+}
+
+extension Shell {
+  /// Prints what a restore did, and on standard error what it could not bring back.
+  func showRestored(_ saved: Saved, _ revision: Revision?) async throws {
+    let skipped = saved.committed.conflicts
+    let commit: CommitEntry
+    do {
+      commit = try await record(of: saved)
+    } catch let refusal as Refusal where refusal.code == .limit {
+      // The commit stands; the log has no room for it.
+      return output.print(
+        output.json
+          ? JSON.object([.init("revision", .integer(saved.committed.revision))]).text
+          : "restored: revision \(saved.committed.revision)")
+    }
+    if output.json { return output.print(ObjectJSON.commit(commit, skipped: skipped, model)) }
+    for conflict in skipped {
+      StandardError.write("stickies: not restored: \(TextTable.visible(obstacle(conflict)))")
+    }
+    let counts = [("came back", Delta.Change.Kind.inserted), ("set back", .updated), ("deleted", .removed)]
+      .map { words, kind in (words, commit.changes.count { $0.kind == kind }) }.filter { $0.1 > 0 }
+    let what = counts.map { "\(Output.count($0.1, "object")) \($0.0)" }.joined(separator: ", ")
+    output.print("restored\(revision.map { " revision \($0)" } ?? ""): \(what)")
+    for change in commit.changes.prefix(10) {
+      output.print("    \(Self.sign(change.kind)) \(change.object.map { output.line($0) } ?? change.id.description)")
+    }
+    if commit.changes.count > 10 { output.print("    … and \(commit.changes.count - 10) more") }
+  }
+
+  static func sign(_ kind: Delta.Change.Kind) -> String {
+    switch kind {
+    case .inserted: "+"
+    case .updated: "~"
+    case .removed: "-"
+    }
+  }
+
+  private func obstacle(_ conflict: Conflict) -> String {
+    let name = model.property(conflict.property)?.name ?? "the object"
+    let id = conflict.id.description.prefix(8)
+    let who = conflict.author.isEmpty ? "someone" : conflict.author
+    let other = conflict.mine.objectID.map { " \($0.description.prefix(8))" } ?? ""
+    switch conflict.kind {
+    case .deleted: return "\(name) of \(id):\(other) is gone, \(who) deleted it"
+    case .changed, .unique: return "\(name) of \(id):\(other) cannot have it again, \(who) has given it another one"
+    }
+  }
+}

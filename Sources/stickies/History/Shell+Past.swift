@@ -1,0 +1,56 @@
+import GraphModel
+import GraphReplica
+import GraphWire
+import StickiesKit
+
+/// Naming objects that may be gone.
+extension Shell {
+  /// An object that is there or was: by its number where its entity is numbered (`3`, `#3`), else by the beginning of its
+  /// id.
+  func past(_ name: String) async throws -> ObjectID {
+    let digits = name.hasPrefix("#") ? String(name.dropFirst()) : name
+    if !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let property = numbered {
+      guard let number = Int64(digits), let id = try await numbered(number, property) else {
+        let noun = model.entity(property.owner)?.name.lowercased() ?? "object"
+        throw Refusal(.notFound, "there is no \(noun) number \(digits), and the log knows of none that was deleted")
+      }
+      return id
+    }
+    let request = LogRequest(limit: 1, filter: HistoryFilter(object: name))
+    guard let id = try await client.log(request).first?.changes.first?.id else {
+      throw Refusal(.notFound, "there is no object whose id begins with \"\(name)\"")
+    }
+    return id
+  }
+
+  /// The one attribute by whose number people name objects.
+  private var numbered: Property? {
+    let sequences = model.entities.flatMap(\.attributes).filter { $0.attribute?.assignment == .sequence }
+    let numbers = Set(sequences.map(\.number))
+    return numbers.count == 1 ? sequences.first : nil
+  }
+
+  /// So many commits that touched such objects are looked through for one that was deleted.
+  private static let commitsLookedThrough = 20_000
+  private static let commitsInOneRequest = 1_000
+
+  private func numbered(_ number: Int64, _ property: Property) async throws -> ObjectID? {
+    guard let entity = model.entity(property.owner) else { return nil }
+    let there = try await images(entity.name, where: .equal(property, .integer(number)), limit: 1)
+    if let image = there.first { return image.id }
+    var request = LogRequest(
+      limit: UInt64(Self.commitsInOneRequest), filter: HistoryFilter(entities: [entity.number]))
+    for _ in 0..<(Self.commitsLookedThrough / Self.commitsInOneRequest) {
+      let commits = try await client.log(request)
+      for change in commits.flatMap(\.changes) where change.kind == .removed {
+        if let object = change.object, object[property] == .integer(number) { return object.id }
+      }
+      guard let last = commits.last?.revision, last > 1, commits.count == Self.commitsInOneRequest else { return nil }
+      request.through = last - 1
+    }
+    return nil
+  }
+
+  /// The entities of these names.
+  func entities(_ names: [String]) throws -> [EntityNumber] { try names.map { try known($0).number } }
+}

@@ -1,0 +1,106 @@
+import ArgumentParser
+import GraphModel
+import GraphWire
+
+struct Why: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Tell who gave a property its value, when, in which commit, what it replaced, and what lost to it.")
+
+  @OptionGroup var options: Options
+  @Argument(
+    help: ArgumentHelp(
+      "Object and property: 3.text, or the beginning of an id: b6yvgbpa.name.", valueName: "object.property"))
+  var path: String
+
+  func validate() throws {
+    let parts = path.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    if parts.count != 2 || parts.contains("") { throw ValidationError("say what of which object: OBJECT.PROPERTY") }
+  }
+
+  @MainActor
+  func run() async throws {
+    try await options.withGraph { shell in
+      let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
+      let id = try await shell.past(parts[0])
+      guard let entity = shell.model.entity(id.entity) else {
+        throw Refusal(.unavailable, "the daemon named an entity that its model does not have")
+      }
+      guard let property = entity.property(named: parts[1]) else {
+        let more = Suggestion.sentence(for: parts[1], among: entity.properties.map(\.name)) ?? ""
+        throw Refusal(.malformed, "\(entity.name) has no property \"\(parts[1])\"\(more)")
+      }
+      let origin = try await shell.client.why(property, of: id)
+      if shell.output.json { return shell.output.print(ObjectJSON.origin(origin, of: property, id, shell.model)) }
+      for line in shell.lines(origin, property, id) { shell.output.print(line) }
+    }
+  }
+}
+
+extension Shell {
+  fileprivate func lines(_ origin: ValueOrigin, _ property: Property, _ id: ObjectID) -> [String] {
+    func text(_ value: Value) -> String { value.isNull ? "null" : ValueText.cell(value, property) }
+    let what: String
+    switch origin.kind {
+    case .inserted: what = "set with the object"
+    case .updated: what = "set"
+    case .revived: what = "set as the object came back"
+    }
+    let name = origin.undo?.name ?? ""
+    let of = origin.redoes.map { ", redo of \($0)" } ?? origin.undoes.map { ", undo of \($0)" } ?? ""
+    var lines = [
+      text(origin.value),
+      "  \(what) by \(TextTable.visible(origin.author)), \(Output.localTime(origin.time)), revision \(origin.revision)"
+        + (name.isEmpty ? "" : " (\(TextTable.visible(name)))") + of,
+    ]
+    if origin.kind != .inserted { lines.append("  replaced: \(text(origin.replaced))") }
+    for loser in origin.losers {
+      lines.append(
+        "  lost to it: \(text(loser.value)) of \(TextTable.visible(loser.author)), \(Output.localTime(loser.time)), "
+          + "revision \(loser.revision)")
+    }
+    if let deletion = origin.deletion { lines.append("  the object was deleted in revision \(deletion)") }
+    return lines
+  }
+}
+
+extension ObjectJSON {
+  fileprivate static func origin(
+    _ origin: ValueOrigin, of property: Property, _ id: ObjectID, _ model: Model
+  ) -> JSON {
+    func json(_ value: Value) -> JSON { value.json(kind: property.attribute?.kind) }
+    let kind =
+      switch origin.kind {
+      case .inserted: "inserted"
+      case .updated: "updated"
+      case .revived: "revived"
+      }
+    var members = [
+      JSON.Member("id", .string(id.description)), JSON.Member("entity", .string(model.entity(id.entity)?.name ?? "")),
+      JSON.Member("property", .string(property.name)), JSON.Member("value", json(origin.value)),
+      JSON.Member("kind", .string(kind)), JSON.Member("author", .string(origin.author)),
+      JSON.Member("time", .string(Dates.text(origin.time))), JSON.Member("revision", .integer(origin.revision)),
+      JSON.Member(
+        "transaction",
+        .object([
+          .init("replica", .string(origin.transaction.replica.description)),
+          .init("sequence", .integer(Int64(clamping: origin.transaction.sequence))),
+        ])),
+    ]
+    if let undoes = origin.undoes { members.append(.init("undoes", .integer(undoes))) }
+    if let redoes = origin.redoes { members.append(.init("redoes", .integer(redoes))) }
+    if let name = origin.undo?.name, !name.isEmpty { members.append(.init("group", .string(name))) }
+    if origin.kind != .inserted { members.append(.init("replaced", json(origin.replaced))) }
+    members.append(
+      .init(
+        "lost",
+        .array(
+          origin.losers.map {
+            .object([
+              .init("value", json($0.value)), .init("author", .string($0.author)),
+              .init("time", .string(Dates.text($0.time))), .init("revision", .integer($0.revision)),
+            ])
+          })))
+    if let deletion = origin.deletion { members.append(.init("deleted", .integer(deletion))) }
+    return .object(members)
+  }
+}

@@ -1,0 +1,80 @@
+import GraphHub
+import GraphModel
+import GraphTesting
+import GraphWire
+import Testing
+
+/// Questions to history on their way through the hub, and readers that wait for the next commit.
+@Suite struct HistoryRequestTests {
+  private let id = ObjectID(key: UniqueID(high: 5, low: 5), entity: 1)
+
+  private func transaction(_ session: SessionID, _ sequence: UInt64) -> TransactionID {
+    TransactionID(replica: UniqueID(high: 1, low: session), sequence: sequence)
+  }
+
+  private func follow(_ token: Token) -> ToServer.Body {
+    .changes(.follow(FollowRequest(since: token, waits: true)))
+  }
+
+  @Test func aRestoreIsTheAuthorsAndGoesToTheWriter() throws {
+    var script = try HubTranscript()
+    try script.open(1)
+    let request = RestoreRequest(transaction(1, 1), .contents(id), at: 3)
+    var hub = script.hub
+    let actions = hub.handle(.received(ToServer(100, .restore(request)), from: 1))
+    guard case .commit(_, .restore(let asked, let author))? = actions.first else {
+      Issue.record("\(actions)")
+      return
+    }
+    #expect(asked == request)
+    #expect(author == "author 1")
+    let foreign = RestoreRequest(transaction(2, 1), .everything, at: 3)
+    #expect(try script.say(.restore(foreign), 1) == ["1 < refused: notAllowed"])
+  }
+
+  @Test func questionsWaitForTheCommitsBeforeThem() throws {
+    var script = try HubTranscript()
+    try script.open(1)
+    #expect(try script.say(.restore(RestoreRequest(transaction(1, 1), .contents(id))), 1) == ["commit #1"])
+    #expect(try script.say(.why(id, 3), 1) == [])
+    #expect(try script.say(.changes(.differences(DifferenceRequest(from: 0))), 1) == [])
+    let lines = try script.committed(1, script.record(1))
+    #expect(lines == ["1 < committed 1", "read #2 for 1", "read #3 for 1"])
+  }
+
+  @Test func aReaderThatHasEverythingIsAnsweredWithTheNextCommit() throws {
+    var script = try HubTranscript(head: 3)
+    try script.open(1)
+    try script.open(2)
+    #expect(try script.say(follow(script.token(3)), 1) == [])
+    // It holds nobody up, and goes on living.
+    #expect(try script.say(.ping, 1) == ["1 < pong 3"])
+    #expect(try script.save(2, sequence: 1) == ["commit #1"])
+    #expect(try script.committed(1, script.record(4)) == ["2 < committed 4", "read #2 for 1"])
+    #expect(try script.handle(.readFinished(Ticket(2), .success(script.token(4)))) == [])
+  }
+
+  @Test func aReaderThatLacksSomethingOrDoesNotWaitIsAnsweredAtOnce() throws {
+    var script = try HubTranscript(head: 3)
+    try script.open(1)
+    #expect(try script.say(follow(script.token(2)), 1) == ["read #1 for 1"])
+    let impatient = FollowRequest(since: script.token(3))
+    #expect(try script.say(.changes(.follow(impatient)), 1) == ["read #2 for 1"])
+    // The same revision of another past is for the store to refuse.
+    let other = Token(store: script.store, revision: 3, fingerprint: 1)
+    #expect(try script.say(follow(other), 1) == ["read #3 for 1"])
+  }
+
+  @Test func readersThatWaitAreFewAndGoWithTheirSession() throws {
+    var limits = HubLimits()
+    limits.waitingFollowers = 2
+    var script = try HubTranscript(head: 3, limits: limits)
+    try script.open(1)
+    try script.open(2)
+    for _ in 0..<2 { #expect(try script.say(follow(script.token(3)), 1) == []) }
+    #expect(try script.say(follow(script.token(3)), 1) == ["1 < refused: limit"])
+    #expect(try script.handle(.closed(1)) == [])
+    #expect(try script.save(2, sequence: 1) == ["commit #1"])
+    #expect(try script.committed(1, script.record(4)) == ["2 < committed 4"])
+  }
+}
