@@ -108,6 +108,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     try StoreFiles.prepare(directory: directory)
     lock = try StoreLock(directory: directory)
     do {
+      try StoreRestore.finish(in: directory)
       if try StoreFiles.kind(of: path) == .absent {
         try Self.create(path, directory: directory, layout: layout, options: options)
       }

@@ -109,7 +109,8 @@ public struct StoreStatistics: Sendable, Hashable {
 public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// For programs; `sentence` is for people.
   public enum Code: String, Sendable {
-    case inUse, notAStore, newerVersion, corrupt, readOnly, full, cannotLock, inputOutput, notDurable, modelDiffers
+    case inUse, notAStore, newerVersion, corrupt, readOnly, full, cannotLock, inputOutput, notDurable, modelDiffers,
+      alreadyThere
   }
 
   /// What kind of failure it is.
