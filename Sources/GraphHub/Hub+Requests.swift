@@ -29,7 +29,8 @@ extension Hub {
       if let ticket = session.reads[request] { actions.append(.continueRead(ticket)) }
     case .presence(let state): presence(state, id, message.request, &actions)
     case .batchRows(let rows): keep(rows, id, message.request, &actions)
-    case .commit, .undo, .batch, .model, .fetch, .subscribe, .unsubscribe, .log, .status, .undoState:
+    case .commit, .undo, .batch, .importGraph, .model, .fetch, .exportGraph, .subscribe, .unsubscribe, .log, .status,
+      .undoState:
       guard session.waiting.count < limits.waitingRequests else {
         let refusal = Refusal(.limit, "more than \(limits.waitingRequests) requests wait on this connection")
         return send(answer(refusal, message.request), to: id, &actions)
@@ -52,8 +53,8 @@ extension Hub {
   /// Whether a request may be performed now: a fetch sent after a save sees that save, and reads are few at a time.
   private func mayPerform(_ message: ToServer, _ session: Session) -> Bool {
     switch message.body {
-    case .commit, .undo, .batch: true
-    case .fetch, .subscribe, .log, .status, .undoState:
+    case .commit, .undo, .batch, .importGraph: true
+    case .fetch, .exportGraph, .subscribe, .log, .status, .undoState:
       session.commitsInFlight == 0 && session.reads.count < limits.concurrentReads
     default: session.commitsInFlight == 0
     }
@@ -168,6 +169,8 @@ extension Hub {
       case .undo(let undo):
         commit(.undo(undo, author: sessions[id]?.author ?? ""), bytes: 0, id, message.request, &actions)
       case .batch(let request): try batch(request, id, message.request, &actions)
+      case .importGraph(let request): try importGraph(request, id, message.request, &actions)
+      case .exportGraph: try read(.graph, id, message.request, &actions)
       case .undoState(let scope):
         try read(.undoState(author: sessions[id]?.author ?? "", scope: scope), id, message.request, &actions)
       case .model:

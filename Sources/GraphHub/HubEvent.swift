@@ -84,4 +84,6 @@ public enum ReadRequest: Sendable, Hashable {
   case log(after: Revision, limit: Int, through: Revision?)
   /// What undo and redo of an author would take; nil for all scopes.
   case undoState(author: String, scope: UniqueID?)
+  /// The whole graph, behind its head.
+  case graph
 }

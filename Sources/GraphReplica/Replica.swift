@@ -156,7 +156,10 @@ public struct Replica: Sendable {
       return
     }
     var purpose = Purpose.question(request)
-    if case .batch = question { purpose = .batch(request) }
+    switch question {
+    case .batch, .importGraph: purpose = .batch(request)
+    default: break
+    }
     let body: ToServer.Body =
       switch question {
       case .fetch(let fetch): .fetch(fetch)
@@ -166,6 +169,8 @@ public struct Replica: Sendable {
       case .undoState(let scope): .undoState(scope: scope)
       case .batchRows(let rows): .batchRows(rows)
       case .batch(let batch): .batch(batch)
+      case .exportGraph: .exportGraph
+      case .importGraph(let request): .importGraph(request)
       }
     if case .undoState = question, !knowsUndoSteps {
       return actions.append(.refused(request, Self.olderServer))

@@ -57,6 +57,7 @@ extension ToClient: BinaryForm {
       }
     case .undoState(let state): writer.field(17, state)
     case .progress(let progress): writer.field(18, progress)
+    case .exportHead(let head): writer.field(24, head)
     }
   }
 
@@ -150,6 +151,7 @@ extension ToClient: BinaryForm {
         body = .presence(session: session, author: author, state: state, left: left)
       case 17: body = .undoState(try field.form())
       case 18: body = .progress(try field.form())
+      case 24: body = .exportHead(try field.form())
       default: break
       }
     }

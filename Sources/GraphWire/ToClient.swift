@@ -40,6 +40,8 @@ public struct ToClient: Hashable, Sendable {
     case undoState(UndoState)
     /// How far a batch has come; while its rows arrive, how many are kept.
     case progress(BatchProgress)
+    /// What chunks of the whole graph follow.
+    case exportHead(ExportHead)
   }
 
   /// 0 for what nobody asked for.

@@ -36,6 +36,10 @@ public struct ToServer: Hashable, Sendable {
     case batchRows(BatchRows)
     /// Many objects in one commit; answered by progress, then as a commit is.
     case batch(BatchRequest)
+    /// Asks for the whole graph; answered by its head, then in chunks.
+    case exportGraph
+    /// Makes a whole graph of rows that were sent, in a store without a commit; answered as a batch is.
+    case importGraph(ImportRequest)
   }
 
   /// Rises with every message of a connection.
@@ -139,6 +143,8 @@ extension ToServer: BinaryForm {
     case .undoState(let scope): writer.message(15) { $0.field(1, scope?.bytes ?? []) }
     case .batchRows(let rows): writer.field(16, rows)
     case .batch(let batch): writer.field(17, batch)
+    case .exportGraph: writer.message(24) { _ in }
+    case .importGraph(let request): writer.field(25, request)
     }
   }
 
@@ -200,6 +206,10 @@ extension ToServer: BinaryForm {
         body = .undoState(scope: scope)
       case 16: body = .batchRows(try field.form())
       case 17: body = .batch(try field.form())
+      case 24:
+        try field.skipMessage()
+        body = .exportGraph
+      case 25: body = .importGraph(try field.form())
       default: break
       }
     }

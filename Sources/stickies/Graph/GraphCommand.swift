@@ -12,7 +12,7 @@ struct GraphCommand: AsyncParsableCommand {
       """,
     subcommands: [
       Entities.self, Fetch.self, Show.self, Insert.self, Update.self, Delete.self, Watch.self, LogCommand.self,
-      stickies.Undo.self, stickies.Redo.self,
+      stickies.Undo.self, stickies.Redo.self, ExportGraph.self, ImportGraph.self,
     ])
 }
 

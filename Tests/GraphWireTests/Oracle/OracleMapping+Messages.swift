@@ -43,6 +43,13 @@ extension OracleMapping {
         case .undoState(let scope): .undoState(make { $0.scope = data(scope?.bytes ?? []) })
         case .batchRows(let rows): .batchRows(self.rows(rows))
         case .batch(let batch): .batch(self.batch(batch))
+        case .exportGraph: .exportGraph(make { _ in })
+        case .importGraph(let request):
+          .importGraph(
+            make {
+              $0.id = transactionID(request.id)
+              $0.rows = request.rows
+            })
         }
     }
   }
@@ -171,6 +178,12 @@ extension OracleMapping {
               $0.done = UInt64(progress.done)
               $0.total = UInt64(progress.total)
               $0.changed = UInt64(progress.changed)
+            })
+        case .exportHead(let head):
+          .exportHead(
+            make {
+              $0.at = token(head.at)
+              $0.objects = head.objects
             })
         }
     }

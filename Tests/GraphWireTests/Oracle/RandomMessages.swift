@@ -150,6 +150,7 @@ struct RandomMessages {
       .close(code: string(), message: string()), .presence(bytes()),
       .undoState(scope: maybe { $0.key() }),
       .batchRows(BatchRows(id: transactionID(), rows: list { $0.list { $0.value() } })), .batch(batch()),
+      .exportGraph, .importGraph(ImportRequest(id: transactionID(), rows: unsigned())),
     ]
     return bodies.map { ToServer(unsigned(), $0) }
   }
@@ -210,6 +211,7 @@ struct RandomMessages {
       .presence(session: unsigned(), author: string(), state: bytes(), left: bool()),
       .undoState(UndoState(undo: maybe { $0.undoStep() }, redo: maybe { $0.undoStep() })),
       .progress(BatchProgress(done: count(), total: count(), changed: count())),
+      .exportHead(ExportHead(at: token(), objects: unsigned())),
     ]
     return bodies.map { ToClient(unsigned(), $0) }
   }
