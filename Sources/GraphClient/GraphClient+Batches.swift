@@ -103,7 +103,12 @@ extension GraphClient {
   }
 
   private func run(_ batch: BatchRequest, _ progress: (BatchProgress) -> Void) async throws -> BatchSaved {
-    let reply = ask(.batch(batch))
+    try await run(.batch(batch), progress)
+  }
+
+  /// Asks for what is answered by progress and a commit.
+  func run(_ question: Question, _ progress: (BatchProgress) -> Void) async throws -> BatchSaved {
+    let reply = ask(question)
     var changed: Int?
     while let answer = try await reply.nextAnswer() {
       switch answer {
@@ -120,7 +125,7 @@ extension GraphClient {
 
 /// Sends rows some at a time, and no more than the server keeps up with.
 @MainActor
-private struct RowSender {
+struct RowSender {
   let id: TransactionID
   private(set) var count = 0
   private let client: GraphClient

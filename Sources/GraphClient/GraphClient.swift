@@ -300,7 +300,7 @@ public final class GraphClient {
     case .answer(let request, let answer):
       replies[request]?.put(answer)
       switch answer {
-      case .log(_, last: false), .differences(_, last: false), .progress: break
+      case .log(_, last: false), .differences(_, last: false), .progress, .exportHead: break
       default: replies[request] = nil
       }
     case .filled(let load, let refusal): end(load, refusal)

@@ -71,20 +71,36 @@ extension Hub {
     _ request: BatchRequest, _ id: SessionID, _ number: UInt64, _ actions: inout [HubAction]
   ) throws {
     var rows: Ticket?
-    if case .insert(_, let count) = request.operation {
-      let kept = sessions[id]?.rows.flatMap { $0.id == request.id ? $0 : nil }
-      // Sent again after its answer was lost, it needs no rows: the store knows what became of it.
-      if let kept {
-        guard kept.unanswered == 0, UInt64(kept.count) == count else {
-          throw Refusal(
-            .malformed,
-            "the batch is of \(count) rows; \(kept.count) have been sent, \(kept.unanswered) messages of "
-              + "them are not answered yet")
-        }
-        rows = kept.ticket
-      }
+    if case .insert(_, let count) = request.operation { rows = try keptRows(request.id, count, id) }
+    try start(try batch(request), rows, id, number, &actions)
+  }
+
+  /// The rows of a batch, all of them. Sent again after its answer was lost, it needs none: the store knows what became of
+  /// it.
+  private func keptRows(_ batch: TransactionID, _ count: UInt64, _ id: SessionID) throws -> Ticket? {
+    guard let kept = sessions[id]?.rows, kept.id == batch else { return nil }
+    guard kept.unanswered == 0, UInt64(kept.count) == count else {
+      throw Refusal(
+        .malformed,
+        "the batch is of \(count) rows; \(kept.count) have been sent, \(kept.unanswered) messages of "
+          + "them are not answered yet")
     }
-    let run = BatchRun(try batch(request), author: sessions[id]?.author ?? "")
+    return kept.ticket
+  }
+
+  /// A whole graph goes the way of a batch.
+  mutating func importGraph(
+    _ request: ImportRequest, _ id: SessionID, _ number: UInt64, _ actions: inout [HubAction]
+  ) throws {
+    let rows = try keptRows(request.id, request.rows, id)
+    let batch = Batch(id: request.id, entity: 0, operation: .restore(rows: Int(clamping: request.rows)))
+    try start(batch, rows, id, number, &actions)
+  }
+
+  private mutating func start(
+    _ batch: Batch, _ rows: Ticket?, _ id: SessionID, _ number: UInt64, _ actions: inout [HubAction]
+  ) throws {
+    let run = BatchRun(batch, author: sessions[id]?.author ?? "")
     try run.batch.check(in: model)
     guard let ticket = commit(.batch(run), rows: rows, bytes: 0, id, number, &actions) else { return }
     sessions[id]?.batches.insert(ticket)

@@ -29,8 +29,8 @@ extension Hub {
       if let ticket = session.reads[request] { actions.append(.continueRead(ticket)) }
     case .presence(let state): presence(state, id, message.request, &actions)
     case .batchRows(let rows): keep(rows, id, message.request, &actions)
-    case .commit, .undo, .restore, .batch, .model, .fetch, .subscribe, .unsubscribe, .log, .status, .undoState,
-      .revisionAt, .why, .changes:
+    case .commit, .undo, .restore, .batch, .importGraph, .model, .fetch, .exportGraph, .subscribe, .unsubscribe, .log,
+      .status, .undoState, .revisionAt, .why, .changes:
       guard session.waiting.count < limits.waitingRequests else {
         let refusal = Refusal(.limit, "more than \(limits.waitingRequests) requests wait on this connection")
         return send(answer(refusal, message.request), to: id, &actions)
@@ -53,8 +53,8 @@ extension Hub {
   /// Whether a request may be performed now: a fetch sent after a save sees that save, and reads are few at a time.
   private func mayPerform(_ message: ToServer, _ session: Session) -> Bool {
     switch message.body {
-    case .commit, .undo, .restore, .batch: true
-    case .fetch, .subscribe, .log, .status, .undoState, .revisionAt, .why, .changes:
+    case .commit, .undo, .restore, .batch, .importGraph: true
+    case .fetch, .exportGraph, .subscribe, .log, .status, .undoState, .revisionAt, .why, .changes:
       session.commitsInFlight == 0 && session.reads.count < limits.concurrentReads
     default: session.commitsInFlight == 0
     }
@@ -171,6 +171,8 @@ extension Hub {
       case .restore(let restore):
         commit(.restore(restore, author: sessions[id]?.author ?? ""), bytes: 0, id, message.request, &actions)
       case .batch(let request): try batch(request, id, message.request, &actions)
+      case .importGraph(let request): try importGraph(request, id, message.request, &actions)
+      case .exportGraph: try read(.graph, id, message.request, &actions)
       case .undoState(let scope):
         try read(.undoState(author: sessions[id]?.author ?? "", scope: scope), id, message.request, &actions)
       case .revisionAt(let time): try read(.revision(at: time), id, message.request, &actions)

@@ -89,4 +89,6 @@ public enum ReadRequest: Sendable, Hashable {
   case why(ObjectID, PropertyNumber)
   /// What was committed behind a token, or what two states differ in.
   case changes(ChangesRequest)
+  /// The whole graph, behind its head.
+  case graph
 }

@@ -41,6 +41,9 @@ extension Replica {
     case (.chunk(let chunk), .question(let request)?):
       if chunk.end != nil { forget(message.request, request) }
       actions.append(.chunk(request, chunk))
+    case (.exportHead(let head), .question(let request)?):
+      send(.more(of: message.request), for: .other, &actions)
+      actions.append(.answer(request, .exportHead(head)))
     case (.log(let commits, let last), .question(let request)?):
       if last { forget(message.request, request) } else { send(.more(of: message.request), for: .other, &actions) }
       actions.append(.answer(request, .log(commits, last: last)))

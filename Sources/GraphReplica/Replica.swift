@@ -162,7 +162,10 @@ public struct Replica: Sendable {
       return
     }
     var purpose = Purpose.question(request)
-    if case .batch = question { purpose = .batch(request) }
+    switch question {
+    case .batch, .importGraph: purpose = .batch(request)
+    default: break
+    }
     let body: ToServer.Body =
       switch question {
       case .fetch(let fetch): .fetch(fetch)
@@ -175,6 +178,8 @@ public struct Replica: Sendable {
       case .changes(let changes): .changes(changes)
       case .batchRows(let rows): .batchRows(rows)
       case .batch(let batch): .batch(batch)
+      case .exportGraph: .exportGraph
+      case .importGraph(let request): .importGraph(request)
       }
     if case .undoState = question, !knowsUndoSteps {
       return actions.append(.refused(request, Self.olderServer))

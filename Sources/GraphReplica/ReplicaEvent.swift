@@ -62,6 +62,10 @@ public enum Question: Hashable, Sendable {
   /// Many objects in one commit. A lost connection refuses it as `unavailable`: it may have been committed, and is
   /// asked for again under the same id.
   case batch(BatchRequest)
+  /// The whole graph: its head, then chunks.
+  case exportGraph
+  /// A whole graph of rows that were sent; as a batch.
+  case importGraph(ImportRequest)
 }
 
 /// What the replica wants done or has to tell, in this order.
@@ -127,6 +131,8 @@ public enum Answer: Hashable, Sendable {
   case progress(BatchProgress)
   /// The batch is on disk.
   case saved(Saved)
+  /// What the chunks that follow are.
+  case exportHead(ExportHead)
 }
 
 /// One commit as this replica's queries saw it.

@@ -13,6 +13,7 @@ struct StoreReads: Sendable {
     do {
       switch request {
       case .objects(let fetch): try objects(fetch, number, stream)
+      case .graph: try graph(number, stream)
       case .log(let log): try self.log(log, number, stream)
       case .undoState(let author, let scope):
         let state = try store.undoState(of: author, scope: scope)
@@ -41,6 +42,17 @@ struct StoreReads: Sendable {
     }
     try stream.put(encoder.finish(end))
     stream.finish(.success(end.at))
+  }
+
+  private func graph(_ number: UInt64, _ stream: ReadStream) throws {
+    var encoder = ChunkEncoder(request: number)
+    let at = try store.export { at, objects in
+      try stream.put(Frame.encode(ToClient(number, .exportHead(ExportHead(at: at, objects: UInt64(objects))))))
+    } _: { image in
+      if let frame = encoder.append(image) { try stream.put(frame) }
+    }
+    try stream.put(encoder.finish(at: at))
+    stream.finish(.success(at))
   }
 
   func history(after: Revision, through: Revision, limits: HubLimits) -> Result<[CommitRecord], Refusal> {

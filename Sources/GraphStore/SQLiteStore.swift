@@ -122,6 +122,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     try StoreFiles.prepare(directory: directory)
     lock = try StoreLock(directory: directory)
     do {
+      try StoreRestore.finish(in: directory)
       if try StoreFiles.kind(of: path) == .absent {
         try Self.create(path, directory: directory, layout: layout, options: options)
       }

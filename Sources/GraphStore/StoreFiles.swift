@@ -52,7 +52,8 @@ enum StoreFiles {
   }
 
   /// Reads the header without opening the file as a database: one that is not ours stays untouched, no log beside it.
-  static func kind(of path: String) throws -> Kind {
+  /// - Parameter isOnlyRead: nobody is going to write it.
+  static func kind(of path: String, isOnlyRead: Bool = false) throws -> Kind {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT { return .absent }
@@ -87,6 +88,7 @@ enum StoreFiles {
         .corrupt, "the header of \(path) is damaged",
         advice: "It was not touched: keep a copy of all files and restore a backup.")
     }
+    if isOnlyRead { return .store(layout: layout) }
     for suffix in ["", "-wal", "-shm"] where access(path + suffix, W_OK) != 0 && errno != ENOENT {
       throw failure("\(path + suffix) can't be written", errno)
     }
@@ -117,6 +119,27 @@ enum StoreFiles {
     var header = [UInt8](repeating: 0, count: 100)
     guard read(descriptor, &header, header.count) == header.count, isSound(header) else { return 4_096 }
     return pageSize(header)
+  }
+
+  static func size(ofFile path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : 0
+  }
+
+  /// Which file a path leads to; nil when there is none.
+  static func identity(of path: String) -> [UInt64]? {
+    var status = stat()
+    return stat(path, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : nil
+  }
+
+  /// The folder that a file's name stands in.
+  static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  static func lastName(of path: String) -> String {
+    path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
   }
 
   /// The bytes of the database and its log.

@@ -18,7 +18,6 @@ final class StoreLock: Sendable {
       let code = errno
       var bytes = [UInt8](repeating: 0, count: 32)
       let count = read(descriptor, &bytes, bytes.count)
-      close(descriptor)
       guard code == EWOULDBLOCK else {
         throw StoreFailure(
           .cannotLock, "\(path) can't be locked", cause: String(cString: strerror(code)),
@@ -37,7 +36,8 @@ final class StoreLock: Sendable {
   /// Gives the directory back before the object goes.
   func release() { flock(descriptor, LOCK_UN) }
 
-  /// Unlocked in words: a child of this process that has not reached its exec yet holds the descriptor, too.
+  /// Unlocked in words: a child of this process that has not reached its exec yet holds the descriptor, too. Runs for a
+  /// lock that was not got as well, since `init` throws with everything in place: the one place that closes.
   deinit {
     flock(descriptor, LOCK_UN)
     close(descriptor)

@@ -70,6 +70,7 @@ extension ToClient: BinaryForm {
         for difference in differences { $0.field(1, difference) }
         $0.field(2, last)
       }
+    case .exportHead(let head): writer.field(24, head)
     }
   }
 
@@ -167,6 +168,7 @@ extension ToClient: BinaryForm {
       case 20: body = .why(try field.form())
       case 21: body = try Self.followed(field)
       case 22: body = try Self.differences(field)
+      case 24: body = .exportHead(try field.form())
       default: break
       }
     }

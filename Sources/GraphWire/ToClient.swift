@@ -48,6 +48,8 @@ public struct ToClient: Hashable, Sendable {
     case followed([CommitEntry], at: Token, head: Token)
     /// What two states differ in.
     case differences([ObjectDifference], last: Bool)
+    /// What chunks of the whole graph follow.
+    case exportHead(ExportHead)
   }
 
   /// 0 for what nobody asked for.

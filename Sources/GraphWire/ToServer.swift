@@ -44,6 +44,10 @@ public struct ToServer: Hashable, Sendable {
     case restore(RestoreRequest)
     /// What was committed behind a token, or what two states differ in.
     case changes(ChangesRequest)
+    /// Asks for the whole graph; answered by its head, then in chunks.
+    case exportGraph
+    /// Makes a whole graph of rows that were sent, in a store without a commit; answered as a batch is.
+    case importGraph(ImportRequest)
   }
 
   /// Rises with every message of a connection.
@@ -150,6 +154,8 @@ extension ToServer: BinaryForm {
       }
     case .restore(let restore): writer.field(20, restore)
     case .changes(let changes): writer.field(21, changes)
+    case .exportGraph: writer.message(24) { _ in }
+    case .importGraph(let request): writer.field(25, request)
     }
   }
 
@@ -213,6 +219,10 @@ extension ToServer: BinaryForm {
       case 19: body = try Self.why(field)
       case 20: body = .restore(try field.form())
       case 21: body = .changes(try field.form())
+      case 24:
+        try field.skipMessage()
+        body = .exportGraph
+      case 25: body = .importGraph(try field.form())
       default: break
       }
     }

@@ -22,7 +22,8 @@ struct Daemon: AsyncParsableCommand {
       commas between addresses, STICKIESD_LOG_LEVEL), else from the configuration file, a JSON object with the keys \
       data, schema, listen (a list) and logLevel.
       """,
-    version: VersionText.of("stickiesd"), subcommands: [Serve.self, Check.self], defaultSubcommand: Serve.self)
+    version: VersionText.of("stickiesd"),
+    subcommands: [Serve.self, Check.self, Backup.self, Restore.self], defaultSubcommand: Serve.self)
 }
 
 /// The line that `--version` of both programs prints.

@@ -96,6 +96,24 @@ import Testing
       try script.say(.batchRows(BatchRows(id: id(1, 9), rows: [])), 1) == ["drop the rows #3", "1 < refused: limit"])
   }
 
+  @Test func aWholeGraphGoesTheWayOfABatch() throws {
+    var script = try HubTranscript()
+    try script.open(1)
+    let graph = ToServer.Body.importGraph(ImportRequest(id: id(1, 1), rows: 1))
+    let object = ObjectID(key: UniqueID(high: 1, low: 1), entity: script.note.number)
+    let rows = BatchRows(id: id(1, 1), rows: [[.object(object)]])
+    #expect(try script.say(.batchRows(rows), 1) == ["keep 1 rows as #1"])
+    #expect(try script.say(graph, 1) == ["1 < refused: malformed"])
+    #expect(try script.handle(.rowsKept(Ticket(1), request: 2, .success(1))) == ["1 < 1 of 0"])
+    #expect(try script.say(graph, 1) == ["the rows #1 are those of #2", "commit #2"])
+    // The answer to an export waits for the commits before it.
+    #expect(try script.say(.exportGraph, 1) == [])
+    #expect(try script.committed(2, summary(script, 1)) == ["1 < committed 1", "read #3 for 1"])
+    // Another client's name is nobody's to commit under.
+    #expect(
+      try script.say(.importGraph(ImportRequest(id: id(2, 1), rows: 0)), 1) == ["1 < refused: notAllowed"])
+  }
+
   @Test func aBatchThatMakesNoSenseIsRefusedBeforeTheWriterHearsOfIt() throws {
     var script = try HubTranscript()
     try script.open(1)

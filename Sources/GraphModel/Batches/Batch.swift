@@ -9,6 +9,9 @@ public struct Batch: Hashable, Sendable {
     case delete(GraphPredicate)
     /// Objects are made of so many rows, which hold a value for each of these properties in turn.
     case insert([PropertyNumber], rows: Int)
+    /// A whole graph comes back under its own ids, into a store without a commit. Each row is an object: its id, and a
+    /// value for each slot of its entity.
+    case restore(rows: Int)
   }
 
   /// What a property becomes.
@@ -29,7 +32,7 @@ public struct Batch: Hashable, Sendable {
   public var id: TransactionID
   /// What becomes of a row that meets a unique key; nothing else in a batch can conflict.
   public var policy: MergePolicy
-  /// Objects of this entity and of all that inherit from it; for rows the entity itself.
+  /// Objects of this entity and of all that inherit from it; for rows the entity itself; 0 for a whole graph.
   public var entity: EntityNumber
   /// What is to happen.
   public var operation: Operation
@@ -57,11 +60,12 @@ extension Batch {
   /// Checks what can be said without a look at any object.
   /// - Throws: `Refusal`, with what is wrong.
   public func check(in model: Model) throws {
+    if case .restore = operation { return }
     guard let entity = model.entity(entity) else {
       throw Refusal(.malformed, "there is no entity number \(entity) in the model \(model.name)")
     }
     switch operation {
-    case .delete: break
+    case .delete, .restore: break
     case .update(_, let assignments):
       guard !assignments.isEmpty else { throw Refusal(.malformed, "the batch changes nothing") }
       try Self.check(assignments.map(\.property), of: entity, model)

@@ -68,6 +68,10 @@ public protocol GraphStoring: Sendable {
 
   /// What `stickies status` tells of the store.
   func statistics() throws -> StoreStatistics
+
+  /// Hands out the whole graph, entity by entity in the order of their numbers, each entity's own objects by id; all of it
+  /// as of one state, which `begin` is told first, with the number of objects.
+  func export(begin: (Token, Int) throws -> Void, body: (ObjectImage) throws -> Void) throws -> Token
 }
 
 /// What the single writer is asked to do.
@@ -138,7 +142,8 @@ public struct StoreStatistics: Sendable, Hashable {
 public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// For programs; `sentence` is for people.
   public enum Code: String, Sendable {
-    case inUse, notAStore, newerVersion, corrupt, readOnly, full, cannotLock, inputOutput, notDurable, modelDiffers
+    case inUse, notAStore, newerVersion, corrupt, readOnly, full, cannotLock, inputOutput, notDurable, modelDiffers,
+      alreadyThere
   }
 
   /// What kind of failure it is.
@@ -165,6 +170,17 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension GraphStoring {
+  /// The whole graph in the order of entity numbers and ids, read inside one read transaction.
+  /// - Parameters:
+  ///   - begin: called once, with the state and how many objects there are.
+  /// - Returns: the state.
+  @discardableResult
+  public func export(
+    _ begin: (Token, Int) throws -> Void = { _, _ in }, _ body: (ObjectImage) throws -> Void
+  ) throws -> Token {
+    try export(begin: begin, body: body)
+  }
+
   /// The commits after `after`, however large they are.
   public func commits(after: Revision, through: Revision?, maximumChanges: Int) throws -> [CommitRecord] {
     try commits(after: after, through: through, maximumChanges: maximumChanges, maximumBytes: .max)

@@ -32,6 +32,10 @@ final class BatchWriter {
 
   func commit(related: RelatedQueries) throws -> WriteResult {
     try batch.check(in: model)
+    if case .restore(let rows) = batch.operation {
+      try restore(rows)
+      return try finish()
+    }
     guard let entity = model.entity(batch.entity), let table = writer.layout.table(of: batch.entity) else {
       throw Refusal(.malformed, "there is no entity number \(batch.entity)")
     }
@@ -40,12 +44,17 @@ final class BatchWriter {
       case .update(let predicate, let assignments): try update(predicate, assignments, entity, table)
       case .delete(let predicate): try delete(predicate, entity, table)
       case .insert(let properties, let rows): try insert(properties, rows, entity)
+      case .restore: nil
       }
     if let whole {
       let result = try writer.commit(.init(transaction: whole, author: run.author), time: time, related: related)
       try report(done: whole.changes.count, of: whole.changes.count, changed: result.record?.changes.count ?? 0)
       return result
     }
+    return try finish()
+  }
+
+  private func finish() throws -> WriteResult {
     try refuseIfViolated()
     try writer.words.endBatch(head: revision)
     parts.entities = entities.sorted()

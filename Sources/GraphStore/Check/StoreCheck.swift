@@ -101,11 +101,18 @@ public enum StoreCheck {
   /// - Throws: `StoreFailure` when there is no store, or none that this program may open.
   public static func run(directory: String, model: Model) throws -> [Finding] {
     let path = directory + "/" + StoreFiles.name
-    guard case .store = try StoreFiles.kind(of: path) else {
+    func isThere() throws -> Bool { try StoreFiles.kind(of: path) != .absent }
+    guard try isThere() || StoreRestore.isUnfinished(in: directory) else {
       throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
     }
     let lock = try StoreLock(directory: directory)
     defer { withExtendedLifetime(lock) {} }
+    if try StoreRestore.finish(in: directory) { _ = try isThere() }
+    return try run(file: path, model: model)
+  }
+
+  /// Verifies a store wherever its file lies, while nobody writes it.
+  static func run(file path: String, model: Model) throws -> [Finding] {
     var findings = FindingList()
     if let loss = try WriteAheadLogFile.loss(beside: path) {
       findings.add(.log, text: "commits are missing from the middle: \(WriteAheadLogFile.sentence(loss))")

@@ -3,7 +3,8 @@ import GraphModel
 
 /// The present: every object against its checksum, its model, and the indexes that stand for it.
 extension StoreChecker {
-  mutating func checkObjects(of table: EntityTable) throws {
+  /// - Parameter withWords: with what the full-text indexes know.
+  mutating func checkObjects(of table: EntityTable, withWords: Bool = true) throws {
     let sums = try connection.statement("SELECT _sum FROM \(quoted(table.name)) WHERE _row = ?")
     let rows = try connection.statement(table.select + " ORDER BY t._row")
     var members = [String: Int]()
@@ -31,7 +32,7 @@ extension StoreChecker {
       try checkCounts(image, place)
       try checkDerived(image, place)
       try checkEdges(image, number, table, place, &members)
-      if let known = indexed.known(image) {
+      if withWords, let known = indexed.known(image) {
         for wordTable in table.wordTables {
           words.add(value(of: wordTable.property, in: known), row: number, to: wordTable.name)
         }
@@ -46,7 +47,7 @@ extension StoreChecker {
         report(.edges, .init(table: edge.name), "has \(total) rows, the objects have \(expected) members")
       }
     }
-    for wordTable in table.wordTables {
+    for wordTable in table.wordTables where withWords {
       attempt("the full-text index \(wordTable.name)") { try $0.checkWords(of: wordTable, in: table, words) }
     }
   }

@@ -13,7 +13,7 @@ struct GraphCommand: AsyncParsableCommand {
     subcommands: [
       Entities.self, Fetch.self, Show.self, Insert.self, Update.self, Delete.self, Watch.self, LogCommand.self,
       stickies.Undo.self, stickies.Redo.self, stickies.Restore.self, stickies.Why.self, stickies.Diff.self,
-      stickies.Follow.self,
+      stickies.Follow.self, ExportGraph.self, ImportGraph.self,
     ])
 }
 

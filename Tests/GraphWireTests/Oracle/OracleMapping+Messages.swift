@@ -46,6 +46,13 @@ extension OracleMapping {
             })
         case .restore(let restore): .restore(self.restore(restore))
         case .changes(let changes): .changes(self.changes(changes))
+        case .exportGraph: .exportGraph(make { _ in })
+        case .importGraph(let request):
+          .importGraph(
+            make {
+              $0.id = transactionID(request.id)
+              $0.rows = request.rows
+            })
         }
     }
   }
@@ -197,6 +204,12 @@ extension OracleMapping {
             make {
               $0.differences = differences.map(difference)
               $0.last = last
+            })
+        case .exportHead(let head):
+          .exportHead(
+            make {
+              $0.at = token(head.at)
+              $0.objects = head.objects
             })
         }
     }

@@ -151,7 +151,7 @@ struct RandomMessages {
         .close(code: string(), message: string()), .presence(bytes()),
         .undoState(scope: maybe { $0.key() }),
         .batchRows(BatchRows(id: transactionID(), rows: list { $0.list { $0.value() } })), .batch(batch()),
-        .revisionAt(integer()),
+        .revisionAt(integer()), .exportGraph, .importGraph(ImportRequest(id: transactionID(), rows: unsigned())),
       ] + aboutHistory()
     return bodies.map { ToServer(unsigned(), $0) }
   }
@@ -215,6 +215,7 @@ struct RandomMessages {
         .undoState(UndoState(undo: maybe { $0.undoStep() }, redo: maybe { $0.undoStep() })),
         .progress(BatchProgress(done: count(), total: count(), changed: count())),
         .revisionAt(DatedRevision(revision: integer(), time: integer(), author: string(), head: token())),
+        .exportHead(ExportHead(at: token(), objects: unsigned())),
       ] + fromHistory()
     return bodies.map { ToClient(unsigned(), $0) }
   }

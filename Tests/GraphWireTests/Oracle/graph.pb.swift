@@ -895,6 +895,22 @@ nonisolated struct Graph_ToServer: Sendable {
     set {body = .batch(newValue)}
   }
 
+  var exportGraph: Graph_ExportGraph {
+    get {
+      if case .exportGraph(let v)? = body {return v}
+      return Graph_ExportGraph()
+    }
+    set {body = .exportGraph(newValue)}
+  }
+
+  var importGraph: Graph_ImportGraph {
+    get {
+      if case .importGraph(let v)? = body {return v}
+      return Graph_ImportGraph()
+    }
+    set {body = .importGraph(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -914,6 +930,8 @@ nonisolated struct Graph_ToServer: Sendable {
     case undoState(Graph_UndoStateRequest)
     case batchRows(Graph_BatchRows)
     case batch(Graph_Batch)
+    case exportGraph(Graph_ExportGraph)
+    case importGraph(Graph_ImportGraph)
 
   }
 
@@ -1375,6 +1393,43 @@ nonisolated struct Graph_BatchProperty: Sendable {
   init() {}
 }
 
+/// Answered by export_head, then by chunks.
+nonisolated struct Graph_ExportGraph: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// A whole graph, of rows that batch_rows have brought under the same transaction id: each an object's id, then a value
+/// for each of its entity's slots. Answered as a batch is. The store must have no commit yet.
+nonisolated struct Graph_ImportGraph: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var id: Graph_TransactionID {
+    get {_id ?? Graph_TransactionID()}
+    set {_id = newValue}
+  }
+  /// Returns true if `id` has been explicitly set.
+  var hasID: Bool {self._id != nil}
+  /// Clears the value of `id`. Subsequent reads from it will return its default value.
+  mutating func clearID() {self._id = nil}
+
+  /// how many have been sent
+  var rows: UInt64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _id: Graph_TransactionID? = nil
+}
+
 nonisolated struct Graph_ToClient: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -1521,6 +1576,14 @@ nonisolated struct Graph_ToClient: Sendable {
     set {body = .progress(newValue)}
   }
 
+  var exportHead: Graph_ExportHead {
+    get {
+      if case .exportHead(let v)? = body {return v}
+      return Graph_ExportHead()
+    }
+    set {body = .exportHead(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -1541,10 +1604,34 @@ nonisolated struct Graph_ToClient: Sendable {
     case presence(Graph_PresenceUpdate)
     case undoState(Graph_UndoState)
     case progress(Graph_Progress)
+    case exportHead(Graph_ExportHead)
 
   }
 
   init() {}
+}
+
+nonisolated struct Graph_ExportHead: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var at: Graph_Token {
+    get {_at ?? Graph_Token()}
+    set {_at = newValue}
+  }
+  /// Returns true if `at` has been explicitly set.
+  var hasAt: Bool {self._at != nil}
+  /// Clears the value of `at`. Subsequent reads from it will return its default value.
+  mutating func clearAt() {self._at = nil}
+
+  var objects: UInt64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _at: Graph_Token? = nil
 }
 
 nonisolated struct Graph_Welcome: Sendable {
@@ -3155,7 +3242,7 @@ nonisolated extension Graph_Token: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ToServer"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}hello\0\u{1}model\0\u{1}fetch\0\u{1}commit\0\u{1}undo\0\u{1}subscribe\0\u{1}unsubscribe\0\u{1}more\0\u{1}log\0\u{1}status\0\u{1}ping\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{3}batch_rows\0\u{1}batch\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}hello\0\u{1}model\0\u{1}fetch\0\u{1}commit\0\u{1}undo\0\u{1}subscribe\0\u{1}unsubscribe\0\u{1}more\0\u{1}log\0\u{1}status\0\u{1}ping\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{3}batch_rows\0\u{1}batch\0\u{4}\u{7}export_graph\0\u{3}import_graph\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3372,6 +3459,32 @@ nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.body = .batch(v)
         }
       }()
+      case 24: try {
+        var v: Graph_ExportGraph?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .exportGraph(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .exportGraph(v)
+        }
+      }()
+      case 25: try {
+        var v: Graph_ImportGraph?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .importGraph(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .importGraph(v)
+        }
+      }()
       default: break
       }
     }
@@ -3449,6 +3562,14 @@ nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._Mess
     case .batch?: try {
       guard case .batch(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
+    }()
+    case .exportGraph?: try {
+      guard case .exportGraph(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
+    }()
+    case .importGraph?: try {
+      guard case .importGraph(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 25)
     }()
     case nil: break
     }
@@ -4366,9 +4487,67 @@ nonisolated extension Graph_BatchProperty: SwiftProtobuf.Message, SwiftProtobuf.
   }
 }
 
+nonisolated extension Graph_ExportGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ExportGraph"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_ExportGraph, rhs: Graph_ExportGraph) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_ImportGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ImportGraph"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}rows\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._id) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.rows) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._id {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.rows != 0 {
+      try visitor.visitSingularUInt64Field(value: self.rows, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_ImportGraph, rhs: Graph_ImportGraph) -> Bool {
+    if lhs._id != rhs._id {return false}
+    if lhs.rows != rhs.rows {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ToClient"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}welcome\0\u{1}refused\0\u{1}model\0\u{1}chunk\0\u{1}committed\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}delta\0\u{1}advance\0\u{1}reset\0\u{1}log\0\u{1}status\0\u{1}pong\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{1}progress\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}welcome\0\u{1}refused\0\u{1}model\0\u{1}chunk\0\u{1}committed\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}delta\0\u{1}advance\0\u{1}reset\0\u{1}log\0\u{1}status\0\u{1}pong\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{1}progress\0\u{4}\u{6}export_head\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4598,6 +4777,19 @@ nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.body = .progress(v)
         }
       }()
+      case 24: try {
+        var v: Graph_ExportHead?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .exportHead(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .exportHead(v)
+        }
+      }()
       default: break
       }
     }
@@ -4680,6 +4872,10 @@ nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
       guard case .progress(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
     }()
+    case .exportHead?: try {
+      guard case .exportHead(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -4688,6 +4884,45 @@ nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
   static func ==(lhs: Graph_ToClient, rhs: Graph_ToClient) -> Bool {
     if lhs.request != rhs.request {return false}
     if lhs.body != rhs.body {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_ExportHead: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ExportHead"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}at\0\u{1}objects\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._at) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.objects) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._at {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.objects != 0 {
+      try visitor.visitSingularUInt64Field(value: self.objects, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_ExportHead, rhs: Graph_ExportHead) -> Bool {
+    if lhs._at != rhs._at {return false}
+    if lhs.objects != rhs.objects {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

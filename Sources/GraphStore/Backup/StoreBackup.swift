@@ -1,0 +1,139 @@
+import Foundation
+import GraphModel
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// `stickiesd backup`: one file that holds the whole store as of one revision, made while a daemon serves it or while none
+/// does.
+///
+/// It reads the store's files by itself, as any reader that WAL allows: no daemon has to be asked, none has to be trusted,
+/// and none is held up. A file carries its name only after it has been written, synchronized and proven sound; until then
+/// it is called like it with `.partial` behind.
+public enum StoreBackup {
+  /// How far it is.
+  public enum Progress: Sendable, Equatable {
+    /// Pages are being copied.
+    case copying(bytes: Int, of: Int)
+    /// It waits, to keep its rate.
+    case waiting
+    /// The rate is given up: the store's log has grown by so many bytes while the copy held it.
+    case throttleLifted(logGrowth: Int)
+    /// All pages are copied, and what `stickiesd check` looks at is looked at.
+    case checking
+  }
+
+  /// How fast it may go.
+  public struct Pace: Sendable {
+    /// At most so many bytes a second; nil for as fast as the disk is.
+    public var bytesPerSecond: Int?
+    /// Past it, the copy is finished as fast as the disk is: as long as it lasts the log can't be begun anew.
+    public var maximumLogGrowth = 256 << 20
+    /// A clock that only goes forward.
+    public var monotonicNanoseconds = SQLiteStore.Options().monotonicNanoseconds
+    /// Waits on the caller's thread.
+    public var sleepNanoseconds: @Sendable (Int64) -> Void = { nanoseconds in
+      var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+      nanosleep(&time, nil)
+    }
+
+    /// As fast as the disk is.
+    public init() {}
+  }
+
+  /// What was written.
+  public struct Report: Sendable, Hashable {
+    /// The state that it holds.
+    public var head: Token
+    /// How many objects.
+    public var objects: Int
+    /// The file's size.
+    public var bytes: Int
+  }
+
+  /// A copy that is not sound, and therefore is not there.
+  public struct Unsound: Error, CustomStringConvertible {
+    /// What was copied.
+    public let source: String
+    /// What is wrong with it, as `stickiesd check` says it.
+    public let findings: [StoreCheck.Finding]
+
+    public var description: String {
+      "\(source) is not sound: \(findings.count) finding\(findings.count == 1 ? "" : "s"). Nothing was made of it. "
+        + "Keep a copy of all files, and restore an older backup."
+    }
+  }
+
+  /// Writes the store in `directory` into `file`.
+  /// - Parameters:
+  ///   - model: the store's.
+  ///   - replaces: a file of that name may be replaced, once the new one is sound.
+  ///   - progress: called often; what it throws ends the backup, and nothing is left behind.
+  /// - Throws: `StoreFailure`, or `Unsound`.
+  public static func run(
+    directory: String, model: Model, file: String, replaces: Bool = false, pace: Pace = Pace(),
+    progress: (Progress) throws -> Void = { _ in }
+  ) throws -> Report {
+    let path = directory + "/" + StoreFiles.name
+    guard try StoreFiles.kind(of: path, isOnlyRead: true) != .absent else {
+      throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
+    }
+    try refuse(file, directory: directory, replaces: replaces)
+    try refuseLossUnlessServed(path, directory: directory)
+    return try withoutActuallyEscaping(progress) { progress in
+      let copy = StoreCopy(source: path, draft: file + ".partial", model: model, pace: pace, tell: progress)
+      let contents = try copy.make()
+      try publish(copy.draft, as: file, replaces: replaces)
+      return Report(head: contents.head, objects: contents.objects, bytes: StoreFiles.size(ofFile: file))
+    }
+  }
+
+  private static func publish(_ draft: String, as file: String, replaces: Bool) throws {
+    do {
+      // Somebody may have made one meanwhile.
+      try refuseExisting(file, replaces: replaces)
+      guard rename(draft, file) == 0 else { throw StoreFiles.failure("\(file) can't be made", errno) }
+    } catch {
+      unlink(draft)
+      throw error
+    }
+    try StoreFiles.synchronize(directory: StoreFiles.folder(of: file))
+  }
+
+  private static func refuse(_ file: String, directory: String, replaces: Bool) throws {
+    let (folder, name) = (StoreFiles.folder(of: file), StoreFiles.lastName(of: file))
+    let isBeside = StoreFiles.identity(of: folder) == StoreFiles.identity(of: directory)
+    let isOfTheStore = ["", "-wal", "-shm"].contains { suffix in
+      guard let own = StoreFiles.identity(of: directory + "/" + StoreFiles.name + suffix) else { return false }
+      return StoreFiles.identity(of: file) == own
+    }
+    guard !isOfTheStore, !isBeside || !(name.hasPrefix(StoreFiles.name) || ["lock", "socket"].contains(name)) else {
+      throw StoreFailure(
+        .alreadyThere, "\(file) is the store itself, or one of its files",
+        advice: "Give the backup another name, best on another disk.")
+    }
+    var status = stat()
+    if stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+      throw StoreFailure(.alreadyThere, "\(file) is a folder", advice: "Give the backup a file's name in it.")
+    }
+    try refuseExisting(file, replaces: replaces)
+  }
+
+  private static func refuseExisting(_ file: String, replaces: Bool) throws {
+    var status = stat()
+    guard replaces || lstat(file, &status) != 0 else {
+      throw StoreFailure(
+        .alreadyThere, "\(file) is there already", advice: "Give another name, or --replace; it was not touched.")
+    }
+  }
+
+  /// A daemon has looked at its log when it started, and is writing it now. Without one, this is who looks before SQLite.
+  private static func refuseLossUnlessServed(_ path: String, directory: String) throws {
+    do {
+      let lock = try StoreLock(directory: directory)
+      defer { withExtendedLifetime(lock) {} }
+      try WriteAheadLogFile.refuseLoss(beside: path)
+    } catch let failure as StoreFailure where failure.code == .inUse {}
+  }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import GraphModel
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Copies a store page by page into a draft, proves the draft, and only then lets it have its name.
+///
+/// The pages are those of one read transaction, held open for all of the copy: whoever commits meanwhile goes on, and
+/// SQLite does not begin the copy again. What it costs is the log: frames newer than the transaction stay in it until the
+/// copy is done.
+struct StoreCopy {
+  /// The database to copy, with whatever lies in its log.
+  let source: String
+  /// Where the copy is made: never a name that anybody takes for a whole one.
+  let draft: String
+  let model: Model
+  let pace: StoreBackup.Pace
+  let tell: (StoreBackup.Progress) throws -> Void
+
+  /// What the copy holds.
+  struct Contents {
+    var head: Token
+    var objects = 0
+  }
+
+  /// Pages are copied so many at a time: a mebibyte.
+  private static let pagesPerStep: CInt = 256
+
+  /// Makes the draft, on disk and proven.
+  /// - Throws: whatever went wrong; the draft is gone then.
+  func make() throws -> Contents {
+    let descriptor = open(draft, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw StoreFiles.failure("\(draft) can't be written", errno) }
+    // Behind SQLite, which loses its own locks with any descriptor of the file.
+    defer { close(descriptor) }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      throw StoreFailure(
+        .inUse, "another program is writing \(draft)", advice: "Wait until it is done, or give another name.")
+    }
+    do {
+      // What a killed run left is not continued.
+      discardLogs()
+      guard ftruncate(descriptor, 0) == 0 else { throw StoreFiles.failure("\(draft) can't be written", errno) }
+      let head = try copyPages()
+      guard fsync(descriptor) == 0 else { throw StoreFiles.failure("\(draft) can't be synchronized", errno) }
+      try tell(.checking)
+      let findings = try StoreCheck.run(file: draft, model: model)
+      guard findings.isEmpty else { throw StoreBackup.Unsound(source: source, findings: findings) }
+      discardLogs()
+      return Contents(head: head, objects: try count())
+    } catch {
+      unlink(draft)
+      discardLogs()
+      throw error
+    }
+  }
+
+  private func discardLogs() { for suffix in ["-journal", "-wal", "-shm"] { unlink(draft + suffix) } }
+
+  private func copyPages() throws -> Token {
+    var configuration = Configuration()
+    configuration.readonly = true
+    configuration.foreignKeysEnabled = false
+    configuration.busyMode = .timeout(5)
+    let head: Token
+    do {
+      let queue = try DatabaseQueue(path: source, configuration: configuration)
+      head = try queue.read { database in
+        let head = try readHead(database)
+        try writeDraft(database)
+        return head
+      }
+      try queue.close()
+      // One file, which can be read wherever it lies: a log beside it would have to be made first.
+      let draft = try DatabaseQueue(path: draft)
+      try draft.inDatabase { database in
+        let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode = DELETE")
+        guard mode == "delete" else {
+          throw StoreFailure(
+            .inputOutput, "\(self.draft) can't be finished", cause: "its journal_mode is \(mode ?? "?")",
+            advice: "Give a path on a local file system.")
+        }
+      }
+      try draft.close()
+    } catch let error as DatabaseError {
+      throw failure(error)
+    }
+    return head
+  }
+
+  /// The first look, which begins the read transaction: everything copied is as of this state.
+  private func readHead(_ database: Database) throws -> Token {
+    let hash = try Data.fetchOne(database, sql: "SELECT hash FROM _model ORDER BY number DESC LIMIT 1") ?? Data()
+    guard Array(hash) == model.hash.bytes else {
+      throw StoreFailure(
+        .modelDiffers, "the store \(source) was made with another model",
+        cause: "its hash is \(ModelHash(bytes: Array(hash))?.description ?? "?"), this one's \(model.hash)",
+        advice: "Give the model that the store was made with (--schema).")
+    }
+    let id = try Data.fetchOne(database, sql: "SELECT id FROM _store").flatMap { UniqueID(bytes: Array($0)) }
+    let row = try GRDB.Row.fetchOne(
+      database, sql: "SELECT revision, fingerprint FROM _commit ORDER BY revision DESC LIMIT 1")
+    return Token(
+      store: id ?? .zero, revision: row?[0] ?? 0, fingerprint: UInt64(bitPattern: row?[1] as Int64? ?? 0))
+  }
+
+  private func writeDraft(_ database: Database) throws {
+    var configuration = Configuration()
+    configuration.foreignKeysEnabled = false
+    configuration.prepareDatabase { database in
+      // Nobody reads the draft before it has been synchronized as a whole.
+      try database.execute(sql: "PRAGMA journal_mode = OFF")
+      try database.execute(sql: "PRAGMA synchronous = OFF")
+    }
+    let queue = try DatabaseQueue(path: draft, configuration: configuration)
+    var pacing = Pacing(pace, log: source + "-wal")
+    let pageSize = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 4_096
+    try queue.inDatabase { target in
+      try database.backup(to: target, pagesPerStep: Self.pagesPerStep) { progress in
+        let (done, total) = (progress.completedPageCount * pageSize, progress.totalPageCount * pageSize)
+        try tell(.copying(bytes: done, of: total))
+        if progress.isCompleted { return }
+        try pacing.wait(behind: done, tell)
+      }
+    }
+    try queue.close()
+  }
+
+  private func count() throws -> Int {
+    var configuration = Configuration()
+    configuration.readonly = true
+    return try DatabaseQueue(path: draft, configuration: configuration).inDatabase { database in
+      try StoreLayout(model: model).orderedTables.reduce(0) { sum, table in
+        sum + (try Int.fetchOne(database, sql: "SELECT count(*) FROM \(quoted(table.name))") ?? 0)
+      }
+    }
+  }
+
+  /// Room is lacking where the draft is; damage is where it was copied from.
+  private func failure(_ error: DatabaseError) -> any Error {
+    let code = error.resultCode.rawValue
+    let isOfTheSource = code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_BUSY
+    let cause = error.message ?? "no reason is given"
+    if code == SQLITE_FULL {
+      return StoreFailure(
+        .full, "the disk under \(draft) is full", cause: cause, advice: "Make room there; nothing was left behind.")
+    }
+    return SQLiteStore.failure(
+      code: error.extendedResultCode.rawValue, message: cause, path: isOfTheSource ? source : draft)
+  }
+}
+
+/// Holds a copy to its rate, unless the log grows too long for it.
+private struct Pacing {
+  private let pace: StoreBackup.Pace
+  private let log: String
+  private let begun: Int64
+  private let logSize: Int
+  private var isLifted = false
+
+  init(_ pace: StoreBackup.Pace, log: String) {
+    self.pace = pace
+    self.log = log
+    begun = pace.monotonicNanoseconds()
+    logSize = StoreFiles.size(ofFile: log)
+  }
+
+  mutating func wait(behind bytes: Int, _ tell: (StoreBackup.Progress) throws -> Void) throws {
+    guard let rate = pace.bytesPerSecond, rate > 0, !isLifted else { return }
+    let due = begun + Int64(Double(bytes) / Double(rate) * 1e9)
+    while case let rest = due - pace.monotonicNanoseconds(), rest > 0 {
+      let growth = StoreFiles.size(ofFile: log) - logSize
+      if growth > pace.maximumLogGrowth {
+        isLifted = true
+        return try tell(.throttleLifted(logGrowth: growth))
+      }
+      // In small pieces: the log is looked at, and whoever gives up is heard.
+      pace.sleepNanoseconds(min(rest, 200_000_000))
+      try tell(.waiting)
+    }
+  }
+}

@@ -1,0 +1,230 @@
+import GraphModel
+
+/// A whole graph comes back: every object under its own id, with all of its values, in a store without a commit.
+///
+/// Objects name others that come later, and each other in circles, so the rows are read twice: first each object is
+/// written without its references, then each gets them. Rules that speak of several objects can only be judged when all of
+/// them are there; who judges is `StoreChecker`, which proves of every store what the rules keep true. Its findings are
+/// told by the number of the row.
+extension BatchWriter {
+  func restore(_ total: Int) throws {
+    guard revision == 1 else {
+      let count = revision - 1
+      throw Refusal(
+        .notAllowed,
+        "the store has \(count) commit\(count == 1 ? "" : "s") already, and a whole graph goes into one that has none: "
+          + "start stickiesd with an empty directory (--data)")
+    }
+    guard total <= Self.maximumRestored else {
+      throw Refusal(
+        .limit, "a graph of \(total) objects can't be imported at once; at most \(Self.maximumRestored) can")
+    }
+    try report(done: 0, of: 2 * total)
+    try writeObjects(total)
+    try refuseIfViolated()
+    try writeReferences(total)
+    try refuseIfViolated()
+    try judge()
+  }
+
+  static let maximumRestored = Batch.maximumObjects
+
+  private func forEachImage(_ body: (Int, ObjectImage, Entity) throws -> Void) throws {
+    var number = 0
+    try run.rows?.forEachChunk { rows in
+      for row in rows {
+        number += 1
+        guard case .object(let id)? = row.first, !id.isTemporary, let entity = model.entity(id.entity),
+          row.count == entity.slotCount + 1
+        else { throw Refusal(.malformed, "row \(number) is no id of an object and a value for each of its slots") }
+        try body(number, ObjectImage(id: id, revision: revision, values: Array(row.dropFirst())), entity)
+      }
+    }
+  }
+
+  // MARK: - Objects
+
+  private func writeObjects(_ total: Int) throws {
+    var (done, changes, size) = (0, 0, 0)
+    try forEachImage { number, image, entity in
+      done = number
+      guard try isWellFormed(number, image, entity) else { return }
+      guard try writer.objects.find(image.id) == nil else {
+        return try violate(number, image, rule: "unique", "the id \(image.id) is given twice")
+      }
+      try countSequences(image, entity)
+      let alone = ObjectChange(
+        kind: .inserted, id: image.id, before: nil, after: Self.withoutReferences(image, entity))
+      do {
+        try write([alone], sums: [0])
+      } catch let failure as SQLiteStore.BackstopFailure {
+        return try violateUnique(number, image, entity, failure)
+      }
+      changes += 1
+      size += image.approximateSize
+      guard changes >= writer.sliceObjects || size >= Batch.sliceBytes else { return }
+      writer.words.committed(changes: changes, size: size)
+      try writer.words.feedInBatch()
+      (changes, size) = (0, 0)
+      try report(done: number, of: 2 * total)
+    }
+    guard done == total else { throw Refusal(.malformed, "\(done) rows have come instead of \(total)") }
+    writer.words.committed(changes: changes, size: size)
+    try writer.words.feedInBatch()
+  }
+
+  /// What a value must be to have a place in its column; what it may say is judged at the end.
+  private func isWellFormed(_ number: Int, _ image: ObjectImage, _ entity: Entity) throws -> Bool {
+    if entity.isAbstract {
+      try violate(number, image, rule: "type", "\(entity.name) is abstract: only its subentities have objects")
+      return false
+    }
+    for property in entity.storedProperties {
+      let value = image[property]
+      if value.isNull { continue }
+      let isRight: Bool =
+        switch property.kind {
+        case .attribute(let attribute): attribute.checked(value) == value
+        case .relationship(let relationship) where relationship.isToMany:
+          if case .objects = value { true } else { false }
+        case .relationship: value.objectID != nil
+        }
+      if isRight { continue }
+      try violate(number, image, property, rule: "type", "\(property.name) takes another kind of value")
+      return false
+    }
+    return true
+  }
+
+  private func countSequences(_ image: ObjectImage, _ entity: Entity) throws {
+    for property in entity.attributes where property.attribute?.assignment == .sequence {
+      guard case .integer(let given) = image[property] else { continue }
+      guard given < .max else {
+        return try violate(
+          number(of: image.id), image, property, rule: "assigned", "\(property.name) leaves no next one")
+      }
+      writer.sequences[property.number] = max(writer.sequences[property.number] ?? 1, given + 1)
+    }
+  }
+
+  private static func withoutReferences(_ image: ObjectImage, _ entity: Entity) -> ObjectImage {
+    var image = image
+    for property in entity.storedProperties {
+      guard let relationship = property.relationship else { continue }
+      image[property] = relationship.isToMany ? .objects([]) : .null
+    }
+    return image
+  }
+
+  // MARK: - References
+
+  private func writeReferences(_ total: Int) throws {
+    var (changes, sums, size) = ([ObjectChange](), [UInt64](), 0)
+    func slice(_ number: Int) throws {
+      try writePart(changes, sums: sums, size: size)
+      changes.removeAll(keepingCapacity: true)
+      sums.removeAll(keepingCapacity: true)
+      size = 0
+      try report(done: total + number, of: 2 * total)
+    }
+    try forEachImage { number, image, entity in
+      guard let whole = try resolved(number, image, entity) else { return }
+      let sum = try writer.sum(whole, &size)
+      let before = Self.withoutReferences(image, entity)
+      let edits = entity.storedProperties.filter { $0.relationship != nil && before[$0] != whole[$0] }
+      let update = ObjectChange(
+        kind: .updated, id: image.id, before: before, after: whole,
+        edits: edits.map { Edit($0.number, .set(whole[$0])) })
+      do {
+        try write([update], sums: [sum])
+      } catch let failure as SQLiteStore.BackstopFailure {
+        return try violateUnique(number, image, entity, failure)
+      }
+      changes.append(ObjectChange(kind: .inserted, id: image.id, before: nil, after: whole))
+      sums.append(sum)
+      if changes.count >= writer.sliceObjects || size >= Batch.sliceBytes { try slice(number) }
+    }
+    if !changes.isEmpty { try slice(total) }
+  }
+
+  /// The object with the concrete entities of all that it names; nil when some of them are not there.
+  private func resolved(_ number: Int, _ image: ObjectImage, _ entity: Entity) throws -> ObjectImage? {
+    var image = image
+    for property in entity.storedProperties {
+      guard let relationship = property.relationship else { continue }
+      var found = [ObjectID]()
+      for id in image[property].objectIDs {
+        let target = ObjectID(key: id.key, entity: relationship.destination)
+        guard let known = try writer.objects.find(target)?.id,
+          model.entity(relationship.destination)?.family.contains(known.entity) == true
+        else {
+          try violate(
+            number, image, property, rule: "destination",
+            "\(property.name) names \(target), which is no \(model.entity(relationship.destination)?.name ?? "object") "
+              + "of this graph")
+          return nil
+        }
+        found.append(known)
+      }
+      if relationship.isToMany {
+        guard Set(found).count == found.count else {
+          try violate(number, image, property, rule: "destination", "\(property.name) names an object twice")
+          return nil
+        }
+        image[property] = .objects(relationship.isOrdered ? found : found.sorted())
+      } else {
+        image[property] = found.first.map { .object($0) } ?? .null
+      }
+    }
+    return image
+  }
+
+  private func write(_ changes: [ObjectChange], sums: [UInt64]) throws {
+    try RowWriter(
+      objects: writer.objects, words: writer.words, changes: changes, sums: sums, revision: revision,
+      statements: writer.updates, revives: false
+    ).write()
+  }
+
+  // MARK: - Judgement
+
+  private func judge() throws {
+    var checker = StoreChecker(connection.database, model: model, findings: FindingList())
+    for table in writer.layout.orderedTables {
+      try checker.checkObjects(of: table, withWords: false)
+      try checker.checkKeys(of: table)
+    }
+    var wanted = [ObjectID: [StoreCheck.Finding]]()
+    for finding in checker.findings.all {
+      guard let id = finding.place.object else { throw Refusal(.invalid, "the graph breaks a rule: \(finding)") }
+      wanted[id, default: []].append(finding)
+    }
+    guard !wanted.isEmpty else { return }
+    try forEachImage { number, image, _ in
+      for finding in wanted[image.id] ?? [] {
+        try violate(number, image, rule: finding.kind.rawValue, finding.text)
+      }
+    }
+  }
+
+  private func number(of id: ObjectID) throws -> Int {
+    var found = 0
+    try forEachImage { number, image, _ in if found == 0, image.id == id { found = number } }
+    return found
+  }
+
+  private func violateUnique(
+    _ number: Int, _ image: ObjectImage, _ entity: Entity, _ failure: SQLiteStore.BackstopFailure
+  ) throws {
+    try violate(
+      number, image, rule: "unique", "another object of this graph has the same key (\(failure.message))")
+  }
+
+  /// - Parameter number: of the row: whoever is told of a mistake finds the row by it.
+  private func violate(
+    _ number: Int, _ image: ObjectImage, _ property: Property? = nil, rule: String, _ message: String
+  ) throws {
+    let id = ObjectID.temporary(UInt64(number), entity: image.id.entity)
+    try collect([Violation(id: id, property: property?.number ?? 0, rule: rule, message: message)])
+  }
+}

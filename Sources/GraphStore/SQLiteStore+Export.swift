@@ -1,0 +1,30 @@
+import GRDBSQLite
+import GraphModel
+
+/// The whole graph, in an order that depends on nothing but the graph.
+extension SQLiteStore {
+  /// Hands out all objects by entity number and id, inside one read transaction: memory for one of them.
+  public func export(begin: (Token, Int) throws -> Void, body: (ObjectImage) throws -> Void) throws -> Token {
+    try read { objects, _, head in
+      let entities = model.entities.filter { !$0.isAbstract }.sorted { $0.number < $1.number }
+      var total = 0
+      for entity in entities {
+        guard let table = layout.table(of: entity.number) else { continue }
+        let count = try objects.connection.statement(
+          "SELECT count(*) FROM \(quoted(table.name)) WHERE _entity = \(entity.number)")
+        if try objects.connection.step(count) { total += Int(count.integer(0)) }
+        sqlite3_reset(count.statement)
+      }
+      try begin(head, total)
+      for entity in entities {
+        guard let table = layout.table(of: entity.number) else { continue }
+        let rows = try objects.connection.statement(
+          table.select + " WHERE t._entity = \(entity.number) ORDER BY t._id")
+        // A read that is given up leaves its statement in the middle.
+        defer { sqlite3_reset(rows.statement) }
+        while try objects.connection.step(rows) { try body(objects.image(rows, in: table)) }
+      }
+      return head
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import GraphModel
+
+/// A whole graph that is to be made of rows. Each row has an object's id and then a value for each slot of its entity.
+public struct ImportRequest: Hashable, Sendable {
+  /// The idempotency key, as a transaction's; the rows came under it.
+  public var id: TransactionID
+  /// How many rows have been sent.
+  public var rows: UInt64
+
+  /// A graph of so many rows.
+  public init(id: TransactionID, rows: UInt64) {
+    self.id = id
+    self.rows = rows
+  }
+}
+
+/// What stands before the chunks of a whole graph.
+public struct ExportHead: Hashable, Sendable {
+  /// The state of all that follows.
+  public var at: Token
+  /// How many objects follow.
+  public var objects: UInt64
+
+  /// So many objects, as of that state.
+  public init(at: Token, objects: UInt64) {
+    self.at = at
+    self.objects = objects
+  }
+}
+
+// MARK: - Binary form
+
+extension ImportRequest: BinaryForm {
+  public func encode(to writer: inout BinaryWriter) {
+    writer.field(1, id)
+    writer.field(2, rows)
+  }
+
+  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
+    var id: TransactionID?
+    rows = 0
+    while let (number, field) = try reader.next() {
+      if number == 1 { id = try field.form() }
+      if number == 2 { rows = try field.unsigned() }
+    }
+    self.id = id ?? TransactionID(replica: .zero, sequence: 0)
+  }
+}
+
+extension ExportHead: BinaryForm {
+  public func encode(to writer: inout BinaryWriter) {
+    writer.field(1, at)
+    writer.field(2, objects)
+  }
+
+  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
+    var token: Token?
+    objects = 0
+    while let (number, field) = try reader.next() {
+      if number == 1 { token = try field.form() }
+      if number == 2 { objects = try field.unsigned() }
+    }
+    at = token ?? Token(store: .zero, revision: 0, fingerprint: 0)
+  }
+}

@@ -1,0 +1,203 @@
+import ArgumentParser
+import Glibc
+import GraphClient
+import GraphModel
+import StickiesKit
+
+extension GraphCommand {
+  struct ExportGraph: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "export", abstract: "Write the whole graph as JSON Lines, with ids and all values.",
+      discussion: """
+        All of it as of one revision, whatever is committed meanwhile. The same graph makes the same lines. Without FILE \
+        they go to standard output; a FILE gets its name when it is whole.
+        """)
+
+    @OptionGroup var options: Options
+    @Argument(help: "The file to write.")
+    var file: String?
+    @Flag(help: "Replace a file of that name.")
+    var replace = false
+
+    @MainActor
+    func run() async throws {
+      try await options.withGraph { shell in
+        let progress = Progress(isShown: isatty(2) == 1 && !shell.output.json && file != nil)
+        defer { progress.end() }
+        let target = try ExportTarget(file, replaces: replace)
+        defer { target.discard() }
+        let graph = try await shell.client.exportGraph()
+        var lines = GraphFile(model: shell.model)
+        try target.write(lines.head(revision: graph.at.revision, objects: graph.count))
+        while let objects = try await graph.next() {
+          var text = ""
+          for object in objects { text += try lines.line(object) }
+          try target.write(text)
+          progress.show("\(lines.count) of \(graph.count) objects")
+        }
+        try target.write(lines.end())
+        try target.finish()
+        progress.end()
+        guard let file else { return }
+        if shell.output.json {
+          shell.output.print(
+            JSON.object([
+              .init("file", .string(file)), .init("objects", .integer(Int64(lines.count))),
+              .init("revision", .integer(graph.at.revision)),
+            ]))
+        } else {
+          shell.output.print("\(file): \(Output.count(lines.count, "object")) at revision \(graph.at.revision)")
+        }
+      }
+    }
+  }
+
+  struct ImportGraph: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "import", abstract: "Take in a whole graph that export wrote, into an empty store.",
+      discussion: """
+        Objects keep their ids and all of their values. All in one commit: an import that ends half-way leaves nothing. A \
+        store that has a commit is refused. - is standard input.
+        """)
+
+    @OptionGroup var options: Options
+    @Argument(help: "The file.")
+    var file: String
+
+    @MainActor
+    func run() async throws {
+      let descriptor = file == "-" ? 0 : open(file, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else {
+        throw Refusal(.notFound, "\(file) can't be read (\(String(cString: strerror(errno))))")
+      }
+      try await options.withGraph { shell in
+        let progress = Progress(isShown: isatty(2) == 1 && !shell.output.json)
+        defer { progress.end() }
+        let lines = try await GraphLinesOfFile(LineReader(descriptor: descriptor), shell.model)
+        do {
+          let objects = AsyncThrowingStream(unfolding: { try await lines.next() })
+          let saved = try await shell.client.importGraph(objects) { step in
+            let isSending = step.total == 0
+            progress.show(isSending ? "\(step.done) objects sent" : "\(step.done * 100 / max(1, step.total)) % written")
+          }
+          progress.end()
+          if shell.output.json {
+            shell.output.print(
+              JSON.object([
+                .init("objects", .integer(lines.count)), .init("revision", .integer(saved.committed.revision)),
+              ]))
+          } else {
+            shell.output.print("imported \(Output.count(Int(lines.count), "object")) in one commit")
+          }
+        } catch let refusal as Refusal {
+          progress.end()
+          var explained = await shell.explained(refusal)
+          for violation in refusal.violations where violation.id.isTemporary {
+            explained.lines[violation.id] = lines.line(of: Int(violation.id.key.low))
+          }
+          explained.done = "nothing is imported"
+          throw explained
+        }
+      }
+    }
+  }
+}
+
+/// Where an export goes: standard output, or a file that has its name only when it is whole.
+private final class ExportTarget {
+  private let file: String?
+  private let draft: String
+  private var descriptor: Int32 = 1
+
+  init(_ file: String?, replaces: Bool) throws {
+    self.file = file
+    draft = (file ?? "") + ".partial"
+    guard let file else { return }
+    if !replaces, access(file, F_OK) == 0 {
+      throw Refusal(.notAllowed, "\(file) is there already; --replace replaces it")
+    }
+    descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    if descriptor < 0 { throw failure() }
+  }
+
+  private func failure() -> Refusal {
+    Refusal(.unavailable, "\(file ?? "standard output") can't be written (\(String(cString: strerror(errno))))")
+  }
+
+  func write(_ text: String) throws {
+    let code = Descriptor.write(text, to: descriptor)
+    if code != 0 {
+      errno = code
+      throw failure()
+    }
+  }
+
+  func finish() throws {
+    guard let file else { return }
+    guard fsync(descriptor) == 0, close(descriptor) == 0, rename(draft, file) == 0 else { throw failure() }
+    descriptor = -1
+  }
+
+  /// Of an export that was not finished nothing stays.
+  func discard() {
+    guard file != nil, descriptor >= 0 else { return }
+    close(descriptor)
+    unlink(draft)
+  }
+}
+
+/// The lines of an export, read to the end and held to it: what comes out behind the last line has been proven whole.
+@MainActor
+private final class GraphLinesOfFile {
+  private let reader: LineReader
+  private var file: GraphFile
+  private let promised: Int64
+  private var lines: ArraySlice<InputLine>
+  /// Blank lines are passed over: from this row on lines lie so many behind.
+  private var shifts = [(row: Int, shift: Int)]()
+  private var isAtEnd = false
+
+  var count: Int64 { Int64(file.count) }
+
+  private static let linesAtOnce = 1_000
+
+  init(_ reader: LineReader, _ model: Model) async throws {
+    self.reader = reader
+    file = GraphFile(model: model)
+    lines = try await reader.lines(atMost: Self.linesAtOnce)[...]
+    guard let head = lines.popFirst() else { throw Refusal(.invalid, "the file is empty") }
+    promised = try Self.mistake(at: head.number) { [file] () throws(BadInput) in try file.readHead(head) }
+  }
+
+  func line(of row: Int) -> Int { row + (shifts.last { $0.row <= row }?.shift ?? 1) }
+
+  func next() async throws -> ObjectImage? {
+    if isAtEnd { return nil }
+    if lines.isEmpty { lines = try await reader.lines(atMost: Self.linesAtOnce)[...] }
+    guard let line = lines.popFirst() else {
+      throw Refusal(
+        .invalid, "the file ends after \(file.count) of \(promised) objects: it is not whole")
+    }
+    let row = file.count + 1
+    if line.number - row != shifts.last?.shift ?? 1 { shifts.append((row, line.number - row)) }
+    let object = try Self.mistake(at: line.number) { () throws(BadInput) in try file.read(line, of: promised) }
+    guard let object else {
+      isAtEnd = true
+      if lines.isEmpty { lines = try await reader.lines(atMost: 1)[...] }
+      if let more = lines.first {
+        try Self.mistake(at: more.number) { () throws(BadInput) in throw BadInput("there is more behind the end") }
+      }
+      return nil
+    }
+    return object
+  }
+
+  private static func mistake<Result>(at line: Int, _ body: () throws(BadInput) -> Result) throws -> Result {
+    do throws(BadInput) {
+      return try body()
+    } catch {
+      throw BadLines(
+        mistakes: [LinePlanner.Mistake(line: line, reason: error.description)], done: "nothing is imported")
+    }
+  }
+}

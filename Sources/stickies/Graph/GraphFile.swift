@@ -1,0 +1,148 @@
+import GraphModel
+
+/// A whole graph as JSON Lines, of any model: a head, a line for each object, an end with a checksum over those lines.
+///
+/// The same graph makes the same lines, whichever store holds it: objects come by the number of their entity and by id,
+/// members in the order of the model, without those that are null and without revisions. So two exports can be compared, and
+/// one that was imported and exported again differs in the head's revision only.
+struct GraphFile {
+  let model: Model
+  /// How many objects have gone through, and a checksum of their lines.
+  private(set) var count = 0
+  private(set) var sum = Checksum.seed
+
+  static let format: Int64 = 1
+
+  init(model: Model) { self.model = model }
+
+  // MARK: - Out
+
+  func head(revision: Revision, objects: Int) -> String {
+    JSON.object([
+      .init("$graph", .string(model.name)), .init("format", .integer(Self.format)),
+      .init("version", .integer(Int64(model.version))), .init("model", .string(model.hash.description)),
+      .init("revision", .integer(revision)), .init("objects", .integer(Int64(objects))),
+    ]).text + "\n"
+  }
+
+  mutating func line(_ image: ObjectImage) throws -> String {
+    guard let entity = model.entity(image.id.entity) else { throw Refusal(.malformed, "an object of no entity") }
+    var members = [
+      JSON.Member("$entity", .string(entity.name)), JSON.Member("$id", .string(image.id.description)),
+    ]
+    for property in entity.properties where property.slot != nil && !image[property].isNull {
+      let value = image[property]
+      if case .objects(let ids) = value, ids.isEmpty { continue }
+      let json = value.json(kind: property.attribute?.kind)
+      // What can't come back is no export.
+      guard Self.value(json, property) == value else {
+        throw Refusal(
+          .invalid, "\(property.name) of \(entity.name) \(image.id) can't be written as JSON and read again")
+      }
+      members.append(.init(property.name, json))
+    }
+    let line = JSON.object(members).text + "\n"
+    add(Array(line.utf8))
+    return line
+  }
+
+  func end() -> String {
+    JSON.object([.init("$end", .integer(Int64(count))), .init("checksum", .string(Self.text(of: sum)))]).text + "\n"
+  }
+
+  private mutating func add(_ line: [UInt8]) {
+    count += 1
+    sum = Checksum.of(line, seed: sum)
+  }
+
+  private static func text(of sum: UInt64) -> String {
+    let digits = String(sum, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  // MARK: - In
+
+  /// - Returns: how many objects the head promises.
+  func readHead(_ line: InputLine) throws(BadInput) -> Int64 {
+    let json = try Self.json(line)
+    guard let name = json["$graph"]?.stringValue else {
+      throw BadInput("a head with \"$graph\" is expected: this is no file of stickies graph export")
+    }
+    guard let format = json["format"]?.integerValue, format <= Self.format else {
+      throw BadInput("the file is in a newer format: use the program that wrote it")
+    }
+    guard let hash = json["model"]?.stringValue, hash == model.hash.description else {
+      let version = json["version"]?.integerValue.map { " \($0)" } ?? ""
+      throw BadInput(
+        "the graph is of the model \(name)\(version) (\(json["model"]?.stringValue ?? "no hash")), the daemon's is "
+          + "\(model.name) \(model.version) (\(model.hash)): start a daemon with that model (--schema)")
+    }
+    guard let objects = json["objects"]?.integerValue, objects >= 0 else {
+      throw BadInput("the head does not say how many objects follow")
+    }
+    return objects
+  }
+
+  /// The object of a line; nil for the end, which is checked.
+  mutating func read(_ line: InputLine, of promised: Int64) throws(BadInput) -> ObjectImage? {
+    let json = try Self.json(line)
+    if let end = json["$end"] {
+      guard end.integerValue == Int64(count), promised == Int64(count) else {
+        throw BadInput(
+          "the file has \(count) objects, and says that it has \(promised): lines are missing, or too many")
+      }
+      guard json["checksum"]?.stringValue == Self.text(of: sum) else {
+        throw BadInput("the checksum is another one: a line has changed since the export")
+      }
+      return nil
+    }
+    guard let name = json["$entity"]?.stringValue, let entity = model.entity(named: name) else {
+      throw BadInput("\"$entity\" names no entity of the model \(model.name)")
+    }
+    guard let key = json["$id"]?.stringValue.flatMap({ UniqueID($0) }) else { throw BadInput("\"$id\" is no whole id") }
+    let id = ObjectID(key: key, entity: entity.number)
+    var image = ObjectImage(id: id, revision: 0, values: [Value](repeating: .null, count: entity.slotCount))
+    for property in entity.storedProperties where property.relationship?.isToMany == true {
+      image[property] = .objects([])
+    }
+    var seen = Set<String>()
+    for member in json.members ?? [] {
+      guard seen.insert(member.name).inserted else { throw BadInput("\"\(member.name)\" is there twice") }
+      if member.name == "$entity" || member.name == "$id" { continue }
+      let property = try PropertyInput.property(member.name, of: entity)
+      guard property.slot != nil else { throw BadInput("\(entity.name).\(property.name) is not stored") }
+      guard let value = Self.value(member.value, property) else {
+        throw BadInput("\(entity.name).\(property.name) can't be \(member.value.text.prefix(60))")
+      }
+      image[property] = value
+    }
+    add(line.bytes + [0x0A])
+    return image
+  }
+
+  private static func json(_ line: InputLine) throws(BadInput) -> JSON {
+    do {
+      return try JSON(parsing: line.bytes)
+    } catch {
+      throw BadInput("column \(error.column): \(error.reason)")
+    }
+  }
+
+  /// Members that are null are left out, so a document that says `null` is one.
+  private static func value(_ json: JSON, _ property: Property) -> Value? {
+    func id(_ json: JSON) -> ObjectID? {
+      json.stringValue.flatMap { UniqueID($0) }.map {
+        ObjectID(key: $0, entity: property.relationship?.destination ?? 0)
+      }
+    }
+    switch property.kind {
+    case .attribute(let attribute) where attribute.kind == .json: return .string(json.text)
+    case .attribute(let attribute): return Value(json: json, kind: attribute.kind, cases: attribute.cases)
+    case .relationship(let relationship) where relationship.isToMany:
+      guard let items = json.arrayValue else { return nil }
+      let ids = items.compactMap(id)
+      return ids.count == items.count ? .objects(ids) : nil
+    case .relationship: return id(json).map { .object($0) }
+    }
+  }
+}

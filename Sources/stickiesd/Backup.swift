@@ -1,0 +1,203 @@
+import ArgumentParser
+import Dispatch
+import Foundation
+import GraphModel
+import GraphStore
+
+struct Backup: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Write the store into one file, while a daemon serves it or without one.",
+    discussion: """
+      The file holds one revision, whatever is committed meanwhile. It is called FILE.partial until it is on disk and has \
+      been verified as "stickiesd check" does; only then does it get its name.
+      """)
+
+  @OptionGroup var store: StoreFlags
+
+  @Argument(help: "The file to write.")
+  var file: String
+
+  @Flag(help: "Replace a file of that name, once the new one is verified.")
+  var replace = false
+
+  @Option(
+    help: ArgumentHelp("Copy at most so many megabytes a second; as fast as the disk by default.", valueName: "MB/s"))
+  var throttle: Double?
+
+  @Flag(help: "Print the result as one line of JSON.")
+  var json = false
+
+  func validate() throws {
+    // Below a thousandth no copy ends, above a million there is nothing to hold back.
+    if let throttle, !(0.001...1_000_000).contains(throttle) {
+      throw ValidationError("--throttle takes megabytes a second, from 0.001 to 1000000.")
+    }
+  }
+
+  mutating func run() async throws {
+    umask(0o077)
+    // The daemon's clients come first.
+    setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
+    let (file, replace) = (file, replace)
+    var pace = StoreBackup.Pace()
+    pace.bytesPerSecond = throttle.map { Int($0 * 1_000_000) }
+    let meter = ProgressMeter()
+    let interrupted = InterruptSignal { unlink(file + ".partial") }
+    defer { interrupted.cancel() }
+    let begun = pace.monotonicNanoseconds()
+    let report = try await StoreCommand.run(store, meter) { settings, model in
+      try StoreBackup.run(
+        directory: settings.data, model: model, file: file, replaces: replace, pace: pace, progress: meter.show)
+    }
+    let seconds = Double(pace.monotonicNanoseconds() - begun) / 1e9
+    if json {
+      print(
+        JSON.object([
+          .init("file", .string(file)), .init("objects", .integer(Int64(report.objects))),
+          .init("revision", .integer(report.head.revision)), .init("bytes", .integer(Int64(report.bytes))),
+          .init("seconds", .double(seconds)), .init("verified", .bool(true)),
+        ]).text)
+    } else {
+      print(
+        "\(file): \(counted(report.objects)) at revision \(report.head.revision), \(report.bytes) bytes, "
+          + "\(seconds.formatted(1)) s, verified")
+    }
+  }
+}
+
+struct Restore: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Make a backup the store; the store that was there is kept beside it.",
+    discussion: """
+      No daemon may be running on the store. The backup is verified whole before anything changes. The present store goes \
+      to graph.sqlite.before-DATE in the same directory; nothing removes it but you.
+      """)
+
+  @OptionGroup var store: StoreFlags
+
+  @Argument(help: "The backup.")
+  var file: String
+
+  @Flag(help: "Take the backup of another store than the one that is there.")
+  var other = false
+
+  @Flag(help: "Print the result as one line of JSON.")
+  var json = false
+
+  mutating func run() async throws {
+    umask(0o077)
+    let (file, other) = (file, other)
+    let meter = ProgressMeter()
+    let report = try await StoreCommand.run(store, meter) { settings, model in
+      try StoreRestore.run(
+        file: file, directory: settings.data, model: model, stamp: Self.stamp(Date()), replacesOther: other,
+        progress: meter.show)
+    }
+    if json {
+      print(
+        JSON.object([
+          .init("file", .string(file)), .init("objects", .integer(Int64(report.objects))),
+          .init("revision", .integer(report.head.revision)), .init("bytes", .integer(Int64(report.bytes))),
+          .init("previous", report.previous.map { .string($0) } ?? .null),
+        ]).text)
+    } else {
+      print("restored \(counted(report.objects)) at revision \(report.head.revision) from \(file)")
+      if let previous = report.previous { print("the store that was there is \(previous)") }
+    }
+  }
+
+  /// `20261121T205432Z`.
+  private static func stamp(_ date: Date) -> String {
+    date.ISO8601Format().filter { $0.isLetter || $0.isNumber }
+  }
+}
+
+/// What the commands that look after a store's files have in common.
+enum StoreCommand {
+  /// Reads the options, does the work, and turns failures into words and exit codes.
+  static func run<Result>(
+    _ flags: StoreFlags, _ meter: ProgressMeter, _ body: (Settings, Model) throws -> Result
+  ) async throws -> Result {
+    do {
+      let settings = try await flags.settings()
+      let result = try body(settings, try ModelSource.load(folder: settings.schema))
+      meter.end()
+      return result
+    } catch {
+      meter.end()
+      let code: Int32
+      switch error {
+      case let unsound as StoreBackup.Unsound:
+        for finding in unsound.findings { print(finding) }
+        code = 1
+      case is StoreFailure: code = 1
+      case is OptionsError: code = 64
+      default: throw error
+      }
+      FileHandle.standardError.write(Data("stickiesd: \(error)\n".utf8))
+      throw ExitCode(code)
+    }
+  }
+}
+
+/// One line on a terminal that says how far it is; elsewhere only what somebody has to know.
+final class ProgressMeter {
+  private let isTerminal = isatty(STDERR_FILENO) == 1
+  private var line = ""
+
+  func show(_ progress: StoreBackup.Progress) {
+    switch progress {
+    case .copying(let bytes, let total):
+      let percent = total == 0 ? 100 : bytes * 100 / total
+      write("copying \(percent) % of \(megabytes(total)) MB")
+    case .waiting: break
+    case .checking: write("verifying")
+    case .throttleLifted(let growth):
+      end()
+      say(
+        "the log has grown by \(megabytes(growth)) MB meanwhile: --throttle is lifted, so that it can be begun anew\n")
+    }
+  }
+
+  /// Takes the line away.
+  func end() {
+    if !line.isEmpty { say("\r\u{1B}[K") }
+    line = ""
+  }
+
+  private func write(_ text: String) {
+    guard isTerminal, text != line else { return }
+    line = text
+    say("\r\u{1B}[K" + text)
+  }
+
+  private func say(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+
+  private func megabytes(_ bytes: Int) -> String { (Double(bytes) / 1e6).formatted(1) }
+}
+
+/// Ctrl-C and SIGTERM, which end the program at once: in the midst of a check, too.
+struct InterruptSignal {
+  private let sources: [any DispatchSourceSignal]
+
+  init(_ cleanUp: @escaping @Sendable () -> Void) {
+    sources = [SIGINT, SIGTERM].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler {
+        cleanUp()
+        _exit(130)
+      }
+      source.resume()
+      return source
+    }
+  }
+
+  func cancel() { for source in sources { source.cancel() } }
+}
+
+private func counted(_ objects: Int) -> String { "\(objects) object\(objects == 1 ? "" : "s")" }
+
+extension Double {
+  fileprivate func formatted(_ digits: Int) -> String { String(format: "%.\(digits)f", self) }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import GraphTesting
+import Testing
+
+/// docs/guides/backup.md, line by line: each command is run, and says what the page says.
+@Suite struct BackupGuideTests {
+  private struct Step {
+    let command: String
+    var output = ""
+  }
+
+  private func steps() throws -> [Step] {
+    let page = String(decoding: try Fixtures.file("docs/guides/backup.md"), as: UTF8.self)
+    var steps = [Step]()
+    var isConsole = false
+    for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
+      if line.hasPrefix("```") {
+        isConsole = line == "```console"
+      } else if isConsole, line.hasPrefix("$ ") {
+        steps.append(Step(command: String(line.dropFirst(2))))
+      } else if isConsole {
+        steps[steps.count - 1].output += line + "\n"
+      }
+    }
+    return steps
+  }
+
+  /// Sizes, times and processes differ; what they belong to does not.
+  private func plain(_ text: String) -> String {
+    text.replacing(#/\d{8}T\d{6}Z(-\d+)?/#, with: "DATE").replacing(#/\d+(\.\d+)? (bytes|s)\b/#) { "N \($0.output.2)" }
+      .replacing(#/process \d+/#, with: "process N")
+  }
+
+  @Test func everyCommandDoesWhatThePageSays() throws {
+    let steps = try steps()
+    #expect(steps.count >= 11)
+    let daemon = try Daemon()
+    try daemon.start()
+    var dates = [String]()
+    for step in steps {
+      switch step.command {
+      case "systemctl --user stop stickiesd": #expect(daemon.stop() == 0)
+      case "systemctl --user start stickiesd": try daemon.start()
+      default:
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.currentDirectoryURL = URL(fileURLWithPath: daemon.home.path)
+        process.environment = ProcessInfo.processInfo.environment.merging([
+          "XDG_CONFIG_HOME": daemon.home.path, "STICKIESD_DATA": "data", "STICKIES_SERVER": daemon.socket.description,
+          "STICKIES_AUTHOR": "ann@test", "NO_COLOR": "1",
+          "PATH": Daemon.binary("stickies").deletingLastPathComponent().path + ":/usr/bin:/bin",
+        ]) { $1 }
+        // The page's date is the one of the run.
+        let command = dates.reduce(step.command) { $0.replacing("20261121T205432Z", with: $1) }
+        process.arguments = ["-c", command + " 2>&1"]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        dates += text.matches(of: #/before-(\d{8}T\d{6}Z(-\d+)?)/#).map { String($0.output.1) }.prefix(
+          dates.isEmpty ? 1 : 0)
+        #expect(plain(text) == plain(step.output), "$ \(command)")
+      }
+    }
+    if daemon.process.isRunning { #expect(daemon.stop() == 0) }
+  }
+}

@@ -1,0 +1,221 @@
+import Foundation
+import GraphClient
+import GraphModel
+import GraphReplica
+import GraphTesting
+import GraphWire
+import StickiesKit
+import Testing
+
+/// `stickiesd backup` and `stickiesd restore`, the programs, beside a daemon that serves and clients that write.
+@Suite struct BackupTests {
+  /// Runs `stickiesd` to its end, on the daemon's directory.
+  private func stickiesd(
+    _ daemon: Daemon, _ arguments: String..., through wrapper: [String] = []
+  ) throws -> Daemon.Result {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.environment = ProcessInfo.processInfo.environment.merging([
+      "XDG_CONFIG_HOME": daemon.home.path, "STICKIESD_DATA": daemon.data,
+    ]) { $1 }
+    process.arguments = wrapper + [Daemon.binary("stickiesd").path] + arguments
+    let (output, errors) = (Pipe(), Pipe())
+    (process.standardOutput, process.standardError) = (output, errors)
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let text = output.fileHandleForReading.readDataToEndOfFile()
+    let errorText = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return Daemon.Result(
+      status: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
+      errors: String(decoding: errorText, as: UTF8.self))
+  }
+
+  private func names(_ daemon: Daemon) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: daemon.home.path).filter { $0.hasPrefix("copy") }.sorted()
+  }
+
+  @Test func aServedStoreIsBackedUpWhileClientsWrite() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("board", "add", "B")
+    let writer = Process()
+    writer.executableURL = URL(fileURLWithPath: "/bin/sh")
+    let stickies = Daemon.binary("stickies").path
+    writer.arguments = ["-c", "while \(stickies) add x --server \(daemon.socket) >/dev/null 2>&1; do :; done"]
+    try writer.run()
+    defer { writer.terminate() }
+    let file = daemon.home.path + "/copy"
+    for _ in 0..<3 {
+      let before = try #require(try daemon.run("status", "--json").json()["revision"]?.integerValue)
+      let result = try stickiesd(daemon, "backup", file, "--replace", "--json")
+      #expect(result.status == 0, "\(result.errors)")
+      let after = try #require(try daemon.run("status", "--json").json()["revision"]?.integerValue)
+      let report = try result.json()
+      let revision = try #require(report["revision"]?.integerValue)
+      #expect(before <= revision && revision <= after)
+      #expect(report["verified"]?.boolValue == true)
+      // The board, and a note by each commit since.
+      #expect(report["objects"]?.integerValue == revision)
+      #expect(report["file"]?.stringValue == file)
+      let size = try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int
+      #expect(report["bytes"]?.integerValue == size.map { Int64($0) })
+      #expect(try names(daemon) == ["copy"])
+    }
+  }
+
+  @Test func whatCanNotBeWrittenIsSaidAndNothingStays() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("board", "add", "B")
+    let file = daemon.home.path + "/copy"
+
+    let onto = try stickiesd(daemon, "backup", daemon.data + "/graph.sqlite", "--replace")
+    #expect(onto.status == 1)
+    #expect(onto.errors.contains("is the store itself"), "\(onto.errors)")
+
+    let nowhere = try stickiesd(daemon, "backup", daemon.home.path + "/copies/copy")
+    #expect(nowhere.status == 1)
+    #expect(nowhere.errors.contains("copies/copy.partial can't be written (No such file or directory)"))
+
+    for throttle in ["0", "-1", "fast"] {
+      #expect(try stickiesd(daemon, "backup", file, "--throttle=\(throttle)").status == 64)
+    }
+
+    let done = try stickiesd(daemon, "backup", file, "--throttle", "0.5")
+    #expect(done.status == 0, "\(done.errors)")
+    #expect(done.output.hasPrefix("\(file): 1 object at revision 1, "))
+    #expect(done.output.hasSuffix(" s, verified\n"))
+    let again = try stickiesd(daemon, "backup", file)
+    #expect(again.status == 1)
+    #expect(
+      again.errors == "stickiesd: \(file) is there already. Give another name, or --replace; it was not touched.\n")
+    #expect(try names(daemon) == ["copy"])
+    #expect(daemon.stop() == 0)
+  }
+
+  /// The disk takes some pages and then no more.
+  @Test func aFullDiskIsSaidToBeOneAndNothingStays() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    for _ in 0..<5 { try daemon.run("add", String(repeating: "x", count: 20_000)) }
+    let trace = daemon.home.path + "/trace"
+    let full = try stickiesd(
+      daemon, "backup", daemon.home.path + "/copy",
+      through: [
+        "strace", "-D", "-f", "-qq", "-e", "trace=pwrite64", "-e", "inject=pwrite64:error=ENOSPC:when=10+", "-o", trace,
+      ])
+    let calls = try String(contentsOfFile: trace, encoding: .utf8)
+    #expect(calls.contains("INJECTED"), "this test needs the package strace and the right to ptrace")
+    #expect(full.status == 1)
+    #expect(full.errors.contains("the disk under \(daemon.home.path)/copy.partial is full"), "\(full.errors)")
+    #expect(full.errors.contains("nothing was left behind"))
+    #expect(try names(daemon).isEmpty)
+    #expect(try daemon.run("add", "still here").status == 0)
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test func aStoreIsRestoredOnlyWhileNobodyServesIt() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "in the backup")
+    let file = daemon.home.path + "/copy"
+    #expect(try stickiesd(daemon, "backup", file).status == 0)
+    try daemon.run("add", "later")
+    let served = try stickiesd(daemon, "restore", file)
+    #expect(served.status == 1)
+    #expect(served.errors.contains("is in use by process \(daemon.process.processIdentifier)"))
+    daemon.kill()
+
+    let damaged = daemon.home.path + "/damaged"
+    var bytes = try #require(FileManager.default.contents(atPath: file))
+    while let place = bytes.range(of: Data("in the backup".utf8)) { bytes[place.lowerBound] ^= 1 }
+    try bytes.write(to: URL(fileURLWithPath: damaged))
+    let refused = try stickiesd(daemon, "restore", damaged)
+    #expect(refused.status == 1)
+    #expect(refused.lines.contains { $0.hasPrefix("checksum: Note ") }, "\(refused.output)")
+    #expect(refused.errors.contains("\(damaged) is not sound"), "\(refused.errors)")
+    let foreign = try stickiesd(daemon, "restore", daemon.log)
+    #expect(foreign.status == 1)
+    #expect(foreign.errors.contains("\(daemon.log) is no store"), "\(foreign.errors)")
+
+    // After a kill the newest commits are in the log only: it has to go aside, too.
+    let restored = try stickiesd(daemon, "restore", file, "--json")
+    #expect(restored.status == 0, "\(restored.errors)")
+    let previous = try #require(try restored.json()["previous"]?.stringValue)
+    try daemon.start()
+    #expect(
+      try daemon.run("list", "--json").json().arrayValue?.compactMap { $0["text"]?.stringValue } == ["in the backup"])
+    #expect(daemon.stop() == 0)
+    #expect(try stickiesd(daemon, "check").output == "sound\n")
+    #expect(try stickiesd(daemon, "restore", previous).status == 0)
+    try daemon.start()
+    #expect(try daemon.run("list", "--json").json().arrayValue?.count == 2)
+    #expect(daemon.stop() == 0)
+  }
+
+  /// Waits until the context shows what is expected of it.
+  @MainActor
+  private func wait(_ client: GraphClient, until isSo: @escaping @MainActor () -> Bool) async {
+    let changes = AsyncStream<Void>.makeStream()
+    let token = client.context.observe { _ in changes.continuation.yield() }
+    var iterator = changes.stream.makeAsyncIterator()
+    while !isSo() { await iterator.next() }
+    token.cancel()
+  }
+
+  @Test @MainActor func aClientOfARestoredStoreLoadsAnewAndItsEditsLandOnce() async throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let client = try await Stickies.connect(to: daemon.socket, author: "ann")
+    let board = try #require(client.context.insert(Board.self))
+    board.name = "Plans"
+    let note = try #require(client.context.insert(Note.self))
+    (note.text, note.board) = ("as in the backup", board)
+    try await client.save()
+    let query = try await client.follow(Note.self)
+    #expect(client.context.result(of: query).count == 1)
+    #expect(try stickiesd(daemon, "backup", daemon.home.path + "/copy").status == 0)
+
+    // What the backup does not know: a change, a new note, and revisions that will be given again.
+    note.text = "after the backup"
+    let lost = try #require(client.context.insert(Note.self))
+    (lost.text, lost.board) = ("lost", board)
+    try await client.save()
+    note.y = 7
+    try await client.save()
+    #expect(daemon.stop() == 0)
+
+    // Made without a server: one save that waits, one edit that was not saved.
+    note.color = .teal
+    let made = try #require(client.context.insert(Note.self))
+    (made.text, made.board) = ("made offline", board)
+    let save = Task { try await client.save() }
+    while client.context.hasChanges { await Task.yield() }
+    note.x = 99
+    let restored = try stickiesd(daemon, "restore", daemon.home.path + "/copy")
+    #expect(restored.status == 0, "\(restored.errors)")
+    try daemon.start()
+
+    #expect(try await save.value != nil)
+    await wait(client) { note.text == "as in the backup" && client.context.result(of: query).count == 2 }
+    let texts = client.context.result(of: query).compactMap { ($0 as? Note)?.text }
+    #expect(Set(texts) == ["as in the backup", "made offline"])
+    #expect(note.color == .teal)
+    #expect(note.y == 0)
+    #expect(note.x == 99)
+    try await client.save()
+
+    let stored = try daemon.run("list", "--json").json().arrayValue ?? []
+    #expect(Set(stored.compactMap { $0["text"]?.stringValue }) == ["as in the backup", "made offline"])
+    #expect(stored.count == 2)
+    let kept = try #require(stored.first { $0["text"]?.stringValue == "as in the backup" })
+    #expect(kept["color"]?.stringValue == "teal")
+    #expect(kept["x"] == .double(99) || kept["x"] == .integer(99))
+    // The backup's commit, the save that waited, the one that followed.
+    #expect(try daemon.run("status", "--json").json()["revision"]?.integerValue == 3)
+    await client.close()
+    #expect(daemon.stop() == 0)
+    #expect(try stickiesd(daemon, "check").output == "sound\n")
+  }
+}

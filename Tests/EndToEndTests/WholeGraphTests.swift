@@ -1,0 +1,208 @@
+import Foundation
+import GraphClient
+import GraphModel
+import GraphReplica
+import GraphTesting
+import GraphWire
+import StickiesKit
+import Testing
+
+/// `stickies graph export` and `import`, through the socket.
+@Suite struct WholeGraphTests {
+  private func lines(_ text: String) -> [String] { text.split(separator: "\n").map(String.init) }
+
+  /// A line's members changed.
+  private func changed(_ line: String, _ name: String, to value: JSON?) throws -> String {
+    var members = try JSON(parsing: line).members ?? []
+    members.removeAll { $0.name == name }
+    if let value { members.append(.init(name, value)) }
+    return JSON.object(members).text
+  }
+
+  /// The lines with an end that fits them.
+  private func sealed(_ lines: [String]) throws -> String {
+    var sum = Checksum.seed
+    for line in lines.dropFirst() { sum = Checksum.of(Array((line + "\n").utf8), seed: sum) }
+    let digits = String(sum, radix: 16)
+    let head = try changed(lines[0], "objects", to: .integer(Int64(lines.count - 1)))
+    let end = JSON.object([
+      .init("$end", .integer(Int64(lines.count - 1))),
+      .init("checksum", .string(String(repeating: "0", count: 16 - digits.count) + digits)),
+    ]).text
+    return ([head] + lines.dropFirst() + [end]).joined(separator: "\n") + "\n"
+  }
+
+  private func notes() throws -> Daemon {
+    let daemon = try Daemon()
+    try daemon.start()
+    for text in ["Buy milk", "Água é \"boa\"\nlínea", ""] { try daemon.run("add", text) }
+    try daemon.run("tag", "1", "home")
+    try daemon.run("link", "1", "2")
+    try daemon.run("delete", "3")
+    try daemon.run("move", "2", "-10.5,1e300")
+    return daemon
+  }
+
+  @Test func theGraphOfAnotherDaemonIsTheSameGraph() throws {
+    let daemon = try notes()
+    let file = daemon.home.path + "/graph.jsonl"
+    let done = try daemon.run("graph", "export", file)
+    #expect(done.status == 0, "\(done.errors)")
+    #expect(done.output == "\(file): 5 objects at revision 7\n")
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    #expect(try daemon.run("graph", "export").output == text)
+    let again = try daemon.run("graph", "export", file)
+    #expect(again.status == 2)
+    #expect(again.errors.contains("is there already"))
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: daemon.home.path).allSatisfy { !$0.hasSuffix(".partial") })
+    let entities = try lines(text).dropFirst().dropLast().map { try JSON(parsing: $0)["$entity"]?.stringValue }
+    #expect(entities == ["Board", "Link", "Note", "Note", "Tag"])
+    let refused = try daemon.run("graph", "import", file)
+    #expect(refused.status == 2)
+    #expect(refused.errors.contains("the store has 7 commits already"), "\(refused.errors)")
+
+    let other = try Daemon()
+    try other.start()
+    let imported = try other.run("graph", "import", file, "--json")
+    #expect(imported.status == 0, "\(imported.errors)")
+    #expect(imported.output == "{\"objects\":5,\"revision\":1}\n")
+    // All but the head, which has the revision.
+    #expect(lines(try other.run("graph", "export").output).dropFirst() == lines(text).dropFirst())
+    #expect(try other.run("list", "--where", "text CONTAINS 'milk'", "--json").json().arrayValue?.count == 1)
+    // Numbers go on behind those that came; the deleted note's is not known here.
+    #expect(try other.run("add", "next", "--json").json()["number"]?.integerValue == 3)
+    #expect(other.stop() == 0)
+    let check = Process()
+    check.executableURL = Daemon.binary("stickiesd")
+    check.arguments = ["check", "--data", other.data]
+    let output = Pipe()
+    check.standardOutput = output
+    try check.run()
+    #expect(String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) == "sound\n")
+    check.waitUntilExit()
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test func anyModelWithCirclesAndLinesInAnyOrder() throws {
+    let company = try Company()
+    let department = try company.department()
+    let ann = try company.person("Ann", in: department)
+    let ben = try company.person("Ben", in: department, "manager=\(ann)")
+    try company.run("update", ann, "manager=\(ben)")
+    let text = try company.run("export").output
+    let parts = lines(text)
+    #expect(parts.count == 5)
+    let shuffled = try sealed([parts[0]] + parts[1...3].reversed())
+
+    let other = try Company()
+    let imported = try other.run("import", "-", input: shuffled)
+    #expect(imported.status == 0, "\(imported.errors)")
+    #expect(imported.output == "imported 3 objects in one commit\n")
+    #expect(lines(try other.run("export").output).dropFirst() == parts.dropFirst())
+    #expect(try other.count("Person", where: "manager.manager.name == name") == 2)
+
+    // Another model's daemon says so before anything is sent.
+    let notes = try Daemon()
+    try notes.start()
+    let foreign = try notes.run("graph", "import", "-", input: text)
+    #expect(foreign.status == 2)
+    #expect(foreign.errors.contains("line 1: the graph is of the model Company 1"), "\(foreign.errors)")
+    #expect(try notes.run("status", "--json").json()["revision"]?.integerValue == 0)
+  }
+
+  @Test func whatIsWrongIsToldByItsLineAndNothingIsImported() throws {
+    let source = try notes()
+    let good = lines(try source.run("graph", "export").output)
+    let body = Array(good.dropLast())
+    let (note, link) = (3, 2)
+    let board = JSON.string(try #require(try JSON(parsing: body[1])["$id"]?.stringValue))
+    var mistakes = [(input: String, words: [String])]()
+    mistakes.append(("", ["the file is empty"]))
+    mistakes.append(("{\"id\":1}\n", ["line 1: a head with \"$graph\""]))
+    mistakes.append((try changed(good[0], "format", to: .integer(2)) + "\n", ["line 1: the file is in a newer format"]))
+    mistakes.append((good[..<4].joined(separator: "\n"), ["the file ends after 3 of 5 objects"]))
+    mistakes.append((good[..<4].joined(separator: "\n") + "\n{\"$entity\":\"No", ["line 5: column "]))
+    mistakes.append(((Array(good[..<4]) + good[5...]).joined(separator: "\n"), ["line 6: the file has 4 objects"]))
+    mistakes.append(
+      (
+        good.joined(separator: "\n").replacing("Buy milk", with: "Buy malt"), ["line 7: the checksum is another one"]
+      ))
+    mistakes.append((good.joined(separator: "\n") + "\n{}\n", ["line 8: there is more behind the end"]))
+    func add(_ line: Int, _ name: String, _ value: JSON?, _ words: String...) throws {
+      var lines = body
+      lines[line] = try changed(lines[line], name, to: value)
+      mistakes.append((try sealed(lines), words))
+    }
+    try add(note, "$entity", .string("Nota"), "line 4: \"$entity\" names no entity")
+    try add(note, "$id", .string("x"), "line 4: \"$id\" is no whole id")
+    try add(note, "colour", .string("red"), "line 4: Note has no property \"colour\"")
+    try add(note, "x", .string("left"), "line 4: Note.x can't be \"left\"")
+    try add(note, "color", .string("octarine"), "line 4: Note.color can't be")
+    // A board where a note is expected, an end that is missing, a required one that is not there.
+    try add(link, "from", board, "line 3: from names ", "(destination")
+    try add(link, "from", .string("zzzzzzzzzzzzzzzzzzzzzzzzz0"), "line 3: ")
+    try add(link, "from", nil, "line 3: has no from, which is required (rule")
+    mistakes.append((try sealed(body + [body[note]]), ["line 7: the id ", "is given twice (unique"]))
+    // Another tag of the same name: an id of its own, the key of the one before it.
+    mistakes.append((try sealed(body + [try changed(body[5], "$id", to: board)]), ["line 7: ", "(unique"]))
+
+    let daemon = try Daemon()
+    try daemon.start()
+    for (input, words) in mistakes {
+      let result = try daemon.run("graph", "import", "-", input: input)
+      #expect(result.status == 2, "\(words): \(result.errors)")
+      for word in words { #expect(result.errors.contains(word), "\(word) is not in: \(result.errors)") }
+      #expect(try daemon.run("status", "--json").json()["revision"]?.integerValue == 0, "\(words)")
+    }
+    // The way is free.
+    let right = try daemon.run("graph", "import", "-", input: good.joined(separator: "\n") + "\n")
+    #expect(right.status == 0, "\(right.errors)")
+    #expect(daemon.stop() == 0)
+    #expect(source.stop() == 0)
+  }
+
+  /// The client is killed when half of its lines are on their way; then the connection is cut while the daemon writes.
+  @Test func anImportThatEndsHalfWayLeavesNothing() async throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let model = StickiesModel.model
+    let tag = try #require(model.entity(named: "Tag"))
+    func object(_ number: Int) -> [Value] {
+      [.object(ObjectID(key: UniqueID(high: 1 << 60, low: UInt64(number)), entity: tag.number)), .string("t\(number)")]
+    }
+    #expect(tag.slotCount == 1)
+    for asksForIt in [false, true] {
+      let client = try RawClient(daemon.socket)
+      try await client.hello(model: model.hash)
+      let id = TransactionID(replica: client.replica, sequence: 1)
+      for part in 0..<20 {
+        let rows = (0..<1_000).map { object(part * 1_000 + $0) }
+        guard case .progress = try await client.reply(to: client.send(.batchRows(BatchRows(id: id, rows: rows)))) else {
+          Issue.record("the rows were not kept")
+          return
+        }
+      }
+      if asksForIt { try await client.send(.importGraph(ImportRequest(id: id, rows: 20_000))) }
+      client.close()
+    }
+    // A fresh import waits behind whatever is left of the one before it. Cut too late, that one is there as a whole.
+    let last = try RawClient(daemon.socket)
+    try await last.hello(model: model.hash)
+    let id = TransactionID(replica: last.replica, sequence: 1)
+    _ = try await last.reply(to: last.send(.batchRows(BatchRows(id: id, rows: [object(50_000)]))))
+    let request = try await last.send(.importGraph(ImportRequest(id: id, rows: 1)))
+    var reply = try await last.reply(to: request)
+    while case .progress = reply { reply = try await last.reply(to: request) }
+    let (objects, _) = try await last.fetch(Fetch(entity: tag.number))
+    switch reply {
+    case .committed: #expect(objects.count == 1)
+    case .refused(let refusal):
+      #expect(refusal.message.contains("1 commit already"))
+      #expect(objects.count == 20_000)
+    default: Issue.record("\(reply)")
+    }
+    last.close()
+    #expect(daemon.stop() == 0)
+  }
+}
