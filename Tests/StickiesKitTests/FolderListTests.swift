@@ -10,8 +10,7 @@ import Testing
     for name in ["b.md", "a.md", "c.md"] {
       var entry = FolderList.Entry(
         file: name, id: texts.id(), revision: 3, text: texts.text(),
-        values: [.x: .number(1.5), .y: .number(3), .tags: .words(["a"]), .color: .word("pink"), .pinned: .flag(true)],
-        digest: "1-a")
+        values: [.x: .number(1.5), .y: .number(3), .tags: .words(["a"]), .color: .word("pink"), .pinned: .flag(true)])
       entry.isDetached = texts.random.chance(50)
       entry.isUnmarked = texts.random.chance(50)
       list[entry.id] = entry

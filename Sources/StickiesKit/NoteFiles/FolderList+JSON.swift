@@ -29,7 +29,7 @@ extension FolderList {
   private static func json(_ entry: Entry) -> JSON {
     var members: [JSON.Member] = [
       .init("file", .string(entry.file)), .init("id", .string(entry.id.description)),
-      .init("revision", .integer(entry.revision)), .init("digest", .string(entry.digest)),
+      .init("revision", .integer(entry.revision)),
     ]
     if entry.isDetached { members.append(.init("detached", .bool(true))) }
     if entry.isUnmarked { members.append(.init("unmarked", .bool(true))) }
@@ -70,7 +70,7 @@ extension FolderList {
       let (file, text, values) = try Self.content(item)
       var entry = Entry(
         file: file, id: try Self.id(item, "id"), revision: try Self.revision(item, "revision"), text: text,
-        values: values, digest: item["digest"]?.stringValue ?? "")
+        values: values)
       entry.isDetached = item["detached"]?.boolValue ?? false
       entry.isUnmarked = item["unmarked"]?.boolValue ?? false
       guard files.insert(file).inserted, ids.insert(entry.id).inserted else {

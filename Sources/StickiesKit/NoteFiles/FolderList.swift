@@ -27,19 +27,14 @@ public struct FolderList: Sendable, Equatable {
     public var isDetached = false
     /// The file does not have its id yet.
     public var isUnmarked = false
-    /// Of the file's bytes as they were written; empty when they were not.
-    public var digest = ""
 
     /// A file, and what it was written from.
-    public init(
-      file: String, id: UniqueID, revision: Revision, text: String, values: [NoteField: NoteValue], digest: String = ""
-    ) {
+    public init(file: String, id: UniqueID, revision: Revision, text: String, values: [NoteField: NoteValue]) {
       self.file = file
       self.id = id
       self.revision = revision
       self.text = text
       self.values = values
-      self.digest = digest
     }
   }
 
@@ -105,11 +100,4 @@ public struct FolderList: Sendable, Equatable {
 
   /// Ascending by file.
   public var entries: [Entry] { byID.values.sorted { Bytes.order($0.file, $1.file) == .ascending } }
-
-  /// What tells a file's bytes from others (FNV-1a, 64 bits, and their number): for noticing edits, not for safety.
-  public static func digest(_ bytes: [UInt8]) -> String {
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    return "\(bytes.count)-" + String(hash, radix: 16)
-  }
 }
