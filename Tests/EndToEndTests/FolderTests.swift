@@ -77,9 +77,9 @@ import Testing
     try desk.export()
     try desk.edit("milk-", "bread", "brown bread")
     try desk.edit("milk-", "eggs\n", "eggs\njam\n")
-    try desk.daemon.run("edit", "1", "--text", "oat milk\nbread\nsix eggs", author: "bob@test")
+    try desk.daemon.run("edit", "1", "--text", "oat milk\nbread\neggs", author: "bob@test")
     #expect(try Self.counts(desk.sync()) == [1, 0, 0, 1, 0])
-    let merged = "oat milk\nbrown bread\nsix eggs\njam"
+    let merged = "oat milk\nbrown bread\neggs\njam"
     #expect(try desk.text(1) == merged)
     #expect(try desk.read(desk.name("milk-")).hasSuffix("\n---\n\(merged)\n"))
     let revision = try desk.revision()
@@ -233,7 +233,7 @@ import Testing
         "bytes.md: line 2: this is not UTF-8",
         "copy.md: it has the id of \(two); take its id out to make it a new note",
         "link.md: it is a link, which is not followed",
-        "\(one): line 5: \"x\" is no number",
+        "\(one): line 6: \"x\" is no number",
         "open.md: line 1: the front matter has no end: a second line --- is missing",
         "pipe.md: it is no plain file",
       ])

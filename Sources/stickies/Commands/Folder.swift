@@ -32,15 +32,15 @@ struct SyncFolder: AsyncParsableCommand {
 /// What a run over a folder says.
 @MainActor
 enum FolderReport {
-  static func show(_ result: FolderResult, on output: Output) {
+  static func show(_ result: FolderResult, isExport: Bool = false, on output: Output) {
     if output.json { return output.print(json(result)) }
     for conflict in result.conflicts { output.print(line(conflict)) }
     for file in result.missing { output.print("missing \(shown(file)): its note stays; --delete deletes it") }
     for file in result.unsent { output.print("unsent \(shown(file)): it was edited; sync-folder sends that") }
     for skip in result.skipped { output.print("skipped \(shown(skip.file)): \(shown(skip.reason))") }
-    output.print(
-      "edited \(result.edited), added \(result.added), deleted \(result.deleted), written \(result.written.written), "
-        + "removed \(result.written.removed)")
+    let written = "written \(result.written.written), removed \(result.written.removed)"
+    guard !isExport else { return output.print(written) }
+    output.print("edited \(result.edited), added \(result.added), deleted \(result.deleted), \(written)")
   }
 
   /// Names of files are strangers' words.

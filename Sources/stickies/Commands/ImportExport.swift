@@ -68,7 +68,7 @@ struct Export: AsyncParsableCommand {
         let progress = Progress(isShown: isatty(2) == 1 && !options.json)
         let result = try await FolderRun(shell: shell, folder: folder, progress: progress).export(board.id.key)
         progress.end()
-        return FolderReport.show(result, on: shell.output)
+        return FolderReport.show(result, isExport: true, on: shell.output)
       }
       for name in ["Board", "Tag", "Note", "Link"] {
         for try await chunk in shell.client.images(of: shell.entity(name)) {
