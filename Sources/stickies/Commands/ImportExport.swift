@@ -8,7 +8,7 @@ import StickiesKit
 struct ImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Take in notes: a Google Keep Takeout folder or file, or JSON Lines from export.",
+    abstract: "Take in notes: of Google Keep's Takeout, of macOS's Stickies, or JSON Lines from export.",
     discussion: "All in one commit: an import that is interrupted leaves nothing behind, and can be run again; what is "
       + "there already stays as it is.")
 
