@@ -93,6 +93,8 @@ import Testing
     #expect(message(Array("<plist><array>".utf8)) == "it is no property list of windows")
     let deep = "<plist>" + String(repeating: "<array>", count: 200_000)
     #expect(message(Array(deep.utf8)) == "lists stand within lists too deep")
+    let open = String(repeating: "<a</a", count: 1_000_000) + ">"
+    #expect(message(Array(open.utf8)) == "it is no property list of windows")
     #expect(
       message(Array("bplist00".utf8) + [UInt8](repeating: 0xFF, count: 40)) == "it is no property list of windows")
     let whole = try Self.list([Entry(UUID: "A"), Entry(UUID: "B")], .binary)

@@ -129,8 +129,12 @@ import Testing
     #expect(message(large) == "line 1: the text has 4194305 bytes; a note has at most 4194304")
     #expect(message(Array(large.dropLast()) + [0x0A]) == "taken")
     #expect(message(large + large).hasPrefix("line 1: the file has 8388610 bytes; at most "))
-    let tags = "---\ntags: [\(String(repeating: "a, ", count: 400_000))b]\n---\n"
-    #expect(message(Array(tags.utf8)) == "line 2: the front matter has more than 1048576 bytes")
+    let tags = "---\ntags: [\(String(repeating: "a, ", count: 800_000))b]\n---\n"
+    #expect(message(Array(tags.utf8)) == "line 2: the front matter has more than 2097152 bytes")
+    let thousand = (1...1_000).map { "t\($0)" }.joined(separator: ", ")
+    #expect(message(Array("---\ntags: [\(thousand)]\n---\n".utf8)) == "taken")
+    let more = "---\ntags: [\(thousand), more]\n---\n"
+    #expect(message(Array(more.utf8)) == "line 2: \"tags\" has 1001 words; at most 1000 are taken")
   }
 
   @Test(arguments: [

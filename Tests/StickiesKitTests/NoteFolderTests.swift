@@ -152,6 +152,40 @@ import Testing
     #expect(list == later)
   }
 
+  @Test func aNameThatIsAnotherNotesNowLeavesTheOldNoteWithoutAFile() throws {
+    let home = try TemporaryDirectory()
+    let folder = try NoteFolder(home.path)
+    var list = Self.empty()
+    let notes = [Self.note(1, "one"), Self.note(2, "two"), Self.note(3, "three")]
+    #expect(try Self.run(folder, &list, notes).2.written == 3)
+    let files = try notes.map { try #require(list[$0.id]?.file) }
+    // The first file over the second, and the third without its front matter.
+    #expect(rename(home.path + "/" + files[0], home.path + "/" + files[1]) == 0)
+    Self.put(home.path + "/" + files[2], "three\n")
+    let changes = FolderChanges(of: try folder.files(), list: list, notes: notes, elsewhere: [])
+    #expect(changes.list[notes[0].id]?.file == files[1])
+    #expect(changes.new.map(\.file) == [files[2]])
+    #expect(Set(changes.missing.map(\.theirs.id)) == [notes[1].id, notes[2].id])
+    #expect(Set(changes.list.entries.map(\.file)).count == 3)
+    #expect(try FolderList(parsing: Array(changes.list.json.text.utf8)) == changes.list)
+    // An export writes them again, beside what is there.
+    list = changes.list
+    #expect(try Self.run(folder, &list, notes).2.written == 2)
+    #expect(try folder.files().count == 4)
+  }
+
+  @Test func aNoteWithTooManyTagsIsNamedAndTheOthersAreWritten() throws {
+    let home = try TemporaryDirectory()
+    let folder = try NoteFolder(home.path)
+    var list = Self.empty()
+    var large = Self.note(1, "one")
+    large.values[.tags] = .words(of: (0...1_000).map { "t\($0)" })
+    let (_, writing, written) = try Self.run(folder, &list, [large, Self.note(2, "two")])
+    #expect(written.written == 1)
+    #expect(writing.skipped.map(\.reason) == ["it would name 1001 tags; at most 1000 are"])
+    #expect(list.entries.count == 1)
+  }
+
   @Test func whoeverEditsWhileARunWritesKeepsTheirEdit() throws {
     let home = try TemporaryDirectory()
     let folder = try NoteFolder(home.path)

@@ -182,6 +182,18 @@ public struct FolderChanges: Sendable {
         skip("the folder's list has no note of its id")
       }
     }
+    makeRoom()
+  }
+
+  /// A file that is another note's now, or a new one's, is not the one that the list has under its name: that one is gone.
+  private mutating func makeRoom() {
+    let taken = Set(matches.values.map(\.file) + new.map(\.file))
+    for var entry in list.entries where matches[entry.id] == nil && taken.contains(entry.file) {
+      let name = NoteFileName.name(of: entry.text, id: entry.id, isWhole: true)
+      let used = names.union(list.entries.map(\.file))
+      entry.file = used.contains(name) ? "again-\(name)" : name
+      list[entry.id] = entry
+    }
   }
 
   // MARK: - What it says

@@ -91,9 +91,10 @@ public struct FolderWriting: Sendable {
 
   private mutating func bytes(of file: NoteFile, _ name: String) -> [UInt8]? {
     let bytes = file.bytes
-    // As large as it is, it could not be read again.
-    guard bytes.count - file.text.utf8.count <= NoteFile.maximumFrontMatterSize else {
-      skipped.append(.init(file: name, reason: "its tags take more than \(NoteFile.maximumFrontMatterSize) bytes"))
+    // As large as that it could not be read again.
+    if case .words(let tags)? = file.values[.tags], tags.count > NoteFile.maximumTagCount {
+      skipped.append(
+        .init(file: name, reason: "it would name \(tags.count) tags; at most \(NoteFile.maximumTagCount) are"))
       return nil
     }
     return bytes

@@ -84,6 +84,9 @@ enum FrontMatterValue {
       }
       return .number(number == 0 ? 0 : number)
     case (.words, .list(let words)):
+      guard words.count <= NoteFile.maximumTagCount else {
+        throw mistake("has \(words.count) words; at most \(NoteFile.maximumTagCount) are taken")
+      }
       for word in words where word.isEmpty || word.utf8.count > NoteFile.maximumTagSize {
         throw mistake("has a word of \(word.utf8.count) bytes; each has 1 to \(NoteFile.maximumTagSize)")
       }

@@ -84,7 +84,6 @@ private struct LineReader {
       let isEnd = text == "---"
       if var list = open {
         if !isEnd, trimmed == "-" || trimmed.hasPrefix("- ") {
-          guard list.items.count < 10_000 else { throw .init(line: number, reason: "the list has too many words") }
           list.items.append(try FrontMatterValue.word(Self.trimmed(String(trimmed.dropFirst())), number))
           open = list
           continue

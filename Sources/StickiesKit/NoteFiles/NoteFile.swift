@@ -35,7 +35,9 @@ public struct NoteFile: Sendable {
   /// The text has at most this many bytes, as the model has it.
   public static let maximumTextSize = 4 << 20
   /// The front matter, with its marks, has at most this many bytes.
-  public static let maximumFrontMatterSize = 1 << 20
+  public static let maximumFrontMatterSize = 2 << 20
+  /// A file names at most this many tags.
+  public static let maximumTagCount = 1_000
   /// A tag has at most this many bytes, as the model has it.
   public static let maximumTagSize = 200
   /// A file has at most this many bytes.

@@ -85,8 +85,12 @@ public struct MacStickies: Sendable {
       case UInt8(ascii: "/"): depth -= 1
       case UInt8(ascii: "?"), UInt8(ascii: "!"): break
       default:
-        let end = bytes[index...].firstIndex(of: UInt8(ascii: ">")) ?? index
-        if end == index || bytes[end - 1] != UInt8(ascii: "/") { depth += 1 }
+        // To the tag's own end: nothing that begins another one stands in it.
+        let end = bytes[(index + 1)...].firstIndex { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "<") }
+        guard let end, bytes[end] == UInt8(ascii: ">") else {
+          throw Unreadable(description: "it is no property list of windows")
+        }
+        if bytes[end - 1] != UInt8(ascii: "/") { depth += 1 }
       }
       guard depth <= maximumDepth else { throw Unreadable(description: "lists stand within lists too deep") }
     }

@@ -32,7 +32,7 @@ public struct RichText: Equatable, Sendable {
   public static let maximumSize = 16 << 20
   /// Groups within groups.
   public static let maximumDepth = 128
-  /// Colors and fonts, each.
+  /// Colors, fonts and attachments, each.
   public static let maximumTableSize = 10_000
   /// Bytes of the letters: what a note may say.
   public static let maximumTextSize = NoteFile.maximumTextSize

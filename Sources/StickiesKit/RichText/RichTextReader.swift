@@ -90,6 +90,9 @@ struct RichTextReader {
     case (.attachment, .attachment), (.mark, .mark): break
     case (.attachment, _):
       let trimmed = name.split(separator: " ").joined(separator: " ")
+      guard result.attachments.count < RichText.maximumTableSize else {
+        throw mistake("the text has more than \(RichText.maximumTableSize) attachments")
+      }
       if !trimmed.isEmpty { result.attachments.append(trimmed) }
       name = ""
       // Only in a group of its own, so that a whole text is never taken for the place of a picture.
