@@ -8,7 +8,7 @@ import StickiesKit
 struct ImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Take in notes: a Google Keep Takeout folder or file, or JSON Lines from export.",
+    abstract: "Take in notes: of Google Keep's Takeout, of macOS's Stickies, or JSON Lines from export.",
     discussion: "All in one commit: an import that is interrupted leaves nothing behind, and can be run again; what is "
       + "there already stays as it is.")
 
@@ -44,13 +44,32 @@ struct ImportCommand: AsyncParsableCommand {
 
 struct Export: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Write the whole graph as JSON Lines: one object a line, those that others name first.")
+    abstract: "Write the whole graph as JSON Lines, or a board as a folder of Markdown files.",
+    discussion: "JSON Lines have one object a line, those that others name first. A folder has one file a note; "
+      + "sync-folder brings edits of the files back.")
 
   @OptionGroup var options: Options
+  @Option(help: "With --to: the board whose notes are written, by name or id.")
+  var board: String?
+  @Option(help: ArgumentHelp("Write a board's notes as files into this folder.", valueName: "DIR"))
+  var to: String?
+
+  func validate() throws {
+    if (board == nil) != (to == nil) { throw ValidationError("--board and --to go together") }
+  }
 
   @MainActor
   func run() async throws {
     try await options.withShell { shell in
+      if let board, let to {
+        // What does not exist is said before a folder is made.
+        let board = try await shell.board(board)
+        let folder = try NoteFolder(to, creates: true)
+        let progress = Progress(isShown: isatty(2) == 1 && !options.json)
+        let result = try await FolderRun(shell: shell, folder: folder, progress: progress).export(board.id.key)
+        progress.end()
+        return FolderReport.show(result, isExport: true, on: shell.output)
+      }
       for name in ["Board", "Tag", "Note", "Link"] {
         for try await chunk in shell.client.images(of: shell.entity(name)) {
           for image in chunk { shell.output.print(ObjectJSON.object(image, shell.model)) }

@@ -13,18 +13,24 @@ enum ImportReader {
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
       throw Refusal(.notFound, "there is no file \(path)")
     }
-    guard isDirectory else {
-      return readFile(path, name: path.split(separator: "/").last.map(String.init) ?? path, into: &batch)
-    }
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    guard isDirectory else { return readFile(path, name: name, into: &batch) }
+    if MacNotes.isPackage(name) { return MacNotes(packageAt: path, into: &batch).read(path, name: name, into: &batch) }
     let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
-    for (index, name) in names.enumerated() where name.hasSuffix(".json") || name.hasSuffix(".jsonl") {
+    let packages = names.contains(where: MacNotes.isPackage) ? MacNotes(folder: path, into: &batch) : nil
+    for (index, name) in names.enumerated() {
       progress.show("reading \(index + 1) of \(names.count)")
-      readFile(path + "/" + name, name: name, into: &batch)
+      if let packages, MacNotes.isPackage(name) {
+        packages.read(path + "/" + name, name: name, into: &batch)
+      } else if name.hasSuffix(".json") || name.hasSuffix(".jsonl") || name == MacNotes.database {
+        readFile(path + "/" + name, name: name, into: &batch)
+      }
     }
   }
 
   private static func readFile(_ path: String, name: String, into batch: inout ImportBatch) {
     func skip(_ reason: String) { batch.skip(name, reason) }
+    if name == MacNotes.database { return skip(MacNotes.databaseReason) }
     guard let bytes = FileManager.default.contents(atPath: path) else { return skip("the file can't be read") }
     guard bytes.count <= maximumFileSize else {
       return skip("the file has \(bytes.count) bytes; at most \(maximumFileSize) are taken")

@@ -1,0 +1,98 @@
+import GraphModel
+
+/// What stands behind a name's colon, before it is known what the name wants.
+enum FrontMatterValue {
+  case word(String)
+  case list([String])
+
+  /// A word, or a list in brackets.
+  init(_ text: String, _ line: Int) throws(NoteFile.Mistake) {
+    guard text.utf8.first == UInt8(ascii: "[") else {
+      self = .word(try Self.word(text, line))
+      return
+    }
+    self = .list(try Self.items(Array(text.utf8.dropFirst()), line))
+  }
+
+  /// The items of a list, its first bracket read.
+  private static func items(_ bytes: [UInt8], _ line: Int) throws(NoteFile.Mistake) -> [String] {
+    var items = [String]()
+    var start = 0
+    var index = 0
+    var isQuoted = false
+    func item(_ end: Int) throws(NoteFile.Mistake) -> String {
+      var part = bytes[start..<end]
+      while let first = part.first, first == 0x20 || first == 0x09 { part.removeFirst() }
+      while let last = part.last, last == 0x20 || last == 0x09 { part.removeLast() }
+      return try word(String(decoding: part, as: UTF8.self), line)
+    }
+    while index < bytes.count {
+      switch bytes[index] {
+      case UInt8(ascii: "\""): isQuoted.toggle()
+      case UInt8(ascii: "\\") where isQuoted: index += 1
+      case UInt8(ascii: ",") where !isQuoted:
+        items.append(try item(index))
+        start = index + 1
+      case UInt8(ascii: "]") where !isQuoted:
+        guard index == bytes.count - 1 else {
+          throw .init(line: line, reason: "something stands behind the list")
+        }
+        let isEmpty = items.isEmpty && bytes[start..<index].allSatisfy { $0 == 0x20 || $0 == 0x09 }
+        if !isEmpty { items.append(try item(index)) }
+        return items
+      default: break
+      }
+      index += 1
+    }
+    throw .init(line: line, reason: "the list has no end: ] is missing")
+  }
+
+  /// Plain, or in double quotes with JSON's escapes.
+  static func word(_ text: String, _ line: Int) throws(NoteFile.Mistake) -> String {
+    guard let first = text.utf8.first else { throw .init(line: line, reason: "a value is missing") }
+    if first == UInt8(ascii: "\"") {
+      guard let json = try? JSON(parsing: text), let word = json.stringValue else {
+        throw .init(line: line, reason: "the quoted word can't be read")
+      }
+      return word
+    }
+    // What YAML takes for something else than a word is not guessed at.
+    guard !"[]{},&*!|>%@`'#?".utf8.contains(first), !text.hasPrefix("- "), !text.contains(": "), !text.contains(" #"),
+      text.utf8.allSatisfy({ !"[]{},\"".utf8.contains($0) })
+    else { throw .init(line: line, reason: "a word with such characters stands in double quotes") }
+    return text
+  }
+
+  /// The value that a field takes.
+  func value(of field: NoteField, _ line: Int) throws(NoteFile.Mistake) -> NoteValue {
+    func mistake(_ reason: String) -> NoteFile.Mistake { .init(line: line, reason: "\"\(field.rawValue)\" \(reason)") }
+    switch (field.kind, self) {
+    case (.color, .word(let word)):
+      guard let color = Color(rawValue: word) else {
+        throw mistake("is none of \(Color.allCases.map(\.rawValue).joined(separator: ", "))")
+      }
+      return .word(color.rawValue)
+    case (.flag, .word("true")): return .flag(true)
+    case (.flag, .word("false")): return .flag(false)
+    case (.flag, _): throw mistake("is neither true nor false")
+    case (.number(let range), .word(let word)):
+      guard word.utf8.allSatisfy({ (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }),
+        let number = Double(word), number.isFinite
+      else { throw mistake("is no number") }
+      if let range, !range.contains(number) {
+        throw mistake("lies outside \(NoteFile.text(of: range.lowerBound)) to \(NoteFile.text(of: range.upperBound))")
+      }
+      return .number(number == 0 ? 0 : number)
+    case (.words, .list(let words)):
+      guard words.count <= NoteFile.maximumTagCount else {
+        throw mistake("has \(words.count) words; at most \(NoteFile.maximumTagCount) are taken")
+      }
+      for word in words where word.isEmpty || word.utf8.count > NoteFile.maximumTagSize {
+        throw mistake("has a word of \(word.utf8.count) bytes; each has 1 to \(NoteFile.maximumTagSize)")
+      }
+      return .words(of: words)
+    case (.words, .word): throw mistake("is no list such as [home, phone]")
+    case (.color, .list), (.number, .list): throw mistake("is a list where one value stands")
+    }
+  }
+}

@@ -1,0 +1,310 @@
+/// Goes through a rich text once. A group has a state of its own, which its end takes back; what a group is for decides
+/// where its letters go. Words that are not known change nothing, as the format wants it.
+struct RichTextReader {
+  /// Where letters go.
+  enum Destination {
+    case text, ignored, fonts, colors
+    /// The name of an attached file.
+    case attachment
+    /// The mark in front of a list's item.
+    case mark
+  }
+
+  /// What a group's end takes back.
+  struct Group {
+    var destination = Destination.text
+    /// How many characters stand behind a Unicode letter for readers that know none.
+    var substitutes = 1
+    var font = 0
+    var background = 0
+    var listLevel = 0
+    /// An attached file stood in the group: what is left of it holds its place.
+    var hasAttachment = false
+  }
+
+  private(set) var result = RichText()
+  private let bytes: [UInt8]
+  private var position = 0
+  private var groups = [Group]()
+  private var group = Group()
+  /// Of the letters: appended to by bytes, for speed.
+  private var text = [UInt8]()
+  private var mark = ""
+  private var name = ""
+  private var page = CodePage.windows1252
+  /// Sets of letters by font, as far as they are other than the document's.
+  private var fontPages = [Int: CodePage]()
+  private var colors = [RichText.RGB?]()
+  private var color: (red: Int?, green: Int?, blue: Int?)
+  /// Characters that are yet to be passed over.
+  private var skipping = 0
+  private var highSurrogate: UInt32?
+  /// The next word says what the group is for, and whoever does not know the word passes over the group.
+  private var isOptional = false
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  mutating func read() throws(RichText.Mistake) {
+    guard bytes.starts(with: "{\\rtf".utf8) else {
+      throw mistake("this is no rich text: it does not begin with {\\rtf")
+    }
+    while position < bytes.count {
+      let byte = bytes[position]
+      position += 1
+      switch byte {
+      case UInt8(ascii: "{"): try open()
+      case UInt8(ascii: "}"):
+        try close()
+        if groups.isEmpty { return try end() }
+      case UInt8(ascii: "\\"): try control()
+      case 0x0A, 0x0D, 0: break
+      default: try character(byte)
+      }
+    }
+    throw mistake("the text breaks off: \(groups.count) of its groups have no end")
+  }
+
+  private func mistake(_ reason: String) -> RichText.Mistake {
+    let end = min(position, bytes.count)
+    return RichText.Mistake(line: 1 + bytes[..<max(0, end - 1)].count { $0 == 0x0A }, reason: reason)
+  }
+
+  // MARK: - Groups
+
+  private mutating func open() throws(RichText.Mistake) {
+    guard groups.count < RichText.maximumDepth else {
+      throw mistake("groups stand within groups more than \(RichText.maximumDepth) deep")
+    }
+    groups.append(group)
+    skipping = 0
+    isOptional = false
+  }
+
+  private mutating func close() throws(RichText.Mistake) {
+    guard let outer = groups.popLast() else { throw mistake("a group ends that has not begun") }
+    let inner = group
+    group = outer
+    skipping = 0
+    isOptional = false
+    switch (inner.destination, outer.destination) {
+    case (.attachment, .attachment), (.mark, .mark): break
+    case (.attachment, _):
+      let trimmed = name.split(separator: " ").joined(separator: " ")
+      guard result.attachments.count < RichText.maximumTableSize else {
+        throw mistake("the text has more than \(RichText.maximumTableSize) attachments")
+      }
+      if !trimmed.isEmpty { result.attachments.append(trimmed) }
+      name = ""
+      // Only in a group of its own, so that a whole text is never taken for the place of a picture.
+      if groups.count > 1 { group.hasAttachment = true }
+    case (.mark, _):
+      let trimmed = mark.split { $0 == " " || $0 == "\t" }.joined(separator: " ")
+      mark = ""
+      guard !trimmed.isEmpty else { break }
+      let isBullet = ["•", "◦", "▪", "⁃", "·", "-", "–", "*", "o"].contains(trimmed)
+      let indent = String(repeating: "  ", count: min(max(0, inner.listLevel), 9))
+      try append("\(indent)\(isBullet ? "-" : trimmed) ".utf8)
+    default: break
+    }
+  }
+
+  private mutating func end() throws(RichText.Mistake) {
+    while position < bytes.count {
+      guard [0, 0x09, 0x0A, 0x0D, 0x20].contains(bytes[position]) else {
+        position += 1
+        throw mistake("something stands behind the text")
+      }
+      position += 1
+    }
+    result.text = String(decoding: text, as: UTF8.self)
+  }
+
+  // MARK: - Letters
+
+  private mutating func append(_ letters: some Sequence<UInt8>) throws(RichText.Mistake) {
+    text += letters
+    guard text.count <= RichText.maximumTextSize else {
+      throw mistake("the text has more than \(RichText.maximumTextSize) bytes")
+    }
+  }
+
+  /// A byte that stands for a letter.
+  private mutating func character(_ byte: UInt8) throws(RichText.Mistake) {
+    guard skipping == 0 else {
+      skipping -= 1
+      return
+    }
+    switch group.destination {
+    case .ignored, .fonts: return
+    case .colors:
+      if byte == UInt8(ascii: ";") { try endColor() }
+      return
+    case .text, .mark, .attachment: break
+    }
+    if group.hasAttachment { return }
+    let page = fontPages[group.font] ?? page
+    guard let scalar = page.scalar(byte) else {
+      let number = if case .unknown(let number) = page { number } else { 0 }
+      throw mistake("a letter stands in the character set \(number), which is not read")
+    }
+    try put(scalar)
+  }
+
+  mutating func put(_ scalar: Unicode.Scalar) throws(RichText.Mistake) {
+    highSurrogate = nil
+    if group.hasAttachment { return }
+    switch group.destination {
+    case .text:
+      if result.background == nil, group.background > 0, group.background < colors.count {
+        result.background = colors[group.background]
+      }
+      try append(UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+    case .mark: if mark.utf8.count < 100 { mark.unicodeScalars.append(scalar) }
+    case .attachment: if name.utf8.count < 1_000 { name.unicodeScalars.append(scalar) }
+    case .ignored, .fonts, .colors: break
+    }
+  }
+
+  /// A half of a pair, or a whole letter.
+  private mutating func unicode(_ number: Int) throws(RichText.Mistake) {
+    // Sixteen bits with a sign, unless somebody wrote it without.
+    guard (-32_768...65_535).contains(number) else { throw mistake("\\u\(number) is no letter") }
+    let unit = UInt32(number < 0 ? number + 65_536 : number)
+    if (0xD800..<0xDC00).contains(unit) {
+      highSurrogate = unit
+    } else if (0xDC00..<0xE000).contains(unit) {
+      let high = highSurrogate
+      let whole = high.flatMap { Unicode.Scalar(0x10000 + ($0 - 0xD800) << 10 + (unit - 0xDC00)) }
+      try put(whole ?? "\u{FFFD}")
+    } else if let scalar = Unicode.Scalar(unit) {
+      try put(scalar)
+    }
+  }
+
+  // MARK: - Words
+
+  private mutating func control() throws(RichText.Mistake) {
+    guard position < bytes.count else { throw mistake("the text breaks off behind a backslash") }
+    let first = bytes[position]
+    guard Self.isLetter(first) else {
+      position += 1
+      return try symbol(first)
+    }
+    let start = position
+    while position < bytes.count, Self.isLetter(bytes[position]) { position += 1 }
+    guard position - start <= 32 else { throw mistake("a control word has \(position - start) letters") }
+    let word = String(decoding: bytes[start..<position], as: UTF8.self)
+    let number = try self.number()
+    if position < bytes.count, bytes[position] == UInt8(ascii: " ") { position += 1 }
+    if word == "bin" { return try passOver(number ?? 0) }
+    guard skipping == 0 else {
+      skipping -= 1
+      return
+    }
+    if isOptional {
+      isOptional = false
+      group.destination = .ignored
+      return
+    }
+    try take(word, number)
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) }
+
+  private mutating func number() throws(RichText.Mistake) -> Int? {
+    let start = position
+    if position < bytes.count, bytes[position] == UInt8(ascii: "-") { position += 1 }
+    let digits = position
+    while position < bytes.count, (0x30...0x39).contains(bytes[position]) { position += 1 }
+    guard position > digits else {
+      position = start
+      return nil
+    }
+    guard position - digits <= 10 else { throw mistake("a number has \(position - digits) digits") }
+    return Int(String(decoding: bytes[start..<position], as: UTF8.self))
+  }
+
+  private mutating func passOver(_ count: Int) throws(RichText.Mistake) {
+    guard count >= 0, count <= bytes.count - position else { throw mistake("the text breaks off within \\bin\(count)") }
+    position += count
+    if skipping > 0 { skipping -= 1 }
+  }
+
+  private mutating func symbol(_ byte: UInt8) throws(RichText.Mistake) {
+    if byte == UInt8(ascii: "'") {
+      guard position + 1 < bytes.count, bytes[position] != UInt8(ascii: "+"),
+        let code = UInt8(String(decoding: bytes[position...position + 1], as: UTF8.self), radix: 16)
+      else { throw mistake("two hexadecimal digits are missing behind \\'") }
+      position += 2
+      return try character(code)
+    }
+    // A backslash at the end of a line ends the line of the text, whichever end the line has.
+    if byte == 0x0D, position < bytes.count, bytes[position] == 0x0A { position += 1 }
+    guard skipping == 0 else {
+      skipping -= 1
+      return
+    }
+    switch byte {
+    case UInt8(ascii: "*"): isOptional = true
+    case UInt8(ascii: "\\"), UInt8(ascii: "{"), UInt8(ascii: "}"): try character(byte)
+    case 0x0A, 0x0D: try put("\n")
+    case 0x09: try put("\t")
+    case UInt8(ascii: "~"): try put("\u{A0}")
+    case UInt8(ascii: "_"): try put("\u{2011}")
+    default: break
+    }
+  }
+
+  private mutating func take(_ word: String, _ number: Int?) throws(RichText.Mistake) {
+    if let letter = RichTextWords.letters[word] { return try put(letter) }
+    if RichTextWords.ignored.contains(word) {
+      group.destination = .ignored
+      return
+    }
+    switch (word, group.destination) {
+    case (_, .ignored): break
+    case ("u", _):
+      skipping = group.substitutes
+      try unicode(number ?? 0)
+    case ("uc", _): group.substitutes = min(max(0, number ?? 1), 100)
+    case ("mac", _): page = .macRoman
+    case ("pc", _), ("pca", _): page = .unknown(word == "pc" ? 437 : 850)
+    case ("ansicpg", _): page = CodePage(number: number ?? 0)
+    case ("fonttbl", _): group.destination = .fonts
+    case ("colortbl", _): group.destination = .colors
+    case ("listtext", _), ("pntext", _): group.destination = .mark
+    case ("NeXTGraphic", _): group.destination = .attachment
+    case ("f", _): group.font = number ?? 0
+    case ("fcharset", .fonts): try charset(number ?? 0)
+    case ("red", .colors): color.red = number
+    case ("green", .colors): color.green = number
+    case ("blue", .colors): color.blue = number
+    case ("cb", _), ("highlight", _), ("chcbpat", _): group.background = number ?? 0
+    case ("ilvl", _): group.listLevel = number ?? 0
+    case ("plain", _): (group.font, group.background) = (0, 0)
+    case ("pard", _): group.listLevel = 0
+    default: break
+    }
+  }
+
+  private mutating func charset(_ number: Int) throws(RichText.Mistake) {
+    guard fontPages.count < RichText.maximumTableSize else {
+      throw mistake("the text has more than \(RichText.maximumTableSize) fonts")
+    }
+    switch number {
+    case 0, 1: fontPages[group.font] = nil
+    case 77: fontPages[group.font] = .macRoman
+    default: fontPages[group.font] = .unknown(number)
+    }
+  }
+
+  private mutating func endColor() throws(RichText.Mistake) {
+    guard colors.count < RichText.maximumTableSize else {
+      throw mistake("the text has more than \(RichText.maximumTableSize) colors")
+    }
+    func part(_ number: Int?) -> Double { Double(min(max(0, number ?? 0), 255)) / 255 }
+    let isDefault = color.red == nil && color.green == nil && color.blue == nil
+    colors.append(isDefault ? nil : .init(red: part(color.red), green: part(color.green), blue: part(color.blue)))
+    color = (nil, nil, nil)
+  }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import Glibc
+import GraphModel
+import StickiesKit
+
+struct SyncFolder: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sync-folder",
+    abstract: "Send what was edited in a folder that export made, and write what is new.",
+    discussion:
+      "Each file is a note. Edits merge with those of others, letter by letter; a new .md file becomes a note; "
+      + "what was changed here and there stays in the file, the server's value beside it.")
+
+  @OptionGroup var options: Options
+  @Argument(help: ArgumentHelp("The folder.", valueName: "DIR"))
+  var folder: String
+  @Flag(help: "Delete the notes whose files are gone, too; undo brings them back.")
+  var delete = false
+
+  @MainActor
+  func run() async throws {
+    let folder = try NoteFolder(folder)
+    try await options.withShell { shell in
+      let progress = Progress(isShown: isatty(2) == 1 && !options.json)
+      let result = try await FolderRun(shell: shell, folder: folder, progress: progress).synchronize(deletes: delete)
+      progress.end()
+      FolderReport.show(result, on: shell.output)
+    }
+  }
+}
+
+/// What a run over a folder says.
+@MainActor
+enum FolderReport {
+  static func show(_ result: FolderResult, isExport: Bool = false, on output: Output) {
+    if output.json { return output.print(json(result)) }
+    for conflict in result.conflicts { output.print(line(conflict)) }
+    for file in result.missing { output.print("missing \(shown(file)): its note stays; --delete deletes it") }
+    for file in result.unsent { output.print("unsent \(shown(file)): it was edited; sync-folder sends that") }
+    for skip in result.skipped { output.print("skipped \(shown(skip.file)): \(shown(skip.reason))") }
+    let written = "written \(result.written.written), removed \(result.written.removed)"
+    guard !isExport else { return output.print(written) }
+    output.print("edited \(result.edited), added \(result.added), deleted \(result.deleted), \(written)")
+  }
+
+  /// Names of files are strangers' words.
+  private static func shown(_ text: String) -> String { TextTable.visible(text) }
+
+  private static func line(_ conflict: FolderChanges.Conflict) -> String {
+    guard let values = conflict.values else {
+      return "conflict \(shown(conflict.file)): its note has been deleted; delete the file, or take its id out to make "
+        + "a new note"
+    }
+    let name = values.field.rawValue
+    return
+      "conflict \(shown(conflict.file)): \(name) is \(values.mine.json.text) here and \(values.theirs.json.text) on the "
+      + "server; keep one as \(name), and delete the line server-\(name)"
+  }
+
+  private static func json(_ result: FolderResult) -> JSON {
+    func count(_ name: String, _ number: Int) -> JSON.Member { .init(name, .integer(Int64(number))) }
+    let conflicts = result.conflicts.map { conflict in
+      JSON.object([
+        .init("file", .string(conflict.file)),
+        .init("property", conflict.values.map { .string($0.field.rawValue) } ?? .null),
+        .init("mine", conflict.values?.mine.json ?? .null), .init("theirs", conflict.values?.theirs.json ?? .null),
+      ])
+    }
+    let skipped = result.skipped.map { skip in
+      JSON.object([.init("file", .string(skip.file)), .init("reason", .string(skip.reason))])
+    }
+    return .object([
+      count("edited", result.edited), count("added", result.added), count("deleted", result.deleted),
+      count("written", result.written.written), count("removed", result.written.removed),
+      .init("conflicts", .array(conflicts)), .init("missing", .array(result.missing.map(JSON.string))),
+      .init("unsent", .array(result.unsent.map(JSON.string))), .init("skipped", .array(skipped)),
+    ])
+  }
+}

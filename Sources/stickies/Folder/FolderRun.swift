@@ -1,0 +1,209 @@
+import GraphModel
+import GraphReplica
+import StickiesKit
+
+/// What a run over a folder did, for the report.
+struct FolderResult {
+  var edited = 0
+  var added = 0
+  var deleted = 0
+  var written = NoteFolder.Written()
+  var conflicts = [FolderChanges.Conflict]()
+  /// Files that are gone, of notes that are not.
+  var missing = [String]()
+  /// Files with edits that an export does not send.
+  var unsent = [String]()
+  var skipped = [FolderChanges.Skip]()
+}
+
+/// One run over a folder: what its files say goes to the server, and what the server has goes into the files.
+@MainActor
+struct FolderRun {
+  let shell: Shell
+  let folder: NoteFolder
+  let progress: Progress
+  /// A transaction has about this many bytes at most; what a folder has more goes with the next.
+  private static let maximumTransactionSize = 8 << 20
+  /// So often is what somebody else changed meanwhile compared again.
+  private static let maximumAttempts = 10
+
+  // MARK: - Export
+
+  /// Writes a board's notes. The first time the folder must have no notes of its own.
+  func export(_ board: UniqueID) async throws -> FolderResult {
+    var list: FolderList
+    if let known = try folder.list() {
+      list = known
+      guard list.board == board else {
+        throw Refusal(.denied, "\(folder.path) has the notes of another board; export into another folder")
+      }
+      try await verify(list)
+      try await settle(&list)
+    } else {
+      guard try folder.files().isEmpty else {
+        throw Refusal(
+          .denied,
+          "\(folder.path) has .md files of its own, which would become notes; export into another folder, and copy them "
+            + "there if that is meant")
+      }
+      list = FolderList(token: try await shell.client.status().head, board: board)
+      // From here on the folder is known as the board's, wherever the run is cut.
+      try folder.write(list)
+    }
+    let notes = try await FolderNotes(shell)
+    var result = FolderResult()
+    try await write(try await compare(list, notes), isExport: true, &result)
+    return result
+  }
+
+  // MARK: - Both ways
+
+  /// Sends what the files say, then writes what is served.
+  /// - Parameter deletes: notes whose files are gone are deleted, if nobody changed them since.
+  func synchronize(deletes: Bool) async throws -> FolderResult {
+    guard var list = try folder.list() else {
+      throw Refusal(
+        .notFound, "\(folder.path) is no folder of notes; make one with: stickies export --board BOARD --to DIR")
+    }
+    try await verify(list)
+    try await settle(&list)
+    var result = FolderResult()
+    var attempts = 0
+    while true {
+      let notes = try await FolderNotes(shell)
+      let found = try await compare(list, notes)
+      list = found.changes.list
+      let leaving = deletes ? found.changes.missing.filter(\.isUnchanged) : []
+      guard !found.changes.edits.isEmpty || !found.changes.new.isEmpty || !leaving.isEmpty else {
+        if deletes { result.skipped += found.changes.missing.map(Self.changedSince) }
+        if !deletes { result.missing = found.changes.missing.map(\.file) }
+        try await write(found, isExport: false, &result)
+        return result
+      }
+      do {
+        try await send(found.changes, leaving, notes, &list, &result)
+      } catch let refusal as Refusal where [.conflict, .unique].contains(refusal.code) {
+        // Somebody was quicker: nothing was written, and all is compared again.
+        list.sending = nil
+        attempts += 1
+        if attempts == Self.maximumAttempts { throw refusal }
+      }
+    }
+  }
+
+  private static func changedSince(_ missing: FolderChanges.Missing) -> FolderChanges.Skip {
+    .init(
+      file: missing.file,
+      reason: "its note was changed since the file was written, and is not deleted; export writes the file again")
+  }
+
+  /// Commits as many of the changes as one transaction takes.
+  private func send(
+    _ changes: FolderChanges, _ leaving: [FolderChanges.Missing], _ notes: FolderNotes, _ list: inout FolderList,
+    _ result: inout FolderResult
+  ) async throws {
+    var draft = FolderNotes.Draft()
+    var edits = [FolderChanges.Edit]()
+    var new = [(file: FolderChanges.New, origin: String)]()
+    var size = 0
+    for edit in changes.edits where size < Self.maximumTransactionSize {
+      notes.edit(edit, &draft)
+      size += 200 + edit.merge.splices.reduce(0) { $0 + $1.insertion.utf8.count }
+      edits.append(edit)
+    }
+    for file in changes.new where size < Self.maximumTransactionSize {
+      let origin = "file:\(UniqueID(high: .random(in: 1 ... .max), low: .random(in: 0 ... .max)))"
+      notes.insert(file, on: list.board, origin: origin, &draft)
+      size += 400 + file.note.text.utf8.count
+      new.append((file, origin))
+    }
+    var deleted = 0
+    for missing in leaving where size < Self.maximumTransactionSize {
+      notes.delete(missing, &draft)
+      size += 100
+      deleted += 1
+    }
+    let head = try await shell.client.status().head
+    list.send(edits: edits, new: new, replica: shell.client.context.replica.id, after: head.revision)
+    try folder.write(list)
+    progress.show("sending \(draft.changes.count) changes")
+    _ = try await shell.client.commit(draft.changes, policy: .error)
+    list.settle(notes: try await FolderNotes(shell).notes(origins: new.map(\.origin)))
+    try folder.write(list)
+    result.edited += edits.count
+    result.added += new.count
+    result.deleted += deleted
+  }
+
+  // MARK: - Comparing and writing
+
+  private typealias Found = (changes: FolderChanges, notes: [NoteSnapshot])
+
+  private func compare(_ list: FolderList, _ notes: FolderNotes) async throws -> Found {
+    progress.show("comparing")
+    let board = ObjectID(key: list.board, entity: shell.entity("Board").number)
+    guard try await !shell.images("Board", where: .identifiers([board])).isEmpty else {
+      throw Refusal(.notFound, "the board of \(folder.path) has been deleted; undo brings it back")
+    }
+    let here = try await notes.notes(of: list.board)
+    let known = Set(here.map(\.id))
+    let elsewhere = try await notes.notes(list.entries.map(\.id).filter { !known.contains($0) })
+    return (FolderChanges(of: try folder.files(), list: list, notes: here, elsewhere: elsewhere), here)
+  }
+
+  private func write(_ found: Found, isExport: Bool, _ result: inout FolderResult) async throws {
+    progress.show("writing")
+    let writing = FolderWriting(found.changes, notes: found.notes, isExport: isExport)
+    var list = found.changes.list
+    list.token = try await shell.client.status().head
+    result.conflicts = found.changes.conflicts
+    result.unsent = writing.unsent
+    result.skipped += found.changes.skipped + writing.skipped
+    do {
+      result.written = try folder.perform(writing.steps, &list)
+    } catch {
+      try? folder.write(list)
+      throw error
+    }
+    try folder.write(list)
+  }
+
+  // MARK: - What an earlier run left
+
+  /// The folder was written from this store, and the store still has that past.
+  private func verify(_ list: FolderList) async throws {
+    let advice = "export into another folder, and bring your edits over by hand"
+    let head = try await shell.client.status().head
+    guard head.store == list.token.store else {
+      throw Refusal(.denied, "\(folder.path) has the notes of another store; \(advice)")
+    }
+    let revision = list.token.revision
+    guard revision > 0 else { return }
+    guard revision <= head.revision else {
+      throw Refusal(.denied, "the store is at revision \(head.revision) and \(folder.path) at \(revision); \(advice)")
+    }
+    let commit = try await shell.client.log(after: revision - 1, through: revision, limit: 1).first
+    guard let commit, commit.revision == revision, commit.fingerprint != list.token.fingerprint else { return }
+    throw Refusal(.denied, "the store was restored and went another way than \(folder.path); \(advice)")
+  }
+
+  /// Finds out what became of a commit whose run was cut.
+  private func settle(_ list: inout FolderList) async throws {
+    guard let sending = list.sending else { return }
+    let head = try await shell.client.status().head.revision
+    var isCommitted = false
+    var after = sending.after
+    while after < head, !isCommitted {
+      let through = min(after + 500, head)
+      let commits = try await shell.client.log(after: after, through: through, limit: 500)
+      isCommitted = commits.contains { $0.transaction.replica == sending.replica }
+      after = through
+    }
+    if isCommitted {
+      list.settle(notes: try await FolderNotes(shell).notes(origins: sending.files.compactMap(\.origin)))
+    } else {
+      list.sending = nil
+    }
+    try folder.write(list)
+  }
+}

@@ -1,0 +1,87 @@
+import FoundationEssentials
+import GraphModel
+import StickiesKit
+
+/// The folder of macOS's Stickies: a package `NAME.rtfd` for each note, with its rich text and whatever was dragged into it,
+/// and a list of the windows.
+@MainActor
+struct MacNotes {
+  /// What older systems kept all notes in.
+  static let database = "StickiesDatabase"
+  static let databaseReason =
+    "the notes of an older Stickies are not read; open them in a newer one, which makes .rtfd packages of them"
+  private static let board = "Stickies"
+  private static let text = "TXT.rtf"
+
+  private let windows: MacStickies
+  /// Whether the windows could be read: only then a window that is not there is worth a word.
+  private let isKnown: Bool
+
+  static func isPackage(_ name: String) -> Bool { name.hasSuffix(".rtfd") && name != ".rtfd" }
+
+  /// A folder with packages.
+  init(folder: String, into batch: inout ImportBatch) {
+    func without(_ reason: String) {
+      batch.skip(MacStickies.name, "\(reason); the notes were taken without color and place")
+    }
+    let path = folder + "/" + MacStickies.name
+    guard let bytes = FileManager.default.contents(atPath: path) else {
+      without("there is no such file that can be read")
+      (windows, isKnown) = (MacStickies(), false)
+      return
+    }
+    do {
+      (windows, isKnown) = (try MacStickies(parsing: Array(bytes)), true)
+    } catch {
+      without("\(error)")
+      (windows, isKnown) = (MacStickies(), false)
+    }
+  }
+
+  /// A package alone: the list is beside it.
+  init(packageAt path: String, into batch: inout ImportBatch) {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    let folder = parts.reversed().drop { $0.isEmpty }.dropFirst().reversed().joined(separator: "/")
+    self.init(folder: folder.isEmpty ? (path.hasPrefix("/") ? "/" : ".") : folder, into: &batch)
+  }
+
+  func read(_ path: String, name: String, into batch: inout ImportBatch) {
+    var isDirectory = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory,
+      let names = try? FileManager.default.contentsOfDirectory(atPath: path)
+    else { return batch.skip(name, "this is no package: a folder with \(Self.text)") }
+    guard let bytes = FileManager.default.contents(atPath: path + "/" + Self.text) else {
+      return batch.skip(name, "its \(Self.text) can't be read")
+    }
+    let text: RichText
+    do {
+      text = try RichText(parsing: Array(bytes))
+    } catch {
+      return batch.skip(name, "\(Self.text), \(error)")
+    }
+    let key = String(name.dropLast(".rtfd".count))
+    var values: [String: Value] = ["text": .string(text.text)]
+    if let background = text.background { values["color"] = .string(MacStickies.nearest(background).rawValue) }
+    if let window = windows.windows[key] {
+      values["pinned"] = .bool(window.isFloating)
+      if let color = window.color { values["color"] = .string(color.rawValue) }
+      let places = [("x", window.x), ("y", window.y), ("width", window.width), ("height", window.height)]
+      for (name, place) in places { values[name] = place.map { .double($0) } }
+      let missing = [window.color == nil ? "color" : nil, window.x == nil ? "place" : nil].compactMap(\.self)
+      if !missing.isEmpty {
+        batch.skip(
+          name, "the note was taken without \(missing.joined(separator: " and ")): \(MacStickies.name) has none")
+      }
+    } else if isKnown {
+      let missing = text.background == nil ? "color and place" : "place"
+      batch.skip(name, "the note was taken without \(missing): \(MacStickies.name) has no entry of it")
+    }
+    batch.board(ImportBatch.Named(name: Self.board))
+    batch.notes.append(ImportBatch.Note(origin: "macos:\(key)", board: Self.board, tags: [], values: values))
+    let beside = names.filter { $0 != Self.text && !$0.hasPrefix(".") }
+    let attachments = Set(beside).union(text.attachments).sorted()
+    if !attachments.isEmpty {
+      batch.skip(name, "the note was taken without its attachment \(attachments.joined(separator: ", "))")
+    }
+  }
+}

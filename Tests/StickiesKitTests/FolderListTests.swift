@@ -1,0 +1,61 @@
+import GraphModel
+import GraphTesting
+import StickiesKit
+import Testing
+
+@Suite struct FolderListTests {
+  private static func list(_ texts: inout RandomTexts) -> FolderList {
+    var list = FolderList(
+      token: Token(store: texts.id(), revision: 4, fingerprint: .max), board: texts.id())
+    for name in ["b.md", "a.md", "c.md"] {
+      var entry = FolderList.Entry(
+        file: name, id: texts.id(), revision: 3, text: texts.text(),
+        values: [.x: .number(1.5), .y: .number(3), .tags: .words(["a"]), .color: .word("pink"), .pinned: .flag(true)])
+      entry.isDetached = texts.random.chance(50)
+      entry.isUnmarked = texts.random.chance(50)
+      list[entry.id] = entry
+    }
+    if texts.random.chance(50) {
+      list.sending = FolderList.Sending(
+        replica: texts.id(), after: 3,
+        files: [
+          .init(file: "new.md", id: nil, origin: "file:x", text: texts.text(), values: [:]),
+          .init(file: "a.md", id: texts.id(), origin: nil, text: texts.text(), values: [.collapsed: .flag(true)]),
+        ])
+    }
+    return list
+  }
+
+  @Test func aListComesBackAsItWas() throws {
+    for seed: UInt64 in 1...100 {
+      var texts = RandomTexts(seed: seed)
+      let list = Self.list(&texts)
+      let back = try FolderList(parsing: Array(list.json.text.utf8))
+      #expect(back == list, "seed \(seed)")
+      #expect(back.entries.map(\.file) == ["a.md", "b.md", "c.md"])
+      for (one, other) in zip(back.entries, list.entries) { #expect(Bytes.equal(one.text, other.text), "seed \(seed)") }
+    }
+  }
+
+  @Test func aListThatNoRunHasWrittenIsRefused() throws {
+    var texts = RandomTexts(seed: 1)
+    let good = Self.list(&texts).json.text
+    func message(_ old: String, _ new: String) -> String {
+      do {
+        _ = try FolderList(parsing: Array(good.replacing(old, with: new).utf8))
+        return "taken"
+      } catch {
+        return "\(error)"
+      }
+    }
+    #expect(message("{\"format\":1", "{\"format\":2") == "it has format 2, and this program knows format 1")
+    #expect(message("{\"format\":1,", "{") == "its format is missing")
+    #expect(message("\"b.md\"", "\"../b.md\"") == "it names a file that could not be in the folder")
+    #expect(message("\"b.md\"", "\"a.md\"") == "a.md stands in it twice")
+    #expect(message("\"x\":1.5", "\"x\":\"1\"") == "the x of a.md can't be read")
+    #expect(message("\"store\":\"", "\"store\":\"!") == "its store is missing or no id")
+    #expect(message("\"revision\":4", "\"revision\":-4") == "its revision is missing or no revision")
+    #expect(message("}", "") != "taken")
+    #expect(message("unlikely", "") == "taken")
+  }
+}

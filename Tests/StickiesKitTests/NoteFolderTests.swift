@@ -1,0 +1,207 @@
+import FoundationEssentials
+import Glibc
+import GraphModel
+import GraphTesting
+import StickiesKit
+import Testing
+
+@Suite struct NoteFolderTests {
+  private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+  private static func read(_ path: String) -> String? {
+    FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private static func put(_ path: String, _ text: String) {
+    #expect(FileManager.default.createFile(atPath: path, contents: Data(text.utf8)))
+  }
+
+  @Test func aFileIsWrittenOnlyOverWhatWasRead() throws {
+    let home = try TemporaryDirectory()
+    let folder = try NoteFolder(home.path + "/notes", creates: true)
+    let path = home.path + "/notes/a.md"
+    #expect(try folder.create("a.md", Self.bytes("one")))
+    #expect(try !folder.create("a.md", Self.bytes("two")))
+    #expect(Self.read(path) == "one")
+    #expect(try folder.replace("a.md", Self.bytes("two"), over: Self.bytes("one")))
+    #expect(try !folder.replace("a.md", Self.bytes("three"), over: Self.bytes("one")))
+    #expect(try !folder.replace("b.md", Self.bytes("three"), over: Self.bytes("one")))
+    #expect(Self.read(path) == "two")
+    #expect(try !folder.remove("a.md", over: Self.bytes("one")))
+    #expect(try folder.remove("a.md", over: Self.bytes("two")))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: home.path + "/notes").isEmpty)
+  }
+
+  @Test func nothingOutsideIsReadOrWritten() throws {
+    let home = try TemporaryDirectory()
+    let folder = try NoteFolder(home.path + "/notes", creates: true)
+    let (outside, link) = (home.path + "/outside", home.path + "/notes/link.md")
+    Self.put(outside, "secret")
+    #expect(symlink(outside, link) == 0)
+    let files = try folder.files()
+    #expect(files.map(\.name) == ["link.md"])
+    #expect(throws: FolderFile.Unreadable.self) { try files[0].content.get() }
+    #expect(try !folder.create("link.md", Self.bytes("x")))
+    #expect(try !folder.replace("link.md", Self.bytes("x"), over: Self.bytes("secret")))
+    #expect(try !folder.remove("link.md", over: Self.bytes("secret")))
+    // Not through the name that files have while they are written, either.
+    #expect(symlink(outside, home.path + "/notes/.stickies-new") == 0)
+    #expect(try folder.create("a.md", Self.bytes("one")))
+    #expect(Self.read(outside) == "secret")
+    #expect(Self.read(home.path + "/notes/a.md") == "one")
+  }
+
+  @Test func onlyPlainVisibleMarkdownFilesAreNotes() throws {
+    let home = try TemporaryDirectory()
+    for name in ["b.md", "a.md", ".hidden.md", "a.txt", "a.md~"] { Self.put(home.path + "/" + name, name) }
+    #expect(mkdir(home.path + "/folder.md", 0o700) == 0)
+    #expect(try NoteFolder(home.path).files().map(\.name) == ["a.md", "b.md"])
+  }
+
+  @Test func oneRunAtATimeHasTheFolder() throws {
+    let home = try TemporaryDirectory()
+    do {
+      let first = try NoteFolder(home.path)
+      #expect {
+        _ = try NoteFolder(home.path)
+      } throws: { error in
+        (error as? Refusal)?.message == "another run is at work in \(home.path)"
+      }
+      withExtendedLifetime(first) {}
+    }
+    _ = try NoteFolder(home.path)
+    #expect {
+      _ = try NoteFolder(home.path + "/none")
+    } throws: { error in
+      (error as? Refusal)?.code == .notFound
+    }
+  }
+
+  @Test func aListIsKeptAndABrokenOneIsRefused() throws {
+    let home = try TemporaryDirectory()
+    let folder = try NoteFolder(home.path)
+    #expect(try folder.list() == nil)
+    let id = UniqueID(high: 1, low: 2)
+    let list = FolderList(token: Token(store: id, revision: 3, fingerprint: 4), board: id)
+    try folder.write(list)
+    #expect(try folder.list() == list)
+    Self.put(home.path + "/" + FolderList.name, "[")
+    #expect {
+      _ = try folder.list()
+    } throws: { error in
+      (error as? Refusal)?.message.contains("move it away, and export into an empty folder") == true
+    }
+  }
+
+  // MARK: - What is done to a folder
+
+  private static func note(_ low: UInt64, _ text: String, revision: Revision = 1) -> NoteSnapshot {
+    NoteSnapshot(
+      id: UniqueID(high: 1, low: low), revision: revision, number: Int64(low), created: 0, updated: 0,
+      values: [.color: .word("pink"), .tags: .words([]), .x: .number(0)], text: text)
+  }
+
+  /// Compares the folder with the notes and writes it, as an export or as the end of a run both ways.
+  private static func run(
+    _ folder: NoteFolder, _ list: inout FolderList, _ notes: [NoteSnapshot], isExport: Bool = true
+  ) throws -> (FolderChanges, FolderWriting, NoteFolder.Written) {
+    let changes = FolderChanges(of: try folder.files(), list: list, notes: notes, elsewhere: [])
+    let writing = FolderWriting(changes, notes: notes, isExport: isExport)
+    list = changes.list
+    return (changes, writing, try folder.perform(writing.steps, &list))
+  }
+
+  private static func empty() -> FolderList {
+    FolderList(
+      token: Token(store: .zero, revision: 0, fingerprint: 0), board: UniqueID(high: 9, low: 9))
+  }
+
+  @Test func aSecondRunWritesNothingAndAnEditIsLeftAlone() throws {
+    let home = try TemporaryDirectory()
+    let folder = try NoteFolder(home.path)
+    var list = Self.empty()
+    let notes = [Self.note(1, "one"), Self.note(2, "two")]
+    #expect(try Self.run(folder, &list, notes).2.written == 2)
+    #expect(try Self.run(folder, &list, notes).2.written == 0)
+    let name = try #require(list[notes[0].id]?.file)
+    Self.put(home.path + "/" + name, (Self.read(home.path + "/" + name) ?? "") + "more\n")
+    let (changes, writing, written) = try Self.run(folder, &list, [Self.note(1, "One", revision: 2), notes[1]])
+    #expect(changes.edits.map(\.merge.base) == [1])
+    #expect(writing.unsent == [name])
+    #expect(written == NoteFolder.Written())
+    // Gone on the server, edited here: a conflict, and the file stays. The other goes.
+    let (gone, _, removed) = try Self.run(folder, &list, [])
+    #expect(gone.conflicts == [.init(file: name, values: nil)])
+    #expect(removed.removed == 1)
+    #expect(try folder.files().map(\.name) == [name])
+  }
+
+  @Test func aRunThatWasCutBeforeItsListIsKnownByWhatItWrote() throws {
+    let home = try TemporaryDirectory()
+    let folder = try NoteFolder(home.path)
+    var list = Self.empty()
+    #expect(try Self.run(folder, &list, [Self.note(1, "one")]).2.written == 1)
+    var later = list
+    let notes = [Self.note(1, "one!", revision: 4), Self.note(2, "two", revision: 5)]
+    #expect(try Self.run(folder, &later, notes).2.written == 2)
+    let (changes, _, written) = try Self.run(folder, &list, notes)
+    #expect(changes.edits.isEmpty)
+    #expect(changes.new.isEmpty)
+    #expect(changes.skipped.isEmpty)
+    #expect(written.written == 0)
+    #expect(list == later)
+  }
+
+  @Test func aNameThatIsAnotherNotesNowLeavesTheOldNoteWithoutAFile() throws {
+    let home = try TemporaryDirectory()
+    let folder = try NoteFolder(home.path)
+    var list = Self.empty()
+    let notes = [Self.note(1, "one"), Self.note(2, "two"), Self.note(3, "three")]
+    #expect(try Self.run(folder, &list, notes).2.written == 3)
+    let files = try notes.map { try #require(list[$0.id]?.file) }
+    // The first file over the second, and the third without its front matter.
+    #expect(rename(home.path + "/" + files[0], home.path + "/" + files[1]) == 0)
+    Self.put(home.path + "/" + files[2], "three\n")
+    let changes = FolderChanges(of: try folder.files(), list: list, notes: notes, elsewhere: [])
+    #expect(changes.list[notes[0].id]?.file == files[1])
+    #expect(changes.new.map(\.file) == [files[2]])
+    #expect(Set(changes.missing.map(\.theirs.id)) == [notes[1].id, notes[2].id])
+    #expect(Set(changes.list.entries.map(\.file)).count == 3)
+    #expect(try FolderList(parsing: Array(changes.list.json.text.utf8)) == changes.list)
+    // An export writes them again, beside what is there.
+    list = changes.list
+    #expect(try Self.run(folder, &list, notes).2.written == 2)
+    #expect(try folder.files().count == 4)
+  }
+
+  @Test func aNoteWithTooManyTagsIsNamedAndTheOthersAreWritten() throws {
+    let home = try TemporaryDirectory()
+    let folder = try NoteFolder(home.path)
+    var list = Self.empty()
+    var large = Self.note(1, "one")
+    large.values[.tags] = .words(of: (0...1_000).map { "t\($0)" })
+    let (_, writing, written) = try Self.run(folder, &list, [large, Self.note(2, "two")])
+    #expect(written.written == 1)
+    #expect(writing.skipped.map(\.reason) == ["it would name 1001 tags; at most 1000 are"])
+    #expect(list.entries.count == 1)
+  }
+
+  @Test func whoeverEditsWhileARunWritesKeepsTheirEdit() throws {
+    let home = try TemporaryDirectory()
+    let folder = try NoteFolder(home.path)
+    var list = Self.empty()
+    #expect(try Self.run(folder, &list, [Self.note(1, "one")]).2.written == 1)
+    let name = try #require(list.entries.first?.file)
+    let later = [Self.note(1, "One", revision: 2)]
+    let changes = FolderChanges(of: try folder.files(), list: list, notes: later, elsewhere: [])
+    let writing = FolderWriting(changes, notes: later, isExport: false)
+    let mine = (Self.read(home.path + "/" + name) ?? "") + "mine\n"
+    Self.put(home.path + "/" + name, mine)
+    let before = list
+    #expect(try folder.perform(writing.steps, &list) == NoteFolder.Written())
+    #expect(Self.read(home.path + "/" + name) == mine)
+    #expect(list == before)
+    let next = FolderChanges(of: try folder.files(), list: list, notes: later, elsewhere: [])
+    #expect(next.edits.map(\.merge.splices) == [[TextSplice(offset: 3, length: 0, insertion: "\nmine")]])
+  }
+}

@@ -1,0 +1,38 @@
+import GraphModel
+import GraphTesting
+
+/// Texts of what is hard to keep: marks of front matter, ends of lines of all kinds, control characters, letters of several
+/// bytes.
+struct RandomTexts {
+  var random: SeededGenerator
+
+  init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+
+  private static let pieces = [
+    "---", "\n", "\r\n", "\r", "a", "é", "word", " ", "\u{0}", "\u{7}", "id: x", "😀", "\u{FEFF}", "tags: []", "\t",
+    "e\u{301}", "\"", "\\", "]", ",",
+  ]
+
+  mutating func text(_ count: Int = 30) -> String {
+    var text = ""
+    for _ in 0..<Int.random(in: 0...count, using: &random) {
+      text += Self.pieces[Int.random(in: 0..<Self.pieces.count, using: &random)]
+    }
+    return text
+  }
+
+  mutating func id() -> UniqueID {
+    UniqueID(high: .random(in: 1 ... .max, using: &random), low: .random(in: 0 ... .max, using: &random))
+  }
+
+  /// The text after some edits somewhere in it.
+  mutating func edited(_ text: String) -> String {
+    var scalars = Array(text.unicodeScalars)
+    for _ in 0..<Int.random(in: 1...3, using: &random) {
+      let start = Int.random(in: 0...scalars.count, using: &random)
+      let end = Int.random(in: start...min(scalars.count, start + 4), using: &random)
+      scalars.replaceSubrange(start..<end, with: self.text(3).unicodeScalars)
+    }
+    return String(String.UnicodeScalarView(scalars))
+  }
+}
