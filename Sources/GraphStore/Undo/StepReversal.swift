@@ -4,12 +4,14 @@ import GraphModel
 /// deleted come back, those that they made go, the rest is set back property by property.
 struct StepReversal {
   private(set) var changes = [Change]()
-  private(set) var skipped = [Conflict]()
+  var skipped = [Conflict]()
 
   let history: HistoryReader
   private let author: String
   /// The state before the step.
   let base: Revision
+  /// The step's own commits.
+  let own: Set<Revision>
   private let memory = Memory()
   private(set) var order = [ObjectReversal]()
   private var places = [ObjectID: Int]()
@@ -26,6 +28,7 @@ struct StepReversal {
     self.history = history
     self.author = author
     base = (commits.first?.revision ?? 1) - 1
+    own = Set(commits.map(\.revision))
     try readObjects(commits)
     try reviveObjects()
     try setBack()
@@ -68,8 +71,8 @@ struct StepReversal {
     }
   }
 
-  /// The commits of an author since the step that came to nothing; looked up once.
-  func cancelled(_ author: String) throws -> Set<Revision> {
+  /// The commits of an author since the step that came to nothing, each with the newer one of the two; looked up once.
+  func cancelled(_ author: String) throws -> [Revision: Revision] {
     if let known = memory.cancelled[author] { return known }
     let cancelled = try UndoStacks(history: history).cancelled(of: author, after: base)
     memory.cancelled[author] = cancelled
@@ -77,7 +80,7 @@ struct StepReversal {
   }
 
   private final class Memory {
-    var cancelled = [String: Set<Revision>]()
+    var cancelled = [String: [Revision: Revision]]()
   }
 
   // MARK: - What the step deleted
