@@ -237,6 +237,7 @@ struct RandomMessages {
     welcome.maximumFrameSize = unsigned()
     welcome.heartbeatMilliseconds = unsigned()
     welcome.knowsUndoSteps = bool()
+    welcome.knowsBatches = bool()
     return welcome
   }
 
