@@ -18,14 +18,17 @@ public final class TestStore {
   /// - Parameters:
   ///   - wordLimit: the changes that may wait for the full-text indexes: few, so that tests meet both sides.
   ///   - sliceObjects: the objects in a slice of a batch, as few.
+  ///   - undoLimits: what the undo of one step may take.
   public init(
-    _ model: Model, directory: TemporaryDirectory? = nil, wordLimit: Int = 3, sliceObjects: Int = 3
+    _ model: Model, directory: TemporaryDirectory? = nil, wordLimit: Int = 3, sliceObjects: Int = 3,
+    undoLimits: UndoLimits = UndoLimits()
   ) throws {
     self.model = model
     self.directory = try directory ?? TemporaryDirectory()
     var options = SQLiteStore.Options()
     options.wordLimit = wordLimit
     options.sliceObjects = sliceObjects
+    options.undoLimits = undoLimits
     self.options = options
     store = try SQLiteStore(directory: self.directory.path, model: model, options: options)
   }

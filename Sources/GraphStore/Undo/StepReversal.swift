@@ -24,12 +24,14 @@ struct StepReversal {
   var model: Model { objects.model }
 
   /// - Parameter commits: oldest first; not empty.
-  init(_ commits: [HistoryReader.Commit], author: String, history: HistoryReader) throws {
+  init(
+    _ commits: [HistoryReader.Commit], author: String, history: HistoryReader, limits: UndoLimits = UndoLimits()
+  ) throws {
     self.history = history
     self.author = author
     base = (commits.first?.revision ?? 1) - 1
     own = Set(commits.map(\.revision))
-    try readObjects(commits)
+    try readObjects(commits, limits)
     try reviveObjects()
     try setBack()
     try chooseDeletes()
@@ -51,7 +53,8 @@ struct StepReversal {
   }
 
   /// Each object that the commits touched, once, in the order of the first touch.
-  private mutating func readObjects(_ commits: [HistoryReader.Commit]) throws {
+  private mutating func readObjects(_ commits: [HistoryReader.Commit], _ limits: UndoLimits) throws {
+    var bytes = 0
     var own = [ObjectID: [(revision: Revision, change: HistoryChange)]]()
     var ids = [ObjectID]()
     for commit in commits {
@@ -62,6 +65,8 @@ struct StepReversal {
     }
     for id in ids {
       let now = try objects.readImage(of: id)
+      bytes += now?.approximateSize ?? 0
+      try limits.check(changes: 0, bytes: bytes)
       let newest = try now?.revision ?? history.deletion(of: id)?.revision ?? 0
       places[id] = order.count
       order.append(
