@@ -44,6 +44,7 @@ public struct Replica: Sendable {
   var heartbeat: Int64 = 15_000
   /// Whether the server that answered last does.
   var knowsUndoSteps = false
+  var knowsBatches = false
 
   enum Purpose {
     case hello
@@ -155,6 +156,8 @@ public struct Replica: Sendable {
 
   private static let olderServer = Refusal(
     .notAllowed, "the server is older than redo and scopes of undo: use programs of one release")
+  private static let serverWithoutBatches = Refusal(
+    .notAllowed, "the server is older than batches: use programs of one release, or save the changes in transactions")
 
   private mutating func ask(_ request: RequestID, _ question: Question, _ actions: inout [ReplicaAction]) {
     guard case .live = phase else {
@@ -181,8 +184,12 @@ public struct Replica: Sendable {
       case .exportGraph: .exportGraph
       case .importGraph(let request): .importGraph(request)
       }
-    if case .undoState = question, !knowsUndoSteps {
-      return actions.append(.refused(request, Self.olderServer))
+    switch question {
+    case .undoState where !knowsUndoSteps: return actions.append(.refused(request, Self.olderServer))
+    // It would end the connection.
+    case .batch where !knowsBatches, .batchRows where !knowsBatches:
+      return actions.append(.refused(request, Self.serverWithoutBatches))
+    default: break
     }
     send(body, for: purpose, &actions)
     questions[request] = lastRequest
@@ -224,7 +231,7 @@ public struct Replica: Sendable {
     phase = .live
     heartbeat = Int64(clamping: min(max(welcome.heartbeatMilliseconds, 100), 600_000))
     store = welcome.head.store
-    knowsUndoSteps = welcome.knowsUndoSteps
+    (knowsUndoSteps, knowsBatches) = (welcome.knowsUndoSteps, welcome.knowsBatches)
     actions.append(.welcomed(welcome))
     // The same id: a transaction whose answer was lost lands once.
     for save in pending { send(save, &actions) }

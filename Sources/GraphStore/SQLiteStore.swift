@@ -68,6 +68,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     public var maximumPastReaders = 2
     /// A batch of many objects is written so many at a time; one of no more is an ordinary commit.
     public var sliceObjects = Batch.sliceObjects
+    /// What the undo of one step may take.
+    public var undoLimits = UndoLimits()
     /// A fetch that steps through more rows than this without an index to lead it is worth a line in the log.
     public var longScan = 10_000
     /// A clock that only goes forward, for what a fetch that explains itself took.
@@ -219,7 +221,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   func makeWriter(_ database: Database) throws -> StoreWriter {
     try StoreWriter(
       Connection(database), layout: layout, wordLimit: options.wordLimit, sliceObjects: options.sliceObjects,
-      wholeInterval: options.wholeInterval, random: options.random)
+      wholeInterval: options.wholeInterval, undoLimits: options.undoLimits, random: options.random)
   }
 
   /// What every connection has.

@@ -19,10 +19,12 @@ public final class TestStore {
   ///   - wordLimit: the changes that may wait for the full-text indexes: few, so that tests meet both sides.
   ///   - sliceObjects: the objects in a slice of a batch, as few.
   ///   - wholeInterval: about every so many changes of an object one holds it whole.
+  ///   - undoLimits: what the undo of one step may take.
   ///   - configure: what else is to be different.
   public init(
     _ model: Model, directory: TemporaryDirectory? = nil, wordLimit: Int = 3, sliceObjects: Int = 3,
-    wholeInterval: Int = 4, configure: (inout SQLiteStore.Options) -> Void = { _ in }
+    wholeInterval: Int = 4, undoLimits: UndoLimits = UndoLimits(),
+    configure: (inout SQLiteStore.Options) -> Void = { _ in }
   ) throws {
     self.model = model
     self.directory = try directory ?? TemporaryDirectory()
@@ -30,6 +32,7 @@ public final class TestStore {
     options.wordLimit = wordLimit
     options.sliceObjects = sliceObjects
     options.wholeInterval = wholeInterval
+    options.undoLimits = undoLimits
     configure(&options)
     self.options = options
     store = try SQLiteStore(directory: self.directory.path, model: model, options: options)

@@ -202,6 +202,7 @@ extension Welcome: BinaryForm {
     writer.field(8, maximumFrameSize)
     writer.field(9, heartbeatMilliseconds)
     writer.field(10, knowsUndoSteps)
+    writer.field(11, knowsBatches)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -209,7 +210,7 @@ extension Welcome: BinaryForm {
     protocolVersion = 0
     head = Token(store: .zero, revision: 0, fingerprint: 0)
     (session, server, resumed, entities, maximumFrameSize, heartbeatMilliseconds) = (0, "", false, [], 0, 0)
-    knowsUndoSteps = false
+    (knowsUndoSteps, knowsBatches) = (false, false)
     while let (number, field) = try reader.next() {
       switch number {
       case 1: protocolVersion = try field.uint32()
@@ -222,6 +223,7 @@ extension Welcome: BinaryForm {
       case 8: maximumFrameSize = try field.unsigned()
       case 9: heartbeatMilliseconds = try field.unsigned()
       case 10: knowsUndoSteps = try field.bool()
+      case 11: knowsBatches = try field.bool()
       default: break
       }
     }

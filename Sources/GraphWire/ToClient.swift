@@ -108,6 +108,8 @@ public struct Welcome: Hashable, Sendable {
   public var heartbeatMilliseconds: UInt64
   /// The server knows scopes of undo, redo and `undoState`.
   public var knowsUndoSteps = true
+  /// The server takes `batch` and `batchRows`.
+  public var knowsBatches = true
 
   /// What a server with this model says to a hello: the dictionary is made from it.
   public init(

@@ -17,14 +17,18 @@ public struct MemberPlace: Hashable, Comparable, Sendable {
   }
 }
 
-/// The places that a transaction has given, in ascending order. In blocks, so that a place more costs the same among
+/// Places in ascending order, as those that a transaction has given. In blocks, so that a place more costs the same among
 /// ten and among a hundred thousand, more or less.
-struct SortedPlaces {
+public struct SortedPlaces: Sendable {
   /// None is empty.
   private var blocks = [[MemberPlace]]()
   private static let blockSize = 512
 
-  mutating func insert(_ place: MemberPlace) {
+  /// No places.
+  public init() {}
+
+  /// Adds a place that is not there.
+  public mutating func insert(_ place: MemberPlace) {
     guard !blocks.isEmpty else { return blocks.append([place]) }
     let block = min(firstBlock { $0[$0.count - 1] >= place }, blocks.count - 1)
     blocks[block].insert(place, at: Self.first(in: blocks[block]) { $0 >= place })
@@ -34,7 +38,8 @@ struct SortedPlaces {
     blocks[block].removeSubrange(half...)
   }
 
-  mutating func remove(_ place: MemberPlace) {
+  /// Takes a place out, if it is there.
+  public mutating func remove(_ place: MemberPlace) {
     let block = firstBlock { $0[$0.count - 1] >= place }
     guard block < blocks.count else { return }
     let index = Self.first(in: blocks[block]) { $0 >= place }
@@ -44,7 +49,7 @@ struct SortedPlaces {
   }
 
   /// The nearest place behind the given one, or before it; from the beginning, or the end, for nil.
-  func next(beyond place: MemberPlace?, ascending: Bool) -> MemberPlace? {
+  public func next(beyond place: MemberPlace?, ascending: Bool) -> MemberPlace? {
     guard let place else { return ascending ? blocks.first?.first : blocks.last?.last }
     if ascending {
       let block = firstBlock { $0[$0.count - 1] > place }

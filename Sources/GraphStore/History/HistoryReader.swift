@@ -100,6 +100,26 @@ struct HistoryReader {
     return commit
   }
 
+  /// How large a commit's history is, without a look into its changes.
+  struct Extent {
+    /// Known of a commit in parts only.
+    var changes = 0
+    var bytes = 0
+  }
+
+  func extent(of revision: Revision) throws -> Extent? {
+    let row = try connection.statement(
+      """
+      SELECT length(changes), CASE WHEN EXISTS (SELECT 1 FROM _part AS p WHERE p.revision = c.revision) THEN changes END,
+      (SELECT sum(length(p.changes)) FROM _part AS p WHERE p.revision = c.revision) FROM _commit AS c WHERE revision = ?
+      """)
+    row.bind(1, revision)
+    defer { sqlite3_reset(row.statement) }
+    guard try connection.step(row) else { return nil }
+    let parts = row.isNull(1) ? nil : try HistoryParts(row.blob(1))
+    return Extent(changes: parts?.changes ?? 0, bytes: Int(row.integer(0)) + (row.isNull(2) ? 0 : Int(row.integer(2))))
+  }
+
   /// A commit; of one in parts without its changes.
   func row(of revision: Revision) throws -> Commit? {
     let row = try connection.statement(Self.columns + " WHERE revision = ?")

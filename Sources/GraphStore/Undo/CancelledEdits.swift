@@ -28,7 +28,7 @@ struct CancelledEdits {
   ///   - cancelled: the commits of an author that came to nothing.
   init(
     _ properties: Set<PropertyNumber>, in past: [HistoryReader.Event], own: Set<Revision>, image: ObjectImage?,
-    model: Model, cancelled: (_ author: String) throws -> Set<Revision>
+    model: Model, cancelled: (_ author: String) throws -> [Revision: Revision]
   ) throws {
     for number in properties.sorted() {
       guard let property = model.property(number), property.attribute?.kind == .text || property.isPlace else {
@@ -37,7 +37,7 @@ struct CancelledEdits {
       let found = try past.filter { event in
         try !own.contains(event.revision)
           && (property.isPlace ? event.change.moves(number) : event.change.splices(number))
-          && cancelled(event.author).contains(event.revision)
+          && cancelled(event.author)[event.revision] != nil
       }
       revisions[number] = Set(found.map(\.revision))
       if property.isPlace { continue }

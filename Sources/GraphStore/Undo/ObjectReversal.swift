@@ -22,7 +22,7 @@ struct ObjectReversal {
   ///   - cancelled: the commits of an author that came to nothing, because they were undone.
   init(
     _ id: ObjectID, own: [(revision: Revision, change: HistoryChange)], past: [HistoryReader.Event],
-    now: ObjectImage?, author: String, model: Model, cancelled: (_ author: String) throws -> Set<Revision>
+    now: ObjectImage?, author: String, model: Model, cancelled: (_ author: String) throws -> [Revision: Revision]
   ) throws {
     self.id = id
     self.now = now
@@ -93,6 +93,8 @@ struct ObjectReversal {
         if case .set(_, let new) = edit.action { properties[edit.property]?.renumber(to: new) }
       } else if cancelled.contains(edit.property, event.revision) {
         properties[edit.property, default: PropertyReversal()].cancel(edit, of: event.past)
+      } else if model.property(edit.property)?.isPlace == true {
+        properties[edit.property]?.passMove(of: event.past)
       } else {
         properties[edit.property]?.pass(edit.edit, of: event.past)
       }
@@ -130,7 +132,7 @@ struct ObjectReversal {
   ) throws -> (edits: [Edit], skipped: [Conflict]) {
     var (edits, skipped) = ([Edit](), [Conflict]())
     // A place goes with the to-one beside it: back with it, or not at all.
-    var kept = Set<PropertyNumber>()
+    var (kept, returning) = (Set<PropertyNumber>(), Set<PropertyNumber>())
     for property in inOrder(model) {
       guard let reversal = properties[property.number], let slot = property.slot, slot < image.values.count,
         !kept.contains(property.number)
@@ -139,14 +141,17 @@ struct ObjectReversal {
       let outcomes = try reversal.outcomes(
         property.number, now: value, isPlace: property.isPlace
       ) { try obstacle(property, $0) }
-      var goesBack = false
+      var (goesBack, hasPlace) = (false, false)
       for outcome in outcomes {
         switch outcome {
         case .edit(let edit):
           goesBack = true
+          if case .set(.object) = edit.action { hasPlace = true }
           // Without the to-one there is no place.
           if property.isPlace, case .set(.null) = edit.action { continue }
           edits.append(edit)
+        // Moved within the list that it leaves.
+        case .stays where property.isPlace && returning.contains(property.number): continue
         case .stays(let mine, let other):
           skipped.append(
             Conflict(
@@ -155,7 +160,14 @@ struct ObjectReversal {
         case .cannot(let conflict): skipped.append(conflict)
         }
       }
-      if let place = property.relationship?.position, !goesBack, !outcomes.isEmpty { kept.insert(place) }
+      guard let place = property.relationship?.position else { continue }
+      if hasPlace { returning.insert(place) }
+      if !goesBack, !outcomes.isEmpty { kept.insert(place) }
+    }
+    // That it goes back is all that the number says here; where to is found out later.
+    for place in returning.sorted() where !edits.contains(where: { $0.property == place }) {
+      guard let slot = model.property(place)?.slot, slot < image.values.count else { continue }
+      edits.append(Edit(place, .set(.integer(image.values[slot].wholeNumber ?? 0))))
     }
     return (edits, skipped)
   }

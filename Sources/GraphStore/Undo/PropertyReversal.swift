@@ -36,8 +36,6 @@ struct PropertyReversal {
   private var other: PastChange?
   /// Of a place that has changed only to make room for others so far: what it was before the step.
   private var spacedFrom: Value?
-  /// A place whose number has changed since the step began, only to make room for others.
-  private(set) var isSpaced = false
 
   // MARK: - What happened
 
@@ -84,7 +82,6 @@ struct PropertyReversal {
 
   /// A place has another number because others needed room: it is the same place.
   mutating func space(_ edit: HistoryEdit) {
-    isSpaced = true
     if case .none = way, overlay == nil, lost == nil, case .set(let old, _) = edit.action {
       spacedFrom = spacedFrom ?? old
     }
@@ -130,6 +127,13 @@ struct PropertyReversal {
     case (.splices(let splices), .splice(let theirs)): way = .splices(TextSplice.rebase(splices, over: theirs))
     default: cover(change)
     }
+  }
+
+  /// Somebody else has moved the member: under the same number again it would still be theirs.
+  mutating func passMove(of change: PastChange) {
+    cover(change)
+    if let overlay { lost = lost ?? overlay.old }
+    overlay = nil
   }
 
   /// The object was gone and came back: what happened before that is not known.
@@ -241,18 +245,6 @@ struct PropertyReversal {
       edits += back
     }
     return edits
-  }
-
-  /// The number of a place before the step, of a member that stands where it stood but for the room around it, or that
-  /// goes back.
-  func formerPlace(now value: Value) -> Int64? {
-    var end = self
-    end.settle(value)
-    switch end.way {
-    case .none: return end.spacedFrom.flatMap(\.wholeNumber)
-    case .set(let old, let gave): return gave == value || old == value ? old.wholeNumber : nil
-    case .splices, .members, .lists: return nil
-    }
   }
 }
 

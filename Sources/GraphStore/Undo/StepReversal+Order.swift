@@ -4,8 +4,8 @@ import GraphModel
 /// have added and moved members since, and theirs stays: what goes back is the step's own objects, never the list as a
 /// whole.
 ///
-/// Mostly a member gets its old number back. Where room was made around it the numbers mean other places by now: then
-/// it goes behind the one that it stood behind before.
+/// `ListPast` says behind whom each of them goes. Mostly its old number means just that, and it gets the number; where
+/// others stand in between by now, or room was made, it is placed.
 extension StepReversal {
   /// The members of one object, by the attribute that holds their places.
   private struct List: Hashable {
@@ -13,42 +13,59 @@ extension StepReversal {
     let place: PropertyNumber
   }
 
-  /// Takes out of `edits` the numbers that mean nothing any more; the changes that stand for them.
+  /// Those that the step touched in one list.
+  private struct Returns {
+    let reference: Property
+    /// Whether the object that they refer to brings them back, too.
+    var members = [ObjectID: Bool]()
+    /// The old places, where they are known.
+    var numbers = [ObjectID: Int64]()
+    var past = ListPast()
+  }
+
+  /// So many commits since the step, and moves in them, are looked through; behind more of them numbers count as they
+  /// are.
+  private static let reach: Revision = 10_000
+  private static let maximumMoves = 200_000
+
+  /// Takes out of `edits` the numbers that mean other places by now; the changes that stand for them.
   mutating func returnToPlaces() throws -> [Change] {
-    var (lists, keys) = ([List: FormerPlaces](), [List]())
+    var (lists, keys) = ([List: Returns](), [List]())
     for object in order where !deleted.contains(object.id) {
-      let touched = Set(object.properties.keys).union((edits[object.id] ?? []).map(\.property))
-      for place in touched.sorted().compactMap({ model.property($0) }) where place.isPlace {
+      let edits = edits[object.id] ?? []
+      let touched = Set(object.properties.keys).union(edits.map(\.property)).sorted()
+      for place in touched.compactMap({ model.property($0) }) where place.isPlace {
         guard let reference = reference(beside: place.number, of: object.id),
           let parent = parent(of: object, through: reference)
         else { continue }
         let key = List(parent: parent, place: place.number)
-        if lists[key] == nil {
-          keys.append(key)
-          lists[key] = FormerPlaces(reference)
+        if lists[key] == nil { keys.append(key) }
+        lists[key, default: Returns(reference: reference)].members[object.id] = edits.contains {
+          $0.property == reference.number
         }
-        let reversal = object.properties[place.number]
-        let old = edits[object.id]?.last { $0.property == place.number }?.newNumber
-        let now = object.now.flatMap { $0[reference].objectID == parent ? $0[place].wholeNumber : nil }
-        var former = old ?? now
-        if let known = former { former = reversal?.formerPlace(now: .integer(known)) ?? old }
-        lists[key]?.add(
-          object.id, former: object.isInserted ? old : former, returns: old != nil,
-          isSpaced: reversal?.isSpaced == true)
+        lists[key]?.numbers[object.id] = edits.last { $0.property == place.number }?.newNumber
       }
     }
-    let waiting = keys.filter { lists[$0]?.returning.isEmpty == false }
-    guard !waiting.isEmpty else { return [] }
-    let later = try laterMoves(of: Set(waiting.map(\.place)))
+    guard !keys.isEmpty, try history.head().revision - base <= Self.reach, try readPasts(of: &lists) else { return [] }
     var changes = [Change]()
-    for key in waiting {
-      guard var former = lists[key], let ordered = former.reference.relationship?.inverse else { continue }
-      try addNeighbors(in: key, to: &former, later)
-      guard former.isSpaced else { continue }
-      for (member, anchor) in try former.anchors({ try nearest(below: $0, in: key, former) }) {
-        edits[member]?.removeAll { $0.property == key.place }
+    for key in keys {
+      guard let list = lists[key], let ordered = list.reference.relationship?.inverse else { continue }
+      let rows = try list.past.rows(
+        of: list.members,
+        isHere: {
+          try objects.readImage(of: $0)?[list.reference].objectID == key.parent && !leaves($0, list.reference)
+        },
+        nearest: { try nearest(below: $0, in: key, list.reference, except: $1) })
+      let returning = Set(rows.flatMap(\.members))
+      skipped.removeAll { $0.property == key.place && returning.contains($0.id) }
+      // It stands in another list by now than the one in which the step moved it.
+      for (id, isBroughtBack) in list.members where !isBroughtBack && !returning.contains(id) {
+        edits[id]?.removeAll { $0.property == key.place }
+      }
+      for row in rows where try !isMeant(row, in: key, list, returning) {
+        for member in row.members { self.edits[member]?.removeAll { $0.property == key.place } }
         changes.append(
-          Change(.update, key.parent, base: .max, edits: [Edit(ordered, .place([member], after: anchor))]))
+          Change(.update, key.parent, base: .max, edits: [Edit(ordered, .place(row.members, after: row.anchor))]))
       }
     }
     return changes
@@ -67,133 +84,115 @@ extension StepReversal {
     return object.now?[reference].objectID
   }
 
-  /// So many commits since the step are looked through for what made room; behind more of them numbers count as they
-  /// are.
-  private static let reach: Revision = 10_000
-
-  private struct Move {
-    let change: HistoryChange
-    /// It only made room, or it was taken back: the member stands where it stood.
-    let isNothing: Bool
-  }
-
-  /// Everything that has happened to places since the step began, newest first.
-  private func laterMoves(of places: Set<PropertyNumber>) throws -> [Move] {
-    guard try history.head().revision - base <= Self.reach else { return [] }
-    var moves = [Move]()
-    try history.forEachCommitNewestFirst(after: base) { commit in
-      for change in commit.changes {
-        guard change.kind != .updated || change.edits.contains(where: { places.contains($0.property) }) else {
-          continue
-        }
-        let isSpacing =
-          change.kind == .updated
-          && change.edits.allSatisfy { edit in
-            change.spacing.contains(edit.property) || !places.contains(edit.property)
-          }
-        moves.append(
-          Move(change: change, isNothing: try isSpacing || cancelled(commit.author).contains(commit.revision)))
-      }
+  /// Whether the old numbers bring the members where they belong.
+  private func isMeant(
+    _ row: (anchor: ObjectID?, members: [ObjectID]), in key: List, _ list: Returns, _ returning: Set<ObjectID>
+  ) throws -> Bool {
+    let places = row.members.compactMap { id in list.numbers[id].map { MemberPlace(position: $0, id: id) } }
+    guard places.count == row.members.count, zip(places, places.dropFirst()).allSatisfy({ $0 < $1 }) else {
+      return false
     }
-    return moves
-  }
-
-  /// Where members stood that the step left alone and that have other numbers by now, or none that says so.
-  private func addNeighbors(in list: List, to former: inout FormerPlaces, _ later: [Move]) throws {
-    guard let place = model.property(list.place) else { return }
-    var (stood, moved) = ([ObjectID: Int64?](), Set<ObjectID>())
-    for move in later where !former.contains(move.change.id) {
-      let change = move.change
-      if !move.isNothing { moved.insert(change.id) }
-      switch change.kind {
-      case .inserted: stood[change.id] = .some(nil)
-      case .deleted:
-        let isMember = change.kept(former.reference)?.objectID == list.parent
-        stood[change.id] = .some(isMember ? change.kept(place)?.wholeNumber : nil)
-      case .updated:
-        guard let edit = change.edits.first(where: { $0.property == list.place }), case .set(let old, _) = edit.action
-        else { continue }
-        var isMember = true
-        for case let edit in change.edits where edit.property == former.reference.number {
-          if case .set(let parent, _) = edit.action { isMember = parent.objectID == list.parent }
-        }
-        stood[change.id] = .some(isMember ? old.wholeNumber : nil)
-      }
-    }
-    for (id, number) in stood.sorted(by: { $0.key < $1.key }) {
-      guard let image = try objects.readImage(of: id),
-        model.entity(image.id.entity)?.property(former.reference.number) != nil,
-        image[former.reference].objectID == list.parent
-      else { continue }
-      let known = moved.contains(id) ? nil : number
-      former.add(id, former: known, returns: false, isSpaced: known.map { image[place] != .integer($0) } ?? false)
+    return try [places.first, places.last].compactMap { $0 }.allSatisfy {
+      try nearest(below: $0, in: key, list.reference) { returning.contains($0) }?.id == row.anchor
     }
   }
 
-  /// The nearest member before a place that nobody has touched.
-  private func nearest(below place: MemberPlace, in list: List, _ former: FormerPlaces) throws -> MemberPlace? {
-    var beyond = place
+  /// The nearest member before a place that stays, and is not passed over.
+  private func nearest(
+    below place: MemberPlace, in key: List, _ reference: Property, except isPassed: (ObjectID) -> Bool
+  ) throws -> MemberPlace? {
+    var (beyond, limit) = (place, 8)
     while true {
       let chunk = try objects.readMembers(
-        of: list.parent, through: former.reference, beyond: beyond, ascending: false, limit: 64)
-      if let found = chunk.first(where: { !former.contains($0.id) && !leaves($0.id, former.reference) }) {
-        return found
-      }
-      guard let last = chunk.last else { return nil }
-      beyond = last
+        of: key.parent, through: reference, beyond: beyond, ascending: false, limit: limit)
+      if let found = chunk.first(where: { !isPassed($0.id) && !leaves($0.id, reference) }) { return found }
+      guard chunk.count == limit, let last = chunk.last else { return nil }
+      (beyond, limit) = (last, min(4 * limit, 1_024))
     }
   }
 
   private func leaves(_ id: ObjectID, _ reference: Property) -> Bool {
     deleted.contains(id) || edits[id]?.contains { $0.property == reference.number } == true
   }
-}
 
-/// The members of one ordered relationship that moved since a step began, as they stood before it.
-struct FormerPlaces {
-  /// The members' to-one.
-  let reference: Property
-  /// Whether numbers mean other places than before the step.
-  private(set) var isSpaced = false
-  /// Those that go back, where they stood.
-  private(set) var returning = [MemberPlace]()
-  /// The same, and of those that have another number though nobody meant to move them.
-  private var stood = [MemberPlace]()
-  private var members = Set<ObjectID>()
+  // MARK: - The past
 
-  init(_ reference: Property) { self.reference = reference }
-
-  /// - Parameter former: where it stood; nil when that is not known, or when somebody has moved it since.
-  mutating func add(_ id: ObjectID, former: Int64?, returns: Bool, isSpaced: Bool) {
-    members.insert(id)
-    self.isSpaced = self.isSpaced || isSpaced
-    guard let former else { return }
-    stood.append(MemberPlace(position: former, id: id))
-    if returns { returning.append(MemberPlace(position: former, id: id)) }
+  /// An object's place in an order, and whose.
+  fileprivate struct Standing {
+    var parent: ObjectID?
+    var number: Int64?
   }
 
-  func contains(_ id: ObjectID) -> Bool { members.contains(id) }
+  private struct Member: Hashable {
+    let id: ObjectID
+    let place: PropertyNumber
+  }
 
-  /// For each that goes back the one that it stood behind, nil for the beginning; in the order of the list, for those
-  /// that stood first go back first: others stood behind them.
-  /// - Parameter nearest: the nearest member before a place that has not moved.
-  func anchors(
-    _ nearest: (MemberPlace) throws -> MemberPlace?
-  ) rethrows -> [(member: ObjectID, anchor: ObjectID?)] {
-    var stood = stood.sorted()
-    var found = [(member: ObjectID, anchor: ObjectID?)]()
-    // From the end: a member that has not moved is the nearest for all returns down to itself.
-    var known: MemberPlace??
-    for place in returning.sorted().reversed() {
-      while let last = stood.last, last >= place { stood.removeLast() }
-      var still = known ?? nil
-      if known == nil || still.map({ $0 >= place }) == true {
-        still = try nearest(place)
-        known = .some(still)
+  /// Everything that has happened to these lists since the step began; false when that is too much.
+  private func readPasts(of lists: inout [List: Returns]) throws -> Bool {
+    let references = Dictionary(
+      lists.map { ($0.key.place, $0.value.reference) }, uniquingKeysWith: { first, _ in first }
+    )
+    .sorted { $0.key < $1.key }
+    var standings = [Member: Standing]()
+    var count = 0
+    try history.forEachCommitNewestFirst(after: base) { commit in
+      for change in commit.changes where count <= Self.maximumMoves {
+        for (place, reference) in references {
+          guard let place = model.property(place), change.mayMove(place, reference),
+            model.entity(change.id.entity)?.property(reference.number) != nil
+          else { continue }
+          let member = Member(id: change.id, place: place.number)
+          let now = try standings[member] ?? standing(change.id, place, reference)
+          let before = change.standing(before: now, place, reference)
+          standings[member] = before
+          count += 1
+          let isRoom = change.kind == .updated && change.spacing.contains(place.number) && now.parent == before.parent
+          let cause: ListPast.Event.Cause =
+            isRoom
+            ? .room
+            : own.contains(commit.revision)
+              ? .step : try cancelled(commit.author)[commit.revision].map { .nothing($0) } ?? .other
+          for parent in now.parent == before.parent ? [now.parent] : [now.parent, before.parent] {
+            guard let parent else { continue }
+            lists[List(parent: parent, place: place.number)]?.past.add(
+              ListPast.Event(
+                revision: commit.revision, id: change.id, was: before.parent == parent ? before.number : nil,
+                cause: cause))
+          }
+        }
       }
-      found.append((place.id, [stood.last, still].compactMap { $0 }.max()?.id))
     }
-    return found.reversed()
+    return count <= Self.maximumMoves
+  }
+
+  private func standing(_ id: ObjectID, _ place: Property, _ reference: Property) throws -> Standing {
+    guard let image = try objects.readImage(of: id) else { return Standing() }
+    return Standing(parent: image[reference].objectID, number: image[place].wholeNumber)
+  }
+}
+
+extension HistoryChange {
+  fileprivate func mayMove(_ place: Property, _ reference: Property) -> Bool {
+    kind != .updated || edits.contains { $0.property == place.number || $0.property == reference.number }
+  }
+
+  fileprivate func standing(
+    before now: StepReversal.Standing, _ place: Property, _ reference: Property
+  ) -> StepReversal.Standing {
+    switch kind {
+    case .inserted: return StepReversal.Standing()
+    case .deleted:
+      return StepReversal.Standing(parent: kept(reference)?.objectID, number: kept(place)?.wholeNumber)
+    case .updated:
+      var before = now
+      for edit in edits {
+        guard case .set(let old, _) = edit.action else { continue }
+        if edit.property == place.number { before.number = old.wholeNumber }
+        if edit.property == reference.number { before.parent = old.objectID }
+      }
+      return before
+    }
   }
 }
 

@@ -4,12 +4,14 @@ import GraphModel
 /// deleted come back, those that they made go, the rest is set back property by property.
 struct StepReversal {
   private(set) var changes = [Change]()
-  private(set) var skipped = [Conflict]()
+  var skipped = [Conflict]()
 
   let history: HistoryReader
   private let author: String
   /// The state before the step.
   let base: Revision
+  /// The step's own commits.
+  let own: Set<Revision>
   private let memory = Memory()
   private(set) var order = [ObjectReversal]()
   private var places = [ObjectID: Int]()
@@ -22,11 +24,14 @@ struct StepReversal {
   var model: Model { objects.model }
 
   /// - Parameter commits: oldest first; not empty.
-  init(_ commits: [HistoryReader.Commit], author: String, history: HistoryReader) throws {
+  init(
+    _ commits: [HistoryReader.Commit], author: String, history: HistoryReader, limits: UndoLimits = UndoLimits()
+  ) throws {
     self.history = history
     self.author = author
     base = (commits.first?.revision ?? 1) - 1
-    try readObjects(commits)
+    own = Set(commits.map(\.revision))
+    try readObjects(commits, limits)
     try reviveObjects()
     try setBack()
     try chooseDeletes()
@@ -48,7 +53,8 @@ struct StepReversal {
   }
 
   /// Each object that the commits touched, once, in the order of the first touch.
-  private mutating func readObjects(_ commits: [HistoryReader.Commit]) throws {
+  private mutating func readObjects(_ commits: [HistoryReader.Commit], _ limits: UndoLimits) throws {
+    var bytes = 0
     var own = [ObjectID: [(revision: Revision, change: HistoryChange)]]()
     var ids = [ObjectID]()
     for commit in commits {
@@ -59,6 +65,8 @@ struct StepReversal {
     }
     for id in ids {
       let now = try objects.readImage(of: id)
+      bytes += now?.approximateSize ?? 0
+      try limits.check(changes: 0, bytes: bytes)
       let newest = try now?.revision ?? history.deletion(of: id)?.revision ?? 0
       places[id] = order.count
       order.append(
@@ -68,8 +76,8 @@ struct StepReversal {
     }
   }
 
-  /// The commits of an author since the step that came to nothing; looked up once.
-  func cancelled(_ author: String) throws -> Set<Revision> {
+  /// The commits of an author since the step that came to nothing, each with the newer one of the two; looked up once.
+  func cancelled(_ author: String) throws -> [Revision: Revision] {
     if let known = memory.cancelled[author] { return known }
     let cancelled = try UndoStacks(history: history).cancelled(of: author, after: base)
     memory.cancelled[author] = cancelled
@@ -77,7 +85,7 @@ struct StepReversal {
   }
 
   private final class Memory {
-    var cancelled = [String: Set<Revision>]()
+    var cancelled = [String: [Revision: Revision]]()
   }
 
   // MARK: - What the step deleted

@@ -5,6 +5,7 @@ import GraphModel
 /// undo. Nothing but history is read, so undo survives everything that history does.
 struct UndoPlanner {
   let history: HistoryReader
+  var limits = UndoLimits()
 
   /// What is to be committed.
   struct Undo {
@@ -17,9 +18,6 @@ struct UndoPlanner {
     var skipped: [Conflict]
   }
 
-  /// A step's commits have at most this many changes together.
-  static let maximumChanges = TransactionPlanner.maximumObjects
-
   private var objects: ObjectReader { history.objects }
   private var stacks: UndoStacks { UndoStacks(history: history) }
 
@@ -27,7 +25,7 @@ struct UndoPlanner {
     let step = try request.revision.map { try wanted($0, redo: request.redo, author) } ?? next(request, author)
     let isWhole = !step.isUndone && step.latest == step.revision
     let commits = try self.commits(isWhole ? try stacks.revisions(of: step) : [step.latest])
-    let reversal = try StepReversal(commits, author: author, history: history)
+    let reversal = try StepReversal(commits, author: author, history: history, limits: limits)
     // Without a revision the stack moves on all the same, or the step would be in the way for good.
     guard !reversal.changes.isEmpty || request.revision == nil else {
       throw Refusal(
@@ -69,15 +67,21 @@ struct UndoPlanner {
   }
 
   private func commits(_ revisions: [Revision]) throws -> [HistoryReader.Commit] {
-    var count = 0
-    return try revisions.map { revision in
-      guard let commit = try history.commit(revision) else {
+    // Judged before anything is decoded: it may be a million changes.
+    var extent = HistoryReader.Extent()
+    for revision in revisions {
+      guard let part = try history.extent(of: revision) else {
         throw Refusal(.limit, "history no longer holds revision \(revision)")
       }
+      extent.changes += part.changes
+      extent.bytes += part.bytes
+      try limits.check(changes: extent.changes, bytes: extent.bytes)
+    }
+    var count = 0
+    return try revisions.compactMap { revision in
+      guard let commit = try history.commit(revision) else { return nil }
       count += commit.changes.count
-      guard count <= Self.maximumChanges else {
-        throw Refusal(.limit, "the step has more than \(Self.maximumChanges) changes")
-      }
+      try limits.check(changes: count, bytes: 0)
       return commit
     }
   }

@@ -114,10 +114,10 @@ struct UndoStacks {
   }
 
   /// The commits after `base` that came to nothing, because one of them took the other back: steps with their undos, undos
-  /// with their redos.
-  func cancelled(of author: String, after base: Revision) throws -> Set<Revision> {
-    guard let number = try number(of: author) else { return [] }
-    var cancelled = Set<Revision>()
+  /// with their redos. Each with the newer one of the two.
+  func cancelled(of author: String, after base: Revision) throws -> [Revision: Revision] {
+    guard let number = try number(of: author) else { return [:] }
+    var cancelled = [Revision: Revision]()
     /// Undos that have not met what they took back: the newest redo of the step, or the step itself.
     var undos = [Revision: Revision]()
     var runs = [UniqueID: Run]()
@@ -125,24 +125,40 @@ struct UndoStacks {
     try forEachCommit(of: number, from: head, downTo: max(base + 1, head - Self.reach)) { commit in
       if let undoes = commit.undoes {
         runs[commit.scope] = nil
-        if cancelled.contains(commit.revision) { return true }
+        if cancelled[commit.revision] != nil { return true }
         let (step, isUndo) = try follow(undoes)
         if let undo = undos.removeValue(forKey: step) {
-          cancelled.formUnion([undo, commit.revision])
+          (cancelled[undo], cancelled[commit.revision]) = (undo, undo)
         } else if isUndo {
           undos[step] = commit.revision
         } else if undoes > base {
-          cancelled.formUnion([undoes, commit.revision])
+          (cancelled[undoes], cancelled[commit.revision]) = (commit.revision, commit.revision)
         }
       } else {
         let run = runs[commit.scope]?.extended(by: commit) ?? Run(commit)
         runs[commit.scope] = run
         guard let undo = undos[run.newest] else { return true }
-        cancelled.formUnion([undo, commit.revision])
+        (cancelled[undo], cancelled[commit.revision]) = (undo, undo)
       }
       return true
     }
+    // The undo of a step that began before `base` is not nothing: it took back what is not seen here.
+    for (scope, run) in runs {
+      guard let undo = undos[run.newest], try isContinued(run, of: number, scope) else { continue }
+      cancelled = cancelled.filter { $0.value != undo }
+    }
     return cancelled
+  }
+
+  /// Whether a run goes on behind its oldest known commit.
+  private func isContinued(_ run: Run, of author: Int64, _ scope: UniqueID) throws -> Bool {
+    var isContinued = false
+    try forEachCommit(of: author, from: run.oldest - 1, downTo: run.oldest - Self.reach) { commit in
+      guard commit.scope == scope else { return true }
+      isContinued = commit.undoes == nil && run.extended(by: commit) != nil
+      return false
+    }
+    return isContinued
   }
 
   // MARK: - Runs

@@ -12,6 +12,7 @@ final class StoreWriter {
   /// Objects in a slice of a batch.
   let sliceObjects: Int
   private let wholes: WholeImages
+  private let undoLimits: UndoLimits
   /// The random half of a new id.
   private let random: () -> UInt64
 
@@ -37,12 +38,14 @@ final class StoreWriter {
 
   init(
     _ connection: Connection, layout: StoreLayout, wordLimit: Int, sliceObjects: Int, wholeInterval: Int,
+    undoLimits: UndoLimits,
     random: @escaping () -> UInt64
   ) throws {
     self.connection = connection
     self.layout = layout
     self.sliceObjects = sliceObjects
     wholes = WholeImages(interval: wholeInterval)
+    self.undoLimits = undoLimits
     self.random = random
     objects = ObjectReader(connection, layout: layout)
     history = HistoryReader(objects: objects)
@@ -82,7 +85,7 @@ final class StoreWriter {
       case .transaction(let transaction, let author):
         return try commit(Work(transaction: transaction, author: author), time: time, related: related, bug: bug)
       case .undo(let request, let author):
-        let undo = try UndoPlanner(history: history).plan(request, author: author)
+        let undo = try UndoPlanner(history: history, limits: undoLimits).plan(request, author: author)
         let work = Work(
           transaction: undo.transaction, author: author, undoes: undo.undoes, redoes: undo.redoes,
           skipped: undo.skipped)

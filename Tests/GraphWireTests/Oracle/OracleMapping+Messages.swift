@@ -240,6 +240,7 @@ extension OracleMapping {
       $0.maximumFrame = welcome.maximumFrameSize
       $0.heartbeatMilliseconds = welcome.heartbeatMilliseconds
       $0.undoSteps = welcome.knowsUndoSteps
+      $0.batches = welcome.knowsBatches
     }
   }
 

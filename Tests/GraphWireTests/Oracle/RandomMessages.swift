@@ -243,6 +243,7 @@ struct RandomMessages {
     welcome.maximumFrameSize = unsigned()
     welcome.heartbeatMilliseconds = unsigned()
     welcome.knowsUndoSteps = bool()
+    welcome.knowsBatches = bool()
     return welcome
   }
 

@@ -1,0 +1,26 @@
+import GraphModel
+
+/// What the undo of one step may take. It is planned and written as one transaction, all of it in memory: some 2 KB for each
+/// change of a small object, and several times the bytes of what the step's history and the objects hold. A batch may be ten
+/// times as large, and is refused then (docs/decisions/0012-batches.md says why it is not undone in slices).
+public struct UndoLimits: Sendable {
+  /// Changes of the step's commits together.
+  public var changes = 100_000
+  /// Bytes of the step's history, and of the objects as they are.
+  public var bytes = 64 << 20
+
+  /// What a server allows.
+  public init() {}
+
+  func check(changes: Int, bytes: Int) throws {
+    guard changes > self.changes || bytes > self.bytes else { return }
+    let what =
+      changes > self.changes
+      ? "it has more than \(self.changes) changes"
+      : "it and the objects that it changed take more than \(self.bytes) bytes"
+    throw Refusal(
+      .limit,
+      "the step is too large to be taken back as one: \(what). Set values back with a batch and a predicate; what was made "
+        + "can be deleted by one; what was deleted comes from a backup only. Older steps are undone by their revision")
+  }
+}
