@@ -312,7 +312,7 @@ import Testing
   }
 
   @Test func largeAndStrangeTextsComeBackAsTheyWere() throws {
-    let strange = "---\nid: x\n---\n\u{0}\u{1}\u{7F}\r\nends\r"
+    let strange = "---\nid: x\n---\n\u{0}\u{1}\u{7F}\r\nends\rx"
     let desk = try Desk("x", "y")
     #expect(try desk.daemon.run("edit", "1", "--text", "-", input: strange + "\n").status == 0)
     let large = String(repeating: "many lines, é\n", count: 200_000)

@@ -19,6 +19,8 @@ import Testing
   @Test func aRestoreIsTheAuthorsAndGoesToTheWriter() throws {
     var script = try HubTranscript()
     try script.open(1)
+    let foreign = RestoreRequest(transaction(2, 1), .everything, at: 3)
+    #expect(try script.say(.restore(foreign), 1) == ["1 < refused: notAllowed"])
     let request = RestoreRequest(transaction(1, 1), .contents(id), at: 3)
     var hub = script.hub
     let actions = hub.handle(.received(ToServer(100, .restore(request)), from: 1))
@@ -28,8 +30,6 @@ import Testing
     }
     #expect(asked == request)
     #expect(author == "author 1")
-    let foreign = RestoreRequest(transaction(2, 1), .everything, at: 3)
-    #expect(try script.say(.restore(foreign), 1) == ["1 < refused: notAllowed"])
   }
 
   @Test func questionsWaitForTheCommitsBeforeThem() throws {

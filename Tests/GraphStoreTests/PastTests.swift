@@ -153,7 +153,7 @@ import struct GraphModel.FetchRequest
       if step == 60 { try store.reopen() }
     }
     #expect(try store.store.head.revision > 80)
-    #expect(recorded.count { !$0.parts.isEmpty } > 200)
+    #expect(recorded.count { !$0.parts.isEmpty } > 100)
     for record in recorded.reversed() { try compare(record) }
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }

@@ -198,6 +198,82 @@ nonisolated enum Graph_FetchResult: SwiftProtobuf.Enum, Swift.CaseIterable {
 
 }
 
+nonisolated enum Graph_RestoreScope: SwiftProtobuf.Enum, Swift.CaseIterable {
+  typealias RawValue = Int
+  case object // = 0
+  case contents // = 1
+  case everything // = 2
+  case UNRECOGNIZED(Int)
+
+  init() {
+    self = .object
+  }
+
+  init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .object
+    case 1: self = .contents
+    case 2: self = .everything
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  var rawValue: Int {
+    switch self {
+    case .object: return 0
+    case .contents: return 1
+    case .everything: return 2
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  static let allCases: [Graph_RestoreScope] = [
+    .object,
+    .contents,
+    .everything,
+  ]
+
+}
+
+nonisolated enum Graph_OriginKind: SwiftProtobuf.Enum, Swift.CaseIterable {
+  typealias RawValue = Int
+  case inserted // = 0
+  case updated // = 1
+  case revived // = 2
+  case UNRECOGNIZED(Int)
+
+  init() {
+    self = .inserted
+  }
+
+  init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .inserted
+    case 1: self = .updated
+    case 2: self = .revived
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  var rawValue: Int {
+    switch self {
+    case .inserted: return 0
+    case .updated: return 1
+    case .revived: return 2
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  static let allCases: [Graph_OriginKind] = [
+    .inserted,
+    .updated,
+    .revived,
+  ]
+
+}
+
 nonisolated struct Graph_ObjectID: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -895,6 +971,38 @@ nonisolated struct Graph_ToServer: Sendable {
     set {body = .batch(newValue)}
   }
 
+  var revisionAt: Graph_RevisionAt {
+    get {
+      if case .revisionAt(let v)? = body {return v}
+      return Graph_RevisionAt()
+    }
+    set {body = .revisionAt(newValue)}
+  }
+
+  var why: Graph_Why {
+    get {
+      if case .why(let v)? = body {return v}
+      return Graph_Why()
+    }
+    set {body = .why(newValue)}
+  }
+
+  var restore: Graph_Restore {
+    get {
+      if case .restore(let v)? = body {return v}
+      return Graph_Restore()
+    }
+    set {body = .restore(newValue)}
+  }
+
+  var changes: Graph_Changes {
+    get {
+      if case .changes(let v)? = body {return v}
+      return Graph_Changes()
+    }
+    set {body = .changes(newValue)}
+  }
+
   var exportGraph: Graph_ExportGraph {
     get {
       if case .exportGraph(let v)? = body {return v}
@@ -930,6 +1038,10 @@ nonisolated struct Graph_ToServer: Sendable {
     case undoState(Graph_UndoStateRequest)
     case batchRows(Graph_BatchRows)
     case batch(Graph_Batch)
+    case revisionAt(Graph_RevisionAt)
+    case why(Graph_Why)
+    case restore(Graph_Restore)
+    case changes(Graph_Changes)
     case exportGraph(Graph_ExportGraph)
     case importGraph(Graph_ImportGraph)
 
@@ -1014,6 +1126,30 @@ nonisolated struct Graph_Fetch: Sendable {
   var after: Data = Data()
 
   var explain: Bool = false
+
+  /// none: the present
+  var at: Graph_Past {
+    get {_at ?? Graph_Past()}
+    set {_at = newValue}
+  }
+  /// Returns true if `at` has been explicitly set.
+  var hasAt: Bool {self._at != nil}
+  /// Clears the value of `at`. Subsequent reads from it will return its default value.
+  mutating func clearAt() {self._at = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _at: Graph_Past? = nil
+}
+
+nonisolated struct Graph_Past: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var revision: Int64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1141,6 +1277,57 @@ nonisolated struct Graph_Log: Sendable {
   var limit: UInt64 = 0
 
   var through: Int64 = 0
+
+  var filter: Graph_HistoryFilter {
+    get {_filter ?? Graph_HistoryFilter()}
+    set {_filter = newValue}
+  }
+  /// Returns true if `filter` has been explicitly set.
+  var hasFilter: Bool {self._filter != nil}
+  /// Clears the value of `filter`. Subsequent reads from it will return its default value.
+  mutating func clearFilter() {self._filter = nil}
+
+  /// the oldest `limit` commits, oldest first
+  var oldestFirst: Bool = false
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _filter: Graph_HistoryFilter? = nil
+}
+
+/// what fits all that is said
+nonisolated struct Graph_HistoryFilter: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var authors: [String] = []
+
+  /// with those that inherit from them
+  var entities: [Graph_HistoryEntity] = []
+
+  /// the beginning of an id
+  var object: String = String()
+
+  /// microseconds since 1970; 0 for no bound
+  var since: Int64 = 0
+
+  /// not included
+  var until: Int64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct Graph_HistoryEntity: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var number: UInt32 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -1393,6 +1580,184 @@ nonisolated struct Graph_BatchProperty: Sendable {
   init() {}
 }
 
+nonisolated struct Graph_RevisionAt: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var time: Int64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// Where the value of a property comes from.
+nonisolated struct Graph_Why: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var object: Graph_ObjectID {
+    get {_object ?? Graph_ObjectID()}
+    set {_object = newValue}
+  }
+  /// Returns true if `object` has been explicitly set.
+  var hasObject: Bool {self._object != nil}
+  /// Clears the value of `object`. Subsequent reads from it will return its default value.
+  mutating func clearObject() {self._object = nil}
+
+  var property: UInt32 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _object: Graph_ObjectID? = nil
+}
+
+/// What was there at a revision is to be there again; answered as a commit is.
+nonisolated struct Graph_Restore: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var id: Graph_TransactionID {
+    get {_id ?? Graph_TransactionID()}
+    set {_id = newValue}
+  }
+  /// Returns true if `id` has been explicitly set.
+  var hasID: Bool {self._id != nil}
+  /// Clears the value of `id`. Subsequent reads from it will return its default value.
+  mutating func clearID() {self._id = nil}
+
+  /// 0: the state just before the object's delete
+  var revision: Int64 = 0
+
+  var scope: Graph_RestoreScope = .object
+
+  /// none for EVERYTHING
+  var object: Graph_ObjectID {
+    get {_object ?? Graph_ObjectID()}
+    set {_object = newValue}
+  }
+  /// Returns true if `object` has been explicitly set.
+  var hasObject: Bool {self._object != nil}
+  /// Clears the value of `object`. Subsequent reads from it will return its default value.
+  mutating func clearObject() {self._object = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _id: Graph_TransactionID? = nil
+  fileprivate var _object: Graph_ObjectID? = nil
+}
+
+nonisolated struct Graph_Changes: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var question: Graph_Changes.OneOf_Question? = nil
+
+  var follow: Graph_Follow {
+    get {
+      if case .follow(let v)? = question {return v}
+      return Graph_Follow()
+    }
+    set {question = .follow(newValue)}
+  }
+
+  var differences: Graph_Differences {
+    get {
+      if case .differences(let v)? = question {return v}
+      return Graph_Differences()
+    }
+    set {question = .differences(newValue)}
+  }
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  nonisolated enum OneOf_Question: Equatable, Sendable {
+    case follow(Graph_Follow)
+    case differences(Graph_Differences)
+
+  }
+
+  init() {}
+}
+
+nonisolated struct Graph_Follow: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var since: Graph_Token {
+    get {_since ?? Graph_Token()}
+    set {_since = newValue}
+  }
+  /// Returns true if `since` has been explicitly set.
+  var hasSince: Bool {self._since != nil}
+  /// Clears the value of `since`. Subsequent reads from it will return its default value.
+  mutating func clearSince() {self._since = nil}
+
+  /// its times are not looked at
+  var filter: Graph_HistoryFilter {
+    get {_filter ?? Graph_HistoryFilter()}
+    set {_filter = newValue}
+  }
+  /// Returns true if `filter` has been explicitly set.
+  var hasFilter: Bool {self._filter != nil}
+  /// Clears the value of `filter`. Subsequent reads from it will return its default value.
+  mutating func clearFilter() {self._filter = nil}
+
+  /// of commits; 0 for the server's choice
+  var limit: UInt64 = 0
+
+  /// the answer comes when something has been committed behind the token
+  var waits: Bool = false
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _since: Graph_Token? = nil
+  fileprivate var _filter: Graph_HistoryFilter? = nil
+}
+
+nonisolated struct Graph_Differences: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var from: Int64 = 0
+
+  /// 0: the head
+  var to: Int64 = 0
+
+  /// none for the whole graph
+  var object: Graph_ObjectID {
+    get {_object ?? Graph_ObjectID()}
+    set {_object = newValue}
+  }
+  /// Returns true if `object` has been explicitly set.
+  var hasObject: Bool {self._object != nil}
+  /// Clears the value of `object`. Subsequent reads from it will return its default value.
+  mutating func clearObject() {self._object = nil}
+
+  /// with what the object's delete would take along
+  var contents: Bool = false
+
+  var entities: [Graph_HistoryEntity] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _object: Graph_ObjectID? = nil
+}
+
 /// Answered by export_head, then by chunks.
 nonisolated struct Graph_ExportGraph: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -1576,6 +1941,38 @@ nonisolated struct Graph_ToClient: Sendable {
     set {body = .progress(newValue)}
   }
 
+  var revisionAt: Graph_DatedRevision {
+    get {
+      if case .revisionAt(let v)? = body {return v}
+      return Graph_DatedRevision()
+    }
+    set {body = .revisionAt(newValue)}
+  }
+
+  var why: Graph_WhyReply {
+    get {
+      if case .why(let v)? = body {return v}
+      return Graph_WhyReply()
+    }
+    set {body = .why(newValue)}
+  }
+
+  var followed: Graph_Followed {
+    get {
+      if case .followed(let v)? = body {return v}
+      return Graph_Followed()
+    }
+    set {body = .followed(newValue)}
+  }
+
+  var differences: Graph_DifferenceChunk {
+    get {
+      if case .differences(let v)? = body {return v}
+      return Graph_DifferenceChunk()
+    }
+    set {body = .differences(newValue)}
+  }
+
   var exportHead: Graph_ExportHead {
     get {
       if case .exportHead(let v)? = body {return v}
@@ -1604,6 +2001,10 @@ nonisolated struct Graph_ToClient: Sendable {
     case presence(Graph_PresenceUpdate)
     case undoState(Graph_UndoState)
     case progress(Graph_Progress)
+    case revisionAt(Graph_DatedRevision)
+    case why(Graph_WhyReply)
+    case followed(Graph_Followed)
+    case differences(Graph_DifferenceChunk)
     case exportHead(Graph_ExportHead)
 
   }
@@ -1667,6 +2068,9 @@ nonisolated struct Graph_Welcome: Sendable {
 
   /// the server knows Undo.scope, Undo.redo and UndoStateRequest
   var undoSteps: Bool = false
+
+  /// the server knows Batch and BatchRows
+  var batches: Bool = false
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2228,6 +2632,252 @@ nonisolated struct Graph_Progress: Sendable {
   init() {}
 }
 
+nonisolated struct Graph_DatedRevision: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 0: nothing had been committed by then
+  var revision: Int64 = 0
+
+  var time: Int64 = 0
+
+  var author: String = String()
+
+  /// the newest state of all
+  var head: Graph_Token {
+    get {_head ?? Graph_Token()}
+    set {_head = newValue}
+  }
+  /// Returns true if `head` has been explicitly set.
+  var hasHead: Bool {self._head != nil}
+  /// Clears the value of `head`. Subsequent reads from it will return its default value.
+  mutating func clearHead() {self._head = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _head: Graph_Token? = nil
+}
+
+nonisolated struct Graph_WhyReply: @unchecked Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var kind: Graph_OriginKind {
+    get {_storage._kind}
+    set {_uniqueStorage()._kind = newValue}
+  }
+
+  var value: Graph_Value {
+    get {_storage._value ?? Graph_Value()}
+    set {_uniqueStorage()._value = newValue}
+  }
+  /// Returns true if `value` has been explicitly set.
+  var hasValue: Bool {_storage._value != nil}
+  /// Clears the value of `value`. Subsequent reads from it will return its default value.
+  mutating func clearValue() {_uniqueStorage()._value = nil}
+
+  var replaced: Graph_Value {
+    get {_storage._replaced ?? Graph_Value()}
+    set {_uniqueStorage()._replaced = newValue}
+  }
+  /// Returns true if `replaced` has been explicitly set.
+  var hasReplaced: Bool {_storage._replaced != nil}
+  /// Clears the value of `replaced`. Subsequent reads from it will return its default value.
+  mutating func clearReplaced() {_uniqueStorage()._replaced = nil}
+
+  /// of the commit that set it
+  var revision: Int64 {
+    get {_storage._revision}
+    set {_uniqueStorage()._revision = newValue}
+  }
+
+  var time: Int64 {
+    get {_storage._time}
+    set {_uniqueStorage()._time = newValue}
+  }
+
+  var author: String {
+    get {_storage._author}
+    set {_uniqueStorage()._author = newValue}
+  }
+
+  var transaction: Graph_TransactionID {
+    get {_storage._transaction ?? Graph_TransactionID()}
+    set {_uniqueStorage()._transaction = newValue}
+  }
+  /// Returns true if `transaction` has been explicitly set.
+  var hasTransaction: Bool {_storage._transaction != nil}
+  /// Clears the value of `transaction`. Subsequent reads from it will return its default value.
+  mutating func clearTransaction() {_uniqueStorage()._transaction = nil}
+
+  var undo: Graph_UndoGroup {
+    get {_storage._undo ?? Graph_UndoGroup()}
+    set {_uniqueStorage()._undo = newValue}
+  }
+  /// Returns true if `undo` has been explicitly set.
+  var hasUndo: Bool {_storage._undo != nil}
+  /// Clears the value of `undo`. Subsequent reads from it will return its default value.
+  mutating func clearUndo() {_uniqueStorage()._undo = nil}
+
+  var undoes: Int64 {
+    get {_storage._undoes}
+    set {_uniqueStorage()._undoes = newValue}
+  }
+
+  var redoes: Int64 {
+    get {_storage._redoes}
+    set {_uniqueStorage()._redoes = newValue}
+  }
+
+  /// when the object was deleted; 0 for one that is there
+  var deletion: Int64 {
+    get {_storage._deletion}
+    set {_uniqueStorage()._deletion = newValue}
+  }
+
+  var losers: [Graph_LostValue] {
+    get {_storage._losers}
+    set {_uniqueStorage()._losers = newValue}
+  }
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+nonisolated struct Graph_LostValue: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var value: Graph_Value {
+    get {_value ?? Graph_Value()}
+    set {_value = newValue}
+  }
+  /// Returns true if `value` has been explicitly set.
+  var hasValue: Bool {self._value != nil}
+  /// Clears the value of `value`. Subsequent reads from it will return its default value.
+  mutating func clearValue() {self._value = nil}
+
+  /// of the commit that made or wanted it
+  var revision: Int64 = 0
+
+  var time: Int64 = 0
+
+  var author: String = String()
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _value: Graph_Value? = nil
+}
+
+nonisolated struct Graph_Followed: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// the oldest first
+  var commits: [Graph_CommitEntry] = []
+
+  /// up to where history was read
+  var at: Graph_Token {
+    get {_at ?? Graph_Token()}
+    set {_at = newValue}
+  }
+  /// Returns true if `at` has been explicitly set.
+  var hasAt: Bool {self._at != nil}
+  /// Clears the value of `at`. Subsequent reads from it will return its default value.
+  mutating func clearAt() {self._at = nil}
+
+  var head: Graph_Token {
+    get {_head ?? Graph_Token()}
+    set {_head = newValue}
+  }
+  /// Returns true if `head` has been explicitly set.
+  var hasHead: Bool {self._head != nil}
+  /// Clears the value of `head`. Subsequent reads from it will return its default value.
+  mutating func clearHead() {self._head = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _at: Graph_Token? = nil
+  fileprivate var _head: Graph_Token? = nil
+}
+
+nonisolated struct Graph_DifferenceChunk: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var differences: [Graph_Difference] = []
+
+  var last: Bool = false
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct Graph_Difference: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var kind: Graph_ChangeKind = .insert
+
+  /// in the later state; for a DELETE in the earlier one
+  var object: Graph_Object {
+    get {_object ?? Graph_Object()}
+    set {_object = newValue}
+  }
+  /// Returns true if `object` has been explicitly set.
+  var hasObject: Bool {self._object != nil}
+  /// Clears the value of `object`. Subsequent reads from it will return its default value.
+  mutating func clearObject() {self._object = nil}
+
+  /// for an UPDATE
+  var properties: [Graph_PropertyDifference] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _object: Graph_Object? = nil
+}
+
+nonisolated struct Graph_PropertyDifference: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var property: UInt32 = 0
+
+  var was: Graph_Value {
+    get {_was ?? Graph_Value()}
+    set {_was = newValue}
+  }
+  /// Returns true if `was` has been explicitly set.
+  var hasWas: Bool {self._was != nil}
+  /// Clears the value of `was`. Subsequent reads from it will return its default value.
+  mutating func clearWas() {self._was = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _was: Graph_Value? = nil
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "graph"
@@ -2246,6 +2896,14 @@ nonisolated extension Graph_ConflictKind: SwiftProtobuf._ProtoNameProviding {
 
 nonisolated extension Graph_FetchResult: SwiftProtobuf._ProtoNameProviding {
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OBJECTS\0\u{1}IDENTIFIERS\0\u{1}COUNT\0\u{1}ROWS\0")
+}
+
+nonisolated extension Graph_RestoreScope: SwiftProtobuf._ProtoNameProviding {
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0OBJECT\0\u{1}CONTENTS\0\u{1}EVERYTHING\0")
+}
+
+nonisolated extension Graph_OriginKind: SwiftProtobuf._ProtoNameProviding {
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0INSERTED\0\u{1}UPDATED\0\u{1}REVIVED\0")
 }
 
 nonisolated extension Graph_ObjectID: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
@@ -3242,7 +3900,7 @@ nonisolated extension Graph_Token: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ToServer"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}hello\0\u{1}model\0\u{1}fetch\0\u{1}commit\0\u{1}undo\0\u{1}subscribe\0\u{1}unsubscribe\0\u{1}more\0\u{1}log\0\u{1}status\0\u{1}ping\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{3}batch_rows\0\u{1}batch\0\u{4}\u{7}export_graph\0\u{3}import_graph\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}hello\0\u{1}model\0\u{1}fetch\0\u{1}commit\0\u{1}undo\0\u{1}subscribe\0\u{1}unsubscribe\0\u{1}more\0\u{1}log\0\u{1}status\0\u{1}ping\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{3}batch_rows\0\u{1}batch\0\u{3}revision_at\0\u{1}why\0\u{1}restore\0\u{1}changes\0\u{4}\u{3}export_graph\0\u{3}import_graph\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3459,6 +4117,58 @@ nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.body = .batch(v)
         }
       }()
+      case 18: try {
+        var v: Graph_RevisionAt?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .revisionAt(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .revisionAt(v)
+        }
+      }()
+      case 19: try {
+        var v: Graph_Why?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .why(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .why(v)
+        }
+      }()
+      case 20: try {
+        var v: Graph_Restore?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .restore(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .restore(v)
+        }
+      }()
+      case 21: try {
+        var v: Graph_Changes?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .changes(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .changes(v)
+        }
+      }()
       case 24: try {
         var v: Graph_ExportGraph?
         var hadOneofValue = false
@@ -3563,6 +4273,22 @@ nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._Mess
       guard case .batch(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
     }()
+    case .revisionAt?: try {
+      guard case .revisionAt(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
+    }()
+    case .why?: try {
+      guard case .why(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
+    }()
+    case .restore?: try {
+      guard case .restore(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    }()
+    case .changes?: try {
+      guard case .changes(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+    }()
     case .exportGraph?: try {
       guard case .exportGraph(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
@@ -3664,7 +4390,7 @@ nonisolated extension Graph_ModelRequest: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension Graph_Fetch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Fetch"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}entity\0\u{1}predicate\0\u{1}sort\0\u{1}limit\0\u{1}offset\0\u{1}result\0\u{1}properties\0\u{1}distinct\0\u{3}group_by\0\u{1}after\0\u{1}explain\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}entity\0\u{1}predicate\0\u{1}sort\0\u{1}limit\0\u{1}offset\0\u{1}result\0\u{1}properties\0\u{1}distinct\0\u{3}group_by\0\u{1}after\0\u{1}explain\0\u{2}\u{9}at\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3683,12 +4409,17 @@ nonisolated extension Graph_Fetch: SwiftProtobuf.Message, SwiftProtobuf._Message
       case 9: try { try decoder.decodeSingularStringField(value: &self.groupBy) }()
       case 10: try { try decoder.decodeSingularBytesField(value: &self.after) }()
       case 11: try { try decoder.decodeSingularBoolField(value: &self.explain) }()
+      case 20: try { try decoder.decodeSingularMessageField(value: &self._at) }()
       default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if self.entity != 0 {
       try visitor.visitSingularUInt32Field(value: self.entity, fieldNumber: 1)
     }
@@ -3722,6 +4453,9 @@ nonisolated extension Graph_Fetch: SwiftProtobuf.Message, SwiftProtobuf._Message
     if self.explain != false {
       try visitor.visitSingularBoolField(value: self.explain, fieldNumber: 11)
     }
+    try { if let v = self._at {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3737,6 +4471,37 @@ nonisolated extension Graph_Fetch: SwiftProtobuf.Message, SwiftProtobuf._Message
     if lhs.groupBy != rhs.groupBy {return false}
     if lhs.after != rhs.after {return false}
     if lhs.explain != rhs.explain {return false}
+    if lhs._at != rhs._at {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_Past: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Past"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}revision\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self.revision) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.revision != 0 {
+      try visitor.visitSingularInt64Field(value: self.revision, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Past, rhs: Graph_Past) -> Bool {
+    if lhs.revision != rhs.revision {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -3951,7 +4716,7 @@ nonisolated extension Graph_More: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension Graph_Log: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Log"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}after\0\u{1}limit\0\u{1}through\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}after\0\u{1}limit\0\u{1}through\0\u{2}\u{11}filter\0\u{3}oldest_first\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3962,12 +4727,18 @@ nonisolated extension Graph_Log: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       case 1: try { try decoder.decodeSingularInt64Field(value: &self.after) }()
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.limit) }()
       case 3: try { try decoder.decodeSingularInt64Field(value: &self.through) }()
+      case 20: try { try decoder.decodeSingularMessageField(value: &self._filter) }()
+      case 21: try { try decoder.decodeSingularBoolField(value: &self.oldestFirst) }()
       default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if self.after != 0 {
       try visitor.visitSingularInt64Field(value: self.after, fieldNumber: 1)
     }
@@ -3977,6 +4748,12 @@ nonisolated extension Graph_Log: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if self.through != 0 {
       try visitor.visitSingularInt64Field(value: self.through, fieldNumber: 3)
     }
+    try { if let v = self._filter {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    } }()
+    if self.oldestFirst != false {
+      try visitor.visitSingularBoolField(value: self.oldestFirst, fieldNumber: 21)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3984,6 +4761,88 @@ nonisolated extension Graph_Log: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if lhs.after != rhs.after {return false}
     if lhs.limit != rhs.limit {return false}
     if lhs.through != rhs.through {return false}
+    if lhs._filter != rhs._filter {return false}
+    if lhs.oldestFirst != rhs.oldestFirst {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_HistoryFilter: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".HistoryFilter"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}authors\0\u{1}entities\0\u{1}object\0\u{1}since\0\u{1}until\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedStringField(value: &self.authors) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.entities) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.object) }()
+      case 4: try { try decoder.decodeSingularInt64Field(value: &self.since) }()
+      case 5: try { try decoder.decodeSingularInt64Field(value: &self.until) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.authors.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.authors, fieldNumber: 1)
+    }
+    if !self.entities.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.entities, fieldNumber: 2)
+    }
+    if !self.object.isEmpty {
+      try visitor.visitSingularStringField(value: self.object, fieldNumber: 3)
+    }
+    if self.since != 0 {
+      try visitor.visitSingularInt64Field(value: self.since, fieldNumber: 4)
+    }
+    if self.until != 0 {
+      try visitor.visitSingularInt64Field(value: self.until, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_HistoryFilter, rhs: Graph_HistoryFilter) -> Bool {
+    if lhs.authors != rhs.authors {return false}
+    if lhs.entities != rhs.entities {return false}
+    if lhs.object != rhs.object {return false}
+    if lhs.since != rhs.since {return false}
+    if lhs.until != rhs.until {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_HistoryEntity: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".HistoryEntity"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.number) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt32Field(value: self.number, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_HistoryEntity, rhs: Graph_HistoryEntity) -> Bool {
+    if lhs.number != rhs.number {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -4487,6 +5346,294 @@ nonisolated extension Graph_BatchProperty: SwiftProtobuf.Message, SwiftProtobuf.
   }
 }
 
+nonisolated extension Graph_RevisionAt: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".RevisionAt"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}time\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self.time) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.time != 0 {
+      try visitor.visitSingularInt64Field(value: self.time, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_RevisionAt, rhs: Graph_RevisionAt) -> Bool {
+    if lhs.time != rhs.time {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_Why: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Why"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}object\0\u{1}property\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._object) }()
+      case 2: try { try decoder.decodeSingularUInt32Field(value: &self.property) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._object {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.property != 0 {
+      try visitor.visitSingularUInt32Field(value: self.property, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Why, rhs: Graph_Why) -> Bool {
+    if lhs._object != rhs._object {return false}
+    if lhs.property != rhs.property {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_Restore: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Restore"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}revision\0\u{1}scope\0\u{1}object\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._id) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.revision) }()
+      case 3: try { try decoder.decodeSingularEnumField(value: &self.scope) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._object) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._id {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.revision != 0 {
+      try visitor.visitSingularInt64Field(value: self.revision, fieldNumber: 2)
+    }
+    if self.scope != .object {
+      try visitor.visitSingularEnumField(value: self.scope, fieldNumber: 3)
+    }
+    try { if let v = self._object {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Restore, rhs: Graph_Restore) -> Bool {
+    if lhs._id != rhs._id {return false}
+    if lhs.revision != rhs.revision {return false}
+    if lhs.scope != rhs.scope {return false}
+    if lhs._object != rhs._object {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_Changes: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Changes"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}follow\0\u{1}differences\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try {
+        var v: Graph_Follow?
+        var hadOneofValue = false
+        if let current = self.question {
+          hadOneofValue = true
+          if case .follow(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.question = .follow(v)
+        }
+      }()
+      case 2: try {
+        var v: Graph_Differences?
+        var hadOneofValue = false
+        if let current = self.question {
+          hadOneofValue = true
+          if case .differences(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.question = .differences(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    switch self.question {
+    case .follow?: try {
+      guard case .follow(let v)? = self.question else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    }()
+    case .differences?: try {
+      guard case .differences(let v)? = self.question else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Changes, rhs: Graph_Changes) -> Bool {
+    if lhs.question != rhs.question {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_Follow: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Follow"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}since\0\u{1}filter\0\u{1}limit\0\u{1}waits\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._since) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._filter) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.limit) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.waits) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._since {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._filter {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if self.limit != 0 {
+      try visitor.visitSingularUInt64Field(value: self.limit, fieldNumber: 3)
+    }
+    if self.waits != false {
+      try visitor.visitSingularBoolField(value: self.waits, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Follow, rhs: Graph_Follow) -> Bool {
+    if lhs._since != rhs._since {return false}
+    if lhs._filter != rhs._filter {return false}
+    if lhs.limit != rhs.limit {return false}
+    if lhs.waits != rhs.waits {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_Differences: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Differences"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}from\0\u{1}to\0\u{1}object\0\u{1}contents\0\u{1}entities\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self.from) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.to) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._object) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.contents) }()
+      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.entities) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.from != 0 {
+      try visitor.visitSingularInt64Field(value: self.from, fieldNumber: 1)
+    }
+    if self.to != 0 {
+      try visitor.visitSingularInt64Field(value: self.to, fieldNumber: 2)
+    }
+    try { if let v = self._object {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    if self.contents != false {
+      try visitor.visitSingularBoolField(value: self.contents, fieldNumber: 4)
+    }
+    if !self.entities.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.entities, fieldNumber: 5)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Differences, rhs: Graph_Differences) -> Bool {
+    if lhs.from != rhs.from {return false}
+    if lhs.to != rhs.to {return false}
+    if lhs._object != rhs._object {return false}
+    if lhs.contents != rhs.contents {return false}
+    if lhs.entities != rhs.entities {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Graph_ExportGraph: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ExportGraph"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap()
@@ -4547,7 +5694,7 @@ nonisolated extension Graph_ImportGraph: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ToClient"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}welcome\0\u{1}refused\0\u{1}model\0\u{1}chunk\0\u{1}committed\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}delta\0\u{1}advance\0\u{1}reset\0\u{1}log\0\u{1}status\0\u{1}pong\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{1}progress\0\u{4}\u{6}export_head\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}welcome\0\u{1}refused\0\u{1}model\0\u{1}chunk\0\u{1}committed\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}delta\0\u{1}advance\0\u{1}reset\0\u{1}log\0\u{1}status\0\u{1}pong\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{1}progress\0\u{3}revision_at\0\u{1}why\0\u{1}followed\0\u{1}differences\0\u{4}\u{2}export_head\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4777,6 +5924,58 @@ nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.body = .progress(v)
         }
       }()
+      case 19: try {
+        var v: Graph_DatedRevision?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .revisionAt(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .revisionAt(v)
+        }
+      }()
+      case 20: try {
+        var v: Graph_WhyReply?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .why(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .why(v)
+        }
+      }()
+      case 21: try {
+        var v: Graph_Followed?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .followed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .followed(v)
+        }
+      }()
+      case 22: try {
+        var v: Graph_DifferenceChunk?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .differences(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .differences(v)
+        }
+      }()
       case 24: try {
         var v: Graph_ExportHead?
         var hadOneofValue = false
@@ -4872,6 +6071,22 @@ nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
       guard case .progress(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
     }()
+    case .revisionAt?: try {
+      guard case .revisionAt(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
+    }()
+    case .why?: try {
+      guard case .why(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    }()
+    case .followed?: try {
+      guard case .followed(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+    }()
+    case .differences?: try {
+      guard case .differences(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 22)
+    }()
     case .exportHead?: try {
       guard case .exportHead(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
@@ -4930,7 +6145,7 @@ nonisolated extension Graph_ExportHead: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Welcome"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0\u{3}undo_steps\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0\u{3}undo_steps\0\u{1}batches\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4948,6 +6163,7 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 8: try { try decoder.decodeSingularUInt64Field(value: &self.maximumFrame) }()
       case 9: try { try decoder.decodeSingularUInt64Field(value: &self.heartbeatMilliseconds) }()
       case 10: try { try decoder.decodeSingularBoolField(value: &self.undoSteps) }()
+      case 11: try { try decoder.decodeSingularBoolField(value: &self.batches) }()
       default: break
       }
     }
@@ -4988,6 +6204,9 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if self.undoSteps != false {
       try visitor.visitSingularBoolField(value: self.undoSteps, fieldNumber: 10)
     }
+    if self.batches != false {
+      try visitor.visitSingularBoolField(value: self.batches, fieldNumber: 11)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -5002,6 +6221,7 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.maximumFrame != rhs.maximumFrame {return false}
     if lhs.heartbeatMilliseconds != rhs.heartbeatMilliseconds {return false}
     if lhs.undoSteps != rhs.undoSteps {return false}
+    if lhs.batches != rhs.batches {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -6094,6 +7314,413 @@ nonisolated extension Graph_Progress: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if lhs.done != rhs.done {return false}
     if lhs.total != rhs.total {return false}
     if lhs.changed != rhs.changed {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_DatedRevision: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".DatedRevision"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}revision\0\u{1}time\0\u{1}author\0\u{1}head\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self.revision) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.time) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.author) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._head) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.revision != 0 {
+      try visitor.visitSingularInt64Field(value: self.revision, fieldNumber: 1)
+    }
+    if self.time != 0 {
+      try visitor.visitSingularInt64Field(value: self.time, fieldNumber: 2)
+    }
+    if !self.author.isEmpty {
+      try visitor.visitSingularStringField(value: self.author, fieldNumber: 3)
+    }
+    try { if let v = self._head {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_DatedRevision, rhs: Graph_DatedRevision) -> Bool {
+    if lhs.revision != rhs.revision {return false}
+    if lhs.time != rhs.time {return false}
+    if lhs.author != rhs.author {return false}
+    if lhs._head != rhs._head {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_WhyReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".WhyReply"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}value\0\u{1}replaced\0\u{1}revision\0\u{1}time\0\u{1}author\0\u{1}transaction\0\u{1}undo\0\u{1}undoes\0\u{1}redoes\0\u{1}deletion\0\u{1}losers\0")
+
+  fileprivate class _StorageClass {
+    var _kind: Graph_OriginKind = .inserted
+    var _value: Graph_Value? = nil
+    var _replaced: Graph_Value? = nil
+    var _revision: Int64 = 0
+    var _time: Int64 = 0
+    var _author: String = String()
+    var _transaction: Graph_TransactionID? = nil
+    var _undo: Graph_UndoGroup? = nil
+    var _undoes: Int64 = 0
+    var _redoes: Int64 = 0
+    var _deletion: Int64 = 0
+    var _losers: [Graph_LostValue] = []
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _kind = source._kind
+      _value = source._value
+      _replaced = source._replaced
+      _revision = source._revision
+      _time = source._time
+      _author = source._author
+      _transaction = source._transaction
+      _undo = source._undo
+      _undoes = source._undoes
+      _redoes = source._redoes
+      _deletion = source._deletion
+      _losers = source._losers
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularEnumField(value: &_storage._kind) }()
+        case 2: try { try decoder.decodeSingularMessageField(value: &_storage._value) }()
+        case 3: try { try decoder.decodeSingularMessageField(value: &_storage._replaced) }()
+        case 4: try { try decoder.decodeSingularInt64Field(value: &_storage._revision) }()
+        case 5: try { try decoder.decodeSingularInt64Field(value: &_storage._time) }()
+        case 6: try { try decoder.decodeSingularStringField(value: &_storage._author) }()
+        case 7: try { try decoder.decodeSingularMessageField(value: &_storage._transaction) }()
+        case 8: try { try decoder.decodeSingularMessageField(value: &_storage._undo) }()
+        case 9: try { try decoder.decodeSingularInt64Field(value: &_storage._undoes) }()
+        case 10: try { try decoder.decodeSingularInt64Field(value: &_storage._redoes) }()
+        case 11: try { try decoder.decodeSingularInt64Field(value: &_storage._deletion) }()
+        case 12: try { try decoder.decodeRepeatedMessageField(value: &_storage._losers) }()
+        default: break
+        }
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if _storage._kind != .inserted {
+        try visitor.visitSingularEnumField(value: _storage._kind, fieldNumber: 1)
+      }
+      try { if let v = _storage._value {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+      } }()
+      try { if let v = _storage._replaced {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      } }()
+      if _storage._revision != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._revision, fieldNumber: 4)
+      }
+      if _storage._time != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._time, fieldNumber: 5)
+      }
+      if !_storage._author.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._author, fieldNumber: 6)
+      }
+      try { if let v = _storage._transaction {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+      } }()
+      try { if let v = _storage._undo {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+      } }()
+      if _storage._undoes != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._undoes, fieldNumber: 9)
+      }
+      if _storage._redoes != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._redoes, fieldNumber: 10)
+      }
+      if _storage._deletion != 0 {
+        try visitor.visitSingularInt64Field(value: _storage._deletion, fieldNumber: 11)
+      }
+      if !_storage._losers.isEmpty {
+        try visitor.visitRepeatedMessageField(value: _storage._losers, fieldNumber: 12)
+      }
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_WhyReply, rhs: Graph_WhyReply) -> Bool {
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._kind != rhs_storage._kind {return false}
+        if _storage._value != rhs_storage._value {return false}
+        if _storage._replaced != rhs_storage._replaced {return false}
+        if _storage._revision != rhs_storage._revision {return false}
+        if _storage._time != rhs_storage._time {return false}
+        if _storage._author != rhs_storage._author {return false}
+        if _storage._transaction != rhs_storage._transaction {return false}
+        if _storage._undo != rhs_storage._undo {return false}
+        if _storage._undoes != rhs_storage._undoes {return false}
+        if _storage._redoes != rhs_storage._redoes {return false}
+        if _storage._deletion != rhs_storage._deletion {return false}
+        if _storage._losers != rhs_storage._losers {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_LostValue: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".LostValue"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}value\0\u{1}revision\0\u{1}time\0\u{1}author\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._value) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self.revision) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self.time) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self.author) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._value {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    if self.revision != 0 {
+      try visitor.visitSingularInt64Field(value: self.revision, fieldNumber: 2)
+    }
+    if self.time != 0 {
+      try visitor.visitSingularInt64Field(value: self.time, fieldNumber: 3)
+    }
+    if !self.author.isEmpty {
+      try visitor.visitSingularStringField(value: self.author, fieldNumber: 4)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_LostValue, rhs: Graph_LostValue) -> Bool {
+    if lhs._value != rhs._value {return false}
+    if lhs.revision != rhs.revision {return false}
+    if lhs.time != rhs.time {return false}
+    if lhs.author != rhs.author {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_Followed: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Followed"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}commits\0\u{1}at\0\u{1}head\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.commits) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._at) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._head) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if !self.commits.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.commits, fieldNumber: 1)
+    }
+    try { if let v = self._at {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._head {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Followed, rhs: Graph_Followed) -> Bool {
+    if lhs.commits != rhs.commits {return false}
+    if lhs._at != rhs._at {return false}
+    if lhs._head != rhs._head {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_DifferenceChunk: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".DifferenceChunk"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}differences\0\u{1}last\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeRepeatedMessageField(value: &self.differences) }()
+      case 2: try { try decoder.decodeSingularBoolField(value: &self.last) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.differences.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.differences, fieldNumber: 1)
+    }
+    if self.last != false {
+      try visitor.visitSingularBoolField(value: self.last, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_DifferenceChunk, rhs: Graph_DifferenceChunk) -> Bool {
+    if lhs.differences != rhs.differences {return false}
+    if lhs.last != rhs.last {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_Difference: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Difference"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}object\0\u{1}properties\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularEnumField(value: &self.kind) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._object) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.properties) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.kind != .insert {
+      try visitor.visitSingularEnumField(value: self.kind, fieldNumber: 1)
+    }
+    try { if let v = self._object {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if !self.properties.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.properties, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Difference, rhs: Graph_Difference) -> Bool {
+    if lhs.kind != rhs.kind {return false}
+    if lhs._object != rhs._object {return false}
+    if lhs.properties != rhs.properties {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_PropertyDifference: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".PropertyDifference"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}property\0\u{1}was\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.property) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._was) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.property != 0 {
+      try visitor.visitSingularUInt32Field(value: self.property, fieldNumber: 1)
+    }
+    try { if let v = self._was {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_PropertyDifference, rhs: Graph_PropertyDifference) -> Bool {
+    if lhs.property != rhs.property {return false}
+    if lhs._was != rhs._was {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
