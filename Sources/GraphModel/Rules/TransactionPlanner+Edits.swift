@@ -166,7 +166,7 @@ extension TransactionPlanner {
       let isNew = draft.after[property].objectID != other
       draft.after[property] = .object(other)
       if isNew { try append(draft, to: other, through: property) }
-      gainedReferrers[Reference(target: other, property: property.number), default: []].append(id)
+      gained.append(id, to: Reference(target: other, property: property.number))
     case .members:
       guard let draft = try touch(id) else { return }
       var ids = draft.after[property].objectIDs
@@ -177,7 +177,7 @@ extension TransactionPlanner {
       draft.after[property] = .null
       ids.insert(other, at: place)
       draft.after[property] = .objects(ids)
-      gainedReferrers[Reference(target: other, property: property.number), default: []].append(id)
+      gained.append(id, to: Reference(target: other, property: property.number))
     }
   }
 
@@ -222,7 +222,8 @@ extension TransactionPlanner {
     if drafts[id] == nil || drafts[id]?.before != nil {
       ids = try reader.referrers(to: id, through: inverse).filter { stillRefers($0, to: id, through: inverse) }
     }
-    guard let gained = gainedReferrers[Reference(target: id, property: inverse.number)] else { return ids }
+    let gained = gained[Reference(target: id, property: inverse.number)]
+    if gained.isEmpty { return ids }
     return Set(ids + gained.filter { stillRefers($0, to: id, through: inverse) }).sorted()
   }
 

@@ -13,23 +13,17 @@ extension TransactionPlanner {
       guard !entity.isAbstract else {
         throw Refusal(.malformed, "\(entity.name) is abstract: only its subentities have objects")
       }
-      guard (change.kind == .insert) == change.id.isTemporary, identities[change.id] == nil else {
-        throw Refusal(.malformed, "an insert needs a temporary id of its own")
-      }
+      guard (change.kind == .insert) == change.id.isTemporary else { throw Self.needsOwnID }
       if let id = try objectThatIsThere(for: change, of: entity) {
-        identities[change.id] = id
-        named.append(Committed.Identity(temporary: change.id, permanent: id))
+        try name(change.id, id)
         continue
       }
       let id = change.kind == .revive ? change.id : allocate(entity.number)
-      if change.kind == .insert {
-        identities[change.id] = id
-        named.append(Committed.Identity(temporary: change.id, permanent: id))
-      }
+      if change.kind == .insert { try name(change.id, id) }
       // What comes back is as it was, nulls included.
       let values = change.kind == .insert ? entity.initialValues : entity.emptyValues
       let draft = Draft(entity: entity, after: ObjectImage(id: id, revision: revision, values: values))
-      drafts[id] = draft
+      guard drafts.updateValue(draft, forKey: id) == nil else { throw Self.needsOwnID }
       order.append(draft)
       inserted[index] = draft
       if transaction.policy != .error {
@@ -37,6 +31,13 @@ extension TransactionPlanner {
       }
     }
     return inserted
+  }
+
+  private static let needsOwnID = Refusal(.malformed, "an insert needs a temporary id of its own")
+
+  private mutating func name(_ temporary: ObjectID, _ permanent: ObjectID) throws {
+    guard identities.updateValue(permanent, forKey: temporary) == nil else { throw Self.needsOwnID }
+    named.append(Committed.Identity(temporary: temporary, permanent: permanent))
   }
 
   private func objectThatIsThere(for change: Change, of entity: Entity) throws -> ObjectID? {

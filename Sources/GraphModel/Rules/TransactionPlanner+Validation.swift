@@ -31,11 +31,9 @@ extension TransactionPlanner {
   mutating func validate() throws {
     let keys = keysAfterwards()
     for draft in order where !draft.isDeleted {
-      for (slot, property) in draft.entity.storedProperties.enumerated() {
-        // A value that the transaction did not change was valid when it came.
-        if let before = draft.before, before.values[slot] == draft.after.values[slot] { continue }
-        validate(draft.after.values[slot], property, of: draft)
-      }
+      // A value that the transaction did not change was valid when it came.
+      let changed = draft.before.map { draft.after.changedSlots(since: $0) } ?? Array(draft.after.values.indices)
+      for slot in changed { validate(draft.after.values[slot], draft.entity.storedProperties[slot], of: draft) }
       try validateUniqueness(of: draft, keys)
     }
     for (id, properties) in countsToCheck.sorted(by: { $0.key < $1.key }) {

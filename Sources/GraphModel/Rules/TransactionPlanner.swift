@@ -68,7 +68,7 @@ public struct TransactionPlanner {
   var sequences = [PropertyNumber: Int64]()
   /// Which objects came to refer to an object in this transaction, for the side of a relationship that stores nothing.
   /// Entries may be out of date: a reader checks them against the drafts.
-  var gainedReferrers = [Reference: [ObjectID]]()
+  let gained = GainedReferrers()
   /// The ordered relationships whose members' places changed.
   var lists = [Reference: ListChanges]()
   /// The unique keys of the objects that this transaction inserts.
@@ -139,7 +139,7 @@ public struct TransactionPlanner {
       } else if let before = draft.before {
         let edits = edits(of: draft, since: before)
         if !edits.isEmpty {
-          let spacing = edits.map(\.property).filter { draft.spacing.contains($0) }
+          let spacing = draft.spacing.isEmpty ? [] : edits.map(\.property).filter { draft.spacing.contains($0) }
           changes.append(
             ObjectChange(
               kind: .updated, id: id, before: before, after: draft.after, edits: edits, spacing: spacing))
@@ -156,13 +156,12 @@ public struct TransactionPlanner {
   private func edits(of draft: Draft, since before: ObjectImage) -> [Edit] {
     var edits = [Edit]()
     // A place among other members is another place, even under the same number.
-    var places = Set<PropertyNumber>()
-    for slot in before.values.indices {
-      let isSame = before.values[slot] == draft.after.values[slot]
-      if isSame, places.isEmpty { continue }
+    let changed = draft.after.changedSlots(since: before)
+    let places = changed.compactMap { slot in
+      draft.entity.storedProperties[slot].relationship?.position.flatMap { draft.entity.property($0)?.slot }
+    }
+    for slot in places.isEmpty ? changed : Set(changed + places).sorted() {
       let property = draft.entity.storedProperties[slot]
-      if isSame, !places.contains(property.number) { continue }
-      if let position = property.relationship?.position { places.insert(position) }
       if let splices = draft.splices[property.number] {
         edits.append(Edit(property.number, .splice(splices)))
       } else {

@@ -31,3 +31,39 @@ public struct ObjectImage: Hashable, Sendable {
     }
   }
 }
+
+extension ObjectImage {
+  /// The slots in which another image of the same object has another value, ascending.
+  func changedSlots(since before: ObjectImage) -> [Int] {
+    var changed = [Int]()
+    values.withUnsafeBytes { new in
+      before.values.withUnsafeBytes { old in
+        for slot in 0..<min(values.count, before.values.count) {
+          // The same bits are the same value, and to see that nothing has to be retained.
+          if !Self.haveSameBits(new, old, at: slot), values[slot] != before.values[slot] { changed.append(slot) }
+        }
+      }
+    }
+    return changed
+  }
+
+  private static func haveSameBits(
+    _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, at slot: Int
+  ) -> Bool {
+    let (size, start) = (MemoryLayout<Value>.size, slot * MemoryLayout<Value>.stride)
+    var offset = 0
+    while offset + 8 <= size {
+      let (one, other) = (
+        left.loadUnaligned(fromByteOffset: start + offset, as: UInt64.self),
+        right.loadUnaligned(fromByteOffset: start + offset, as: UInt64.self)
+      )
+      if one != other { return false }
+      offset += 8
+    }
+    while offset < size {
+      if left[start + offset] != right[start + offset] { return false }
+      offset += 1
+    }
+    return true
+  }
+}

@@ -90,6 +90,7 @@ final class PropertyMarker {
   func marks(_ changes: [ObjectChange], at revision: Revision) -> [ObjectID: PropertyMarks] {
     pending.removeAll(keepingCapacity: true)
     var due = [ObjectID: PropertyMarks]()
+    if entries.isEmpty, changes.count > Self.maximumNewcomers { return due }
     for change in changes {
       guard change.kind == .updated, let before = change.before else {
         if entries[change.id] != nil { pending.append((change.id, nil)) }

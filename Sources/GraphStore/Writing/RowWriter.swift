@@ -27,16 +27,18 @@ struct RowWriter {
     if changes.count > 1 || !deferredKeys.isEmpty { try releaseUniqueKeys() }
     var waiting = [(ObjectImage, Int)]()
     var deleted = [Int]()
-    // By index: what is not looked at is not copied either.
-    for index in changes.indices where changes[index].kind == .inserted {
-      if let image = changes[index].after { try insert(image, sum: sums[index], waiting: &waiting) }
-    }
-    for (image, slot) in waiting { try writeReference(of: image, slot: slot) }
-    for index in changes.indices {
-      switch changes[index].kind {
-      case .inserted: try writeEdges(of: changes[index], isNew: true)
-      case .updated: try update(changes[index], sum: sums[index])
-      case .deleted: deleted.append(index)
+    // In place: a copy of a change costs more than some of its steps.
+    try changes.withUnsafeBufferPointer { changes in
+      for index in changes.indices where changes[index].kind == .inserted {
+        if let image = changes[index].after { try insert(image, sum: sums[index], waiting: &waiting) }
+      }
+      for (image, slot) in waiting { try writeReference(of: image, slot: slot) }
+      for index in changes.indices {
+        switch changes[index].kind {
+        case .inserted: try writeEdges(of: changes[index], isNew: true)
+        case .updated: try update(changes[index], sum: sums[index])
+        case .deleted: deleted.append(index)
+        }
       }
     }
     try delete(deleted)
@@ -72,7 +74,8 @@ struct RowWriter {
     }
     try connection.run(row)
     let number = connection.lastRow
-    objects.remember(image.id, row: number)
+    // Its members are to be listed under its row.
+    if !shape.edges.isEmpty { objects.remember(image.id, row: number) }
     if revives {
       let tombstone = try connection.statement(Self.deleteTombstone)
       tombstone.bind(1, image.id.key)
@@ -195,7 +198,10 @@ struct RowWriter {
   /// - Parameter indices: where the deletes are among the changes.
   private func delete(_ indices: [Int]) throws {
     if indices.isEmpty { return }
-    let deleted = indices.count > 1 ? Set(indices.map { changes[$0].id }) : []
+    var entities = Set<EntityNumber>()
+    for index in indices where indices.count > 1 { entities.insert(changes[index].id.entity) }
+    // Made for those who refer to objects of such an entity.
+    lazy var deleted = Set(indices.map { changes[$0].id })
     for index in indices {
       guard let image = changes[index].before, let shape = layout.shape(of: image.id.entity) else { continue }
       for edge in shape.edges where !image[edge.property].objectIDs.isEmpty {
@@ -205,7 +211,8 @@ struct RowWriter {
       }
       // Objects that go together may refer to each other in a circle: no order of deletes would do.
       for slot in shape.referenceSlots {
-        guard let target = image.values[slot].objectID, deleted.contains(target) else { continue }
+        guard let target = image.values[slot].objectID, entities.contains(target.entity), deleted.contains(target)
+        else { continue }
         try setNull(shape.columns[slot], of: image.id)
       }
       for words in shape.words {

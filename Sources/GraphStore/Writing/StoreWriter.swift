@@ -177,10 +177,8 @@ final class StoreWriter {
     for (property, number) in plan.sequences { counters[property] = number }
     var size = 0
     var whole = Set<Int>()
-    let sums = try sums(of: plan.changes, &size) { index, bytes in
-      if plan.changes[index].kind == .updated, wholes.isDue(plan.changes[index].id, in: next, bytes: bytes) {
-        whole.insert(index)
-      }
+    let sums = try sums(of: plan.changes, &size) { index, id, bytes in
+      if wholes.isDue(id, in: next, bytes: bytes) { whole.insert(index) }
     }
     var deletions = [ObjectID: Revision]()
     for change in transaction.changes where change.kind == .revive {
@@ -244,16 +242,25 @@ final class StoreWriter {
   }
 
   /// The checksum of each change's image.
-  /// - Parameter told: which of them has how many bytes.
+  /// - Parameter updated: which of them updates which object, to how many bytes.
   func sums(
-    of changes: [ObjectChange], _ size: inout Int, told: (Int, Int) -> Void = { _, _ in }
+    of changes: [ObjectChange], _ size: inout Int, updated: (Int, ObjectID, Int) -> Void = { _, _, _ in }
   ) throws -> [UInt64] {
-    // By index: a change is larger than what is read of it here.
-    try changes.indices.map { index in
-      let before = size
-      defer { told(index, size - before) }
-      return try (changes[index].after ?? changes[index].before).map { try sum($0, &size) } ?? 0
+    var sums = [UInt64]()
+    sums.reserveCapacity(changes.count)
+    // In place: a copy of a change costs more than what is read of it here.
+    try changes.withUnsafeBufferPointer { changes in
+      for index in changes.indices {
+        let before = size
+        if let after = changes[index].after {
+          sums.append(try sum(after, &size))
+        } else {
+          sums.append(try changes[index].before.map { try sum($0, &size) } ?? 0)
+        }
+        if changes[index].kind == .updated { updated(index, changes[index].id, size - before) }
+      }
     }
+    return sums
   }
 
   /// - Parameter size: grows by the image's bytes.
