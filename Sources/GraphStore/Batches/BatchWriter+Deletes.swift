@@ -100,7 +100,7 @@ extension BatchWriter {
     for image in images {
       let tombstone = try connection.statement(Self.insertTombstone)
       tombstone.bind(1, image.id.key)
-      tombstone.bind(2, Int64(image.id.entity))
+      tombstone.bind(2, Int64(writer.layout.numbers.stored(entity: image.id.entity)))
       tombstone.bind(3, revision)
       try connection.run(tombstone)
       let words = table.wordTablesOfEntity[image.id.entity] ?? []

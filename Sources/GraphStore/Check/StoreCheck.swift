@@ -106,6 +106,11 @@ public enum StoreCheck {
     }
     let lock = try StoreLock(directory: directory)
     defer { withExtendedLifetime(lock) {} }
+    return try findings(of: path, model: model)
+  }
+
+  /// The same of a file that nobody else can be using.
+  static func findings(of path: String, model: Model) throws -> [Finding] {
     var findings = FindingList()
     if let loss = try WriteAheadLogFile.loss(beside: path) {
       findings.add(.log, text: "commits are missing from the middle: \(WriteAheadLogFile.sentence(loss))")
@@ -133,7 +138,7 @@ public enum StoreCheck {
   private static func checkWordTables(_ path: String, model: Model) throws -> FindingList {
     var findings = FindingList()
     try DatabaseQueue(path: path).inDatabase { database in
-      for words in StoreLayout(model: model).orderedTables.flatMap(\.wordTables) {
+      for words in try StoreVersions.layout(database, model: model).orderedTables.flatMap(\.wordTables) {
         do {
           let name = quoted(words.name)
           try database.execute(sql: "INSERT INTO \(name) (\(name)) VALUES ('integrity-check')")

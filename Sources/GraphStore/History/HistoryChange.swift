@@ -141,16 +141,18 @@ extension HistoryChange: BinaryForm {
   }
 
   static func encode(
-    _ changes: [ObjectChange], sums: [UInt64], model: Model, deletions: [ObjectID: Revision]
+    _ changes: [ObjectChange], sums: [UInt64], layout: StoreLayout, deletions: [ObjectID: Revision]
   ) -> [UInt8] {
     var writer = BinaryWriter(capacity: 48 * changes.count)
     for (change, sum) in zip(changes, sums) {
       let deletion = deletions.isEmpty ? nil : deletions[change.id]
-      writer.field(1, HistoryChange(change, sum: sum, model: model, deletion: deletion))
+      let entry = HistoryChange(change, sum: sum, model: layout.model, deletion: deletion)
+      writer.field(1, entry.stored(layout.numbers))
     }
     return writer.bytes
   }
 
+  /// In the store's numbers, and the slots of the version that wrote it.
   static func decode(_ bytes: [UInt8]) throws(MalformedMessage) -> [HistoryChange] {
     var changes = [HistoryChange]()
     var reader = BinaryReader(bytes)

@@ -26,6 +26,7 @@ final class EntityTable: Sendable {
   let findID: SQL
   let delete: SQL
   let wordTables: [WordTable]
+  let numbers: StoredNumbers
 
   final class Column: Sendable {
     let property: Property
@@ -68,9 +69,10 @@ final class EntityTable: Sendable {
   /// How many columns come before the properties in `select`.
   static let fixedColumns = 4
 
-  init(root: Entity, model: Model) {
+  init(root: Entity, model: Model, numbers: StoredNumbers, names: StoredNames? = nil) {
     self.root = root
-    name = root.name
+    self.numbers = numbers
+    name = names?.table(numbers.stored(entity: root.number)) ?? root.name
     let family = root.family.compactMap { model.entity($0) }
     var columns = [Column]()
     var position = [PropertyNumber: Int]()
@@ -79,12 +81,15 @@ final class EntityTable: Sendable {
         position[property.number] = columns.count
         let destination = property.relationship.flatMap { relationship in
           relationship.storage == .reference
-            ? model.entity(relationship.destination).flatMap { model.entity($0.root)?.name } : nil
+            ? model.entity(relationship.destination).flatMap { model.entity($0.root) }.map {
+              names?.table(numbers.stored(entity: $0.number)) ?? $0.name
+            } : nil
         }
-        let owner = model.entity(property.owner)?.name ?? ""
         columns.append(
           Column(
-            property: property, name: (property.owner == root.number ? "" : owner + ".") + Self.ownName(property),
+            property: property,
+            name: names?.column(numbers.stored(property: property.number))
+              ?? Self.columnName(property, root: root, model),
             destination: destination))
       }
     }
@@ -95,10 +100,10 @@ final class EntityTable: Sendable {
     }
     self.columnOfSlot = columnOfSlot
     let all = ["_row", "_id", "_entity", "_revision"] + columns.map(\.name)
-    select = "SELECT " + all.map { "t.\(quoted($0))" }.joined(separator: ", ") + " FROM \(quoted(root.name)) AS t"
+    let table = quoted(name)
+    select = "SELECT " + all.map { "t.\(quoted($0))" }.joined(separator: ", ") + " FROM \(table) AS t"
     let written = ["_id", "_entity", "_revision", "_sum"] + columns.map(\.name)
     selectByID = SQL(select + " WHERE t._id = ?")
-    let table = quoted(root.name)
     insert = SQL(
       "INSERT INTO \(table) (\(written.map(quoted).joined(separator: ", "))) VALUES "
         + "(\(written.map { _ in "?" }.joined(separator: ", ")))")
@@ -140,6 +145,11 @@ final class EntityTable: Sendable {
 
   /// The place beside the to-one `project` is the column `project._order`: with a name that a property may have, it could
   /// be that of a subentity's property.
+  static func columnName(_ property: Property, root: Entity, _ model: Model) -> String {
+    let owner = property.owner == root.number ? "" : (model.entity(property.owner)?.name ?? "") + "."
+    return owner + ownName(property)
+  }
+
   private static func ownName(_ property: Property) -> String {
     guard property.attribute?.assignment == .position else { return property.name }
     return property.name.split(separator: ".").joined(separator: "._")
@@ -195,20 +205,20 @@ final class EntityTable: Sendable {
   }
 
   /// Rows with a null in the key have no key: they stay out of the index.
-  private func uniqueIndex(_ constraint: [PropertyNumber], of owner: Entity) -> String {
+  func uniqueIndex(_ constraint: [PropertyNumber], of owner: Entity) -> String {
     let keys = constraint.compactMap { column(of: $0) }
     let index = quoted("\(owner.name).unique.\(keys.map(\.name).joined(separator: "."))")
     let optional = keys.filter { $0.property.isOptional || $0.property.owner != root.number }
     var conditions = optional.map { "\(quoted($0.name)) IS NOT NULL" }
     if owner.number != root.number {
-      conditions.append("_entity IN (\(owner.family.map(String.init).joined(separator: ", ")))")
+      conditions.append("_entity IN (\(numbers.family(of: owner)))")
     }
     let condition = conditions.joined(separator: " AND ")
     return "CREATE UNIQUE INDEX \(index) ON \(quoted(name)) (\(keys.map { quoted($0.name) }.joined(separator: ", ")))"
       + (condition.isEmpty ? "" : " WHERE \(condition)")
   }
 
-  private static func type(of property: Property) -> String {
+  static func type(of property: Property) -> String {
     switch property.attribute?.kind {
     case .bool, .integer, .date: "INTEGER"
     case .double: "REAL"

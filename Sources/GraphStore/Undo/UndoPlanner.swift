@@ -70,7 +70,12 @@ struct UndoPlanner {
 
   private func commits(_ revisions: [Revision]) throws -> [HistoryReader.Commit] {
     var count = 0
+    let since = history.objects.layout.since
     return try revisions.map { revision in
+      guard revision >= since else {
+        throw Refusal(
+          .limit, "revision \(revision) was made before the model changed with revision \(since); it can't be undone")
+      }
       guard let commit = try history.commit(revision) else {
         throw Refusal(.limit, "history no longer holds revision \(revision)")
       }

@@ -45,7 +45,7 @@ struct RowWriter {
     }
     let row = try connection.statement(table.insert)
     row.bind(1, image.id.key)
-    row.bind(2, Int64(image.id.entity))
+    row.bind(2, Int64(layout.numbers.stored(entity: image.id.entity)))
     row.bind(3, image.revision)
     row.bind(4, Int64(bitPattern: sum))
     for number in 0..<table.columns.count where columns.count < table.columns.count {
@@ -55,7 +55,7 @@ struct RowWriter {
       let column = table.columns[index]
       let position = Int32(EntityTable.fixedColumns + index + 1)
       if column.destination == nil {
-        row.bind(position, image.values[slot])
+        row.bind(position, layout.numbers.stored(image.values[slot]))
       } else if let target = image.values[slot].objectID {
         if let found = try objects.find(target) {
           row.bind(position, found.row)
@@ -96,7 +96,7 @@ struct RowWriter {
       let position = Int32(offset + 3)
       let value = image[column.property]
       if column.destination == nil {
-        row.bind(position, value)
+        row.bind(position, layout.numbers.stored(value))
       } else if let target = value.objectID {
         row.bind(position, try self.row(of: target))
       }
@@ -211,7 +211,7 @@ struct RowWriter {
         "INSERT OR REPLACE INTO _tombstone (id, entity, revision) VALUES (?, ?, (SELECT coalesce(max(revision), 0) + 1 FROM _commit))"
       )
       tombstone.bind(1, image.id.key)
-      tombstone.bind(2, Int64(image.id.entity))
+      tombstone.bind(2, Int64(layout.numbers.stored(entity: image.id.entity)))
       try connection.run(tombstone)
     }
   }
