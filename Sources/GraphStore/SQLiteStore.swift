@@ -251,8 +251,11 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       try GRDB.Row.fetchOne(database, sql: "SELECT hash, source FROM _model ORDER BY number DESC LIMIT 1")
     }
     guard let newest, Array(newest[0] as Data) != model.hash.bytes else { return }
-    let cause = "its hash is \(ModelHash(bytes: Array(newest[0] as Data))?.description ?? "?"), this one's \(model.hash)"
-    if let kept = try? Model(parsing: (newest[1] as String).utf8), kept.name == model.name, kept.version != model.version {
+    let cause =
+      "its hash is \(ModelHash(bytes: Array(newest[0] as Data))?.description ?? "?"), this one's \(model.hash)"
+    if let kept = try? Model(parsing: (newest[1] as String).utf8), kept.name == model.name,
+      kept.version != model.version
+    {
       let isOlder = kept.version < model.version
       throw StoreFailure(
         .modelDiffers,

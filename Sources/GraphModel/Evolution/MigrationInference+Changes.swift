@@ -23,12 +23,14 @@ extension MigrationInference {
     }
     if attribute.isDerived, !earlier.isDerived || attribute.derivation?.text != earlier.derivation?.text {
       plan.origins[property.number] = .derived
-      plan.tightened.insert(property.owner)
+      judge(property)
       return add(.changeProperty, path, "is computed anew for every object")
     }
     switch TypeChange(from: earlier.kind, to: attribute.kind) {
     case .same, .inPlace: plan.origins[property.number] = .kept(before.number)
-    case .rewritten: plan.origins[property.number] = .converted(before.number)
+    case .rewritten:
+      plan.origins[property.number] = .converted(before.number)
+      judge(property)
     case .unknown:
       return report(
         path,
@@ -51,7 +53,7 @@ extension MigrationInference {
     }
   }
 
-  private func limits(_ attribute: Attribute) -> [String] {
+  func limits(_ attribute: Attribute) -> [String] {
     let kind = attribute.kind
     let bounds = [attribute.minimum, attribute.maximum].map { $0.json(kind: kind).text }
     return bounds + [
@@ -61,9 +63,9 @@ extension MigrationInference {
 
   private mutating func inferOptionality(_ property: Property, _ before: Property, _ path: String) {
     guard property.isOptional != before.isOptional else { return }
-    plan.tightened.insert(property.owner)
     guard !property.isOptional else { return add(.changeProperty, path, "may be null now") }
     let fill = property.attribute.map { $0.checked($0.defaultValue) ?? .null } ?? .null
+    plan.required.append(property)
     guard let attribute = property.attribute, !fill.isNull else {
       return add(.changeProperty, path, "is required now: there may be no object without it")
     }

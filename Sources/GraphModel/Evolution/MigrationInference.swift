@@ -76,7 +76,8 @@ struct MigrationInference {
     if parent != before.parent || entity.parent != nil && parent == nil {
       report(
         entity.name,
-        "its parent changes; objects can't be moved from one table to another: make a new entity, and move them yourself")
+        "its parent changes; objects can't be moved from one table to another: make a new entity, and move them yourself"
+      )
     }
     if entity.isAbstract, !before.isAbstract {
       plan.tightened.insert(entity.number)
@@ -147,11 +148,20 @@ struct MigrationInference {
           mapping.path, "gives \(type.word), and \(property.name) is \(property.attribute?.kind.rawValue ?? "to-one")")
       }
       plan.origins[property.number] = .mapped(expression)
-      plan.tightened.insert(property.owner)
+      judge(property)
       add(.map, path(property, in: new), "becomes \(mapping.expression)")
     } catch {
       report(mapping.path, "\(error.description) (in the names of version \(old.version))")
     }
+  }
+
+  /// Values that nobody has judged yet: by SQL alone where they may only be missing.
+  mutating func judge(_ property: Property) {
+    if !property.isOptional { plan.required.append(property) }
+    let family = new.entity(property.owner)?.family ?? []
+    let none = ["null", "null", "-1", "-1", ""]
+    if let attribute = property.attribute, limits(attribute) != none { plan.tightened.insert(property.owner) }
+    if family.contains(where: { !new.rules(of: $0).isEmpty }) { plan.tightened.insert(property.owner) }
   }
 
   private mutating func inferNew(_ property: Property) {
@@ -160,7 +170,7 @@ struct MigrationInference {
     guard !attribute.isTransient else { return }
     if attribute.isDerived {
       plan.origins[property.number] = .derived
-      plan.tightened.insert(property.owner)
+      judge(property)
       return add(.addProperty, path, "is new, and computed for every object")
     }
     if attribute.assignment == .position {

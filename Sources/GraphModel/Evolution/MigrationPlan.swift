@@ -62,6 +62,8 @@ public struct MigrationPlan: Sendable {
   public internal(set) var unfilled = [Property]()
   /// What null becomes where it is no longer allowed.
   public internal(set) var fills = [(property: Property, value: Value)]()
+  /// Properties that must not be null, and may be.
+  public internal(set) var required = [Property]()
   /// New entities whose objects may break a rule that held of none of them before.
   public internal(set) var tightened = Set<EntityNumber>()
 

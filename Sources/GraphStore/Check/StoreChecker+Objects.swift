@@ -99,7 +99,8 @@ extension StoreChecker {
         case .bool(let value): row.integer(position) == (value ? 1 : 0)
         case .decimal(let value): row.blob(position) == value.orderedBytes
         case .uuid(let value): row.blob(position) == value.bytes
-        case .objects(let ids): row.blob(position) == Row.packed(ids.map { layout.numbers.stored($0) })
+        case .objects(let ids):
+          row.blob(position) == Row.packed(ids.map { layout.numbers.stored($0) })
             && Self.isList(ids, of: property)
         default: true
         }

@@ -14,7 +14,8 @@ extension StoreChecker {
   /// that version's checksum, over that version's values: those of properties that are gone lie in columns of their own.
   func isOlder(_ image: ObjectImage, sum: UInt64?) throws -> Bool {
     guard image.revision < layout.since, let sum else { return false }
-    for reader in older where reader.layout.table(of: reader.layout.numbers.present(layout.numbers.stored(image.id)).entity) != nil {
+    for reader in older
+    where reader.layout.table(of: reader.layout.numbers.present(layout.numbers.stored(image.id)).entity) != nil {
       let id = reader.layout.numbers.present(layout.numbers.stored(image.id))
       guard let then = try reader.readImage(of: id) else { continue }
       if Checksum.of(reader.layout.numbers.stored(then).binary) == sum { return true }
@@ -25,6 +26,8 @@ extension StoreChecker {
   /// An entity that the model has, or had.
   func isKnown(_ entity: EntityNumber) -> Bool {
     if model.entity(entity) != nil { return true }
-    return layout.versions.contains { $0.model.entity($0.numbers.present(entity: entity & ~StoredNumbers.retired)) != nil }
+    return layout.versions.contains {
+      $0.model.entity($0.numbers.present(entity: entity & ~StoredNumbers.retired)) != nil
+    }
   }
 }

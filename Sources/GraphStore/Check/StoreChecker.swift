@@ -86,7 +86,8 @@ struct StoreChecker {
     let models = try String.fetchAll(database, sql: "SELECT source FROM _model ORDER BY number").compactMap { source in
       source == model.source ? model : try? Model(parsing: source.utf8)
     }
-    guard let first = models.first, try models.count == Int.fetchOne(database, sql: "SELECT count(*) FROM _model") else {
+    guard let first = models.first, try models.count == Int.fetchOne(database, sql: "SELECT count(*) FROM _model")
+    else {
       return report(.store, .init(table: "_model"), "holds no model that can be read")
     }
     // Migrated once more, without an object: the statements are the same.

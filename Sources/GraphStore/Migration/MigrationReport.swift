@@ -37,7 +37,8 @@ public struct MigrationLoss: Sendable, Equatable {
       guard let table = layout.table(of: entity.number), !entity.isAbstract else { continue }
       let count = try Int.fetchOne(
         database,
-        sql: "SELECT count(*) FROM \(quoted(table.name)) WHERE _entity = \(layout.numbers.stored(entity: entity.number))")
+        sql:
+          "SELECT count(*) FROM \(quoted(table.name)) WHERE _entity = \(layout.numbers.stored(entity: entity.number))")
       if let count, count > 0 { losses.append(MigrationLoss(path: entity.name, count: count)) }
     }
     for property in plan.removedProperties {

@@ -33,7 +33,8 @@ extension MigrationWriter {
       for (owner, constraint) in EntityTable.constraints(of: table.root, plan.new) where isNew(constraint, owner) {
         let columns = constraint.compactMap { table.column(of: $0) }
         let keys = columns.map { quoted($0.name) }.joined(separator: ", ")
-        let filled = columns.map { "\(quoted($0.name)) IS NOT NULL" } + ["_entity IN (\(new.numbers.family(of: owner)))"]
+        let filled =
+          columns.map { "\(quoted($0.name)) IS NOT NULL" } + ["_entity IN (\(new.numbers.family(of: owner)))"]
         let rows = try connection.statement(
           """
           SELECT t._id, t._entity FROM (SELECT \(keys) FROM \(quoted(table.name)) WHERE \(filled.joined(separator: " AND "))
@@ -51,6 +52,22 @@ extension MigrationWriter {
     try breaches.refuse(plan)
   }
 
+  private func findMissing(_ breaches: inout Breaches) throws {
+    var seen = Set<PropertyNumber>()
+    for property in plan.required where seen.insert(property.number).inserted {
+      guard let owner = plan.new.entity(property.owner), let table = new.table(of: owner.number),
+        let column = table.column(of: property.number), !plan.tightened.contains(owner.number)
+      else { continue }
+      let rows = try connection.statement(
+        "SELECT _id, _entity FROM \(quoted(table.name)) WHERE \(quoted(column.name)) IS NULL AND _entity IN (\(new.numbers.family(of: owner))) ORDER BY _id"
+      )
+      while try connection.step(rows) {
+        let id = ObjectID(key: rows.id(0), entity: new.numbers.entity(rows, 1))
+        breaches.add(id, plan.new, "has no \(property.name), which is required")
+      }
+    }
+  }
+
   private func isNew(_ constraint: [PropertyNumber], _ owner: Entity) -> Bool {
     let earlier = constraint.compactMap { plan.kept($0) }
     guard earlier.count == constraint.count, let before = plan.entities[owner.number].flatMap({ plan.old.entity($0) })
@@ -64,6 +81,7 @@ extension MigrationWriter {
       throw MigrationRefusal(from: plan.old.version, to: plan.new.version, problems: problems)
     }
     var breaches = Breaches()
+    try findMissing(&breaches)
     let tables = Set(plan.tightened.compactMap { plan.new.entity($0)?.root })
     for table in new.orderedTables where tables.contains(table.root.number) && before(table) != nil {
       var checker = StoreChecker(database, model: plan.new, findings: FindingList())

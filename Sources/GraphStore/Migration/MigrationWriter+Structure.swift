@@ -84,7 +84,8 @@ extension MigrationWriter {
       tables.append((before.name, table.name))
     }
     for (index, column) in columns.enumerated() {
-      try run("ALTER TABLE \(quoted(column.table)) RENAME COLUMN \(quoted(column.from)) TO \(quoted("_moved.\(index)"))")
+      try run(
+        "ALTER TABLE \(quoted(column.table)) RENAME COLUMN \(quoted(column.from)) TO \(quoted("_moved.\(index)"))")
     }
     for (index, column) in columns.enumerated() {
       try run("ALTER TABLE \(quoted(column.table)) RENAME COLUMN \(quoted("_moved.\(index)")) TO \(quoted(column.to))")
@@ -128,7 +129,8 @@ extension MigrationWriter {
       return table.creation(model: plan.new).filter { statement in
         if statement.hasPrefix("CREATE TABLE \(quoted(table.name)) ") { return isNew }
         guard statement.hasPrefix("CREATE TABLE") || statement.hasPrefix("CREATE VIRTUAL TABLE") else { return false }
-        return !going.contains { statement.hasPrefix("CREATE TABLE \(quoted($0)) ")
+        return !going.contains {
+          statement.hasPrefix("CREATE TABLE \(quoted($0)) ")
             || statement.hasPrefix("CREATE VIRTUAL TABLE \(quoted($0)) ")
         }
       }
@@ -201,7 +203,8 @@ extension MigrationWriter {
     }
     let essences = Set(wanted.map(Self.essence))
     let own = Set(new.orderedTables.flatMap { [$0.name] + $0.edges.map(\.name) }.map { " ON \(quoted($0)) (" })
-    for index in try indexes() where !essences.contains(index.text) && own.contains(where: { index.text.contains($0) }) {
+    for index in try indexes() where !essences.contains(index.text) && own.contains(where: { index.text.contains($0) })
+    {
       try run("DROP INDEX \(quoted(index.name))")
     }
     var present = try indexes()

@@ -18,7 +18,8 @@ extension MigrationWriter {
         }
         let isWhole = owner.number == table.root.number
         try update(
-          before, sets, condition: isWhole ? nil : "t._entity IN (\(old.numbers.family(of: earlier)))", builder.arguments)
+          before, sets, condition: isWhole ? nil : "t._entity IN (\(old.numbers.family(of: earlier)))",
+          builder.arguments)
       }
     }
   }

@@ -185,7 +185,9 @@ public struct StoreMigration: Sendable {
   private func migrate(
     _ database: Database, _ plan: MigrationPlan, _ progress: (String, Double) throws -> Void
   ) throws -> Int {
-    if try Int.fetchOne(database, sql: "SELECT 1 FROM _model WHERE hash = ?", arguments: [Data(plan.new.hash.bytes)]) != nil {
+    if try Int.fetchOne(database, sql: "SELECT 1 FROM _model WHERE hash = ?", arguments: [Data(plan.new.hash.bytes)])
+      != nil
+    {
       throw MigrationRefusal(
         from: plan.old.version, to: plan.new.version,
         problems: ["the store has been of this very model before; a version that goes back needs something of its own"])

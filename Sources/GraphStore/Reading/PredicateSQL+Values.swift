@@ -31,6 +31,10 @@ extension PredicateSQL {
         guard let text = value(argument, depth: depth + 1) else { return nil }
         texts.append(text)
       }
+      // Null in, null out, as ours.
+      if function == .concat, arguments.allSatisfy({ $0.type(in: model) == .string }) {
+        return "(\(texts.joined(separator: " || ")))"
+      }
       if function == .ifNull { return "coalesce(\(texts.joined(separator: ", ")))" }
       let types = arguments.map { $0.type(in: model).letter }.joined()
       return "graph_call('\(function.rawValue)', '\(types)', \(texts.joined(separator: ", ")))"
