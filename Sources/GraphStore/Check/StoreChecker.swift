@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import GRDBSQLite
 import GraphModel
@@ -93,6 +94,9 @@ struct StoreChecker {
     // Migrated once more, without an object: the statements are the same.
     var expected = try DatabaseQueue().inDatabase { database in
       for statement in StoreLayout(model: first).creation { try database.execute(sql: statement) }
+      try database.execute(
+        sql: "INSERT INTO _model (number, hash, source, sum) VALUES (1, ?, ?, 0)",
+        arguments: [Data(first.hash.bytes), first.source])
       for (before, model) in zip(models, models.dropFirst()) {
         try MigrationWriter.rehearse(database, from: before, to: model)
       }

@@ -197,18 +197,23 @@ extension MigrationWriter {
     return (statement.hasPrefix("CREATE UNIQUE") ? "UNIQUE" : "") + statement[on.lowerBound...]
   }
 
-  func makeIndexes() throws {
-    let wanted = new.orderedTables.flatMap { table in
+  private var wantedIndexes: [String] {
+    new.orderedTables.flatMap { table in
       table.creation(model: plan.new).filter { $0.hasPrefix("CREATE INDEX") || $0.hasPrefix("CREATE UNIQUE INDEX") }
     }
-    let essences = Set(wanted.map(Self.essence))
-    let own = Set(new.orderedTables.flatMap { [$0.name] + $0.edges.map(\.name) }.map { " ON \(quoted($0)) (" })
-    for index in try indexes() where !essences.contains(index.text) && own.contains(where: { index.text.contains($0) })
-    {
+  }
+
+  /// Those that the new version does not have, as soon as columns have their names: tables and indexes share theirs.
+  func dropIndexes() throws {
+    let wanted = Set(wantedIndexes.map(Self.essence))
+    for index in try indexes() where !index.name.hasPrefix("_") && !wanted.contains(index.text) {
       try run("DROP INDEX \(quoted(index.name))")
     }
+  }
+
+  func makeIndexes() throws {
     var present = try indexes()
-    for statement in wanted where !present.contains(where: { $0.text == Self.essence(statement) }) {
+    for statement in wantedIndexes where !present.contains(where: { $0.text == Self.essence(statement) }) {
       try run(try named(statement, besides: present.map(\.name)))
       present = try indexes()
     }

@@ -109,6 +109,7 @@ struct MigrationWriter {
     try dropParts()
     try endTables()
     try rename()
+    try dropIndexes()
     try makeTables()
     try addColumns(toNewTables: true)
     try pair()
