@@ -177,6 +177,36 @@ import Testing
     try expectSound(store)
   }
 
+  /// Two thousand objects lie in more pages than the disk takes writes here.
+  @Test func whatIsAddedOrRenamedTakesAsManyWritesHoweverManyObjectsThereAre() throws {
+    let directory = try TemporaryDirectory()
+    CrashableFiles.watch(directory.path)
+    defer { CrashableFiles.unwatch(directory.path) }
+    let old = try TestStore(try Self.model(Self.first), directory: directory, sliceObjects: 1_000)
+    let name = try old.property("Item.name").number
+    let long = String(repeating: "a long name ", count: 40)
+    let rows = (0..<2_000).map { [Value.string("\(long)\($0)")] }
+    _ = try old.batch("Item", .insert([name], rows: rows.count), rows: rows)
+    try old.store.close()
+    let pages = (try #require(FileManager.default.contents(atPath: directory.path + "/graph.sqlite"))).count / 4_096
+    let writes = 150
+    #expect(pages > 2 * writes)
+    let model = try Self.model(
+      Self.first.replacing(#""version": 1"#, with: #""version": 2"#)
+        .replacing(
+          #"{"name": "name", "type": "string"}"#,
+          with:
+            #"{"name": "aaa", "type": "integer", "default": 7}, {"name": "title", "renamed": "name", "type": "string"}"#
+        ))
+    CrashableFiles.fail(directory.path, with: .fullAfter(operations: writes))
+    var options = StoreMigration.Options()
+    options.makesBackup = false
+    try StoreMigration(directory: directory.path, models: [model], now: 0, options: options).run()
+    CrashableFiles.fail(directory.path, with: nil)
+    let store = try Self.opened(model, directory)
+    #expect(try store.all("Item", "aaa == 7 AND title BEGINSWITH 'a long name'").count == 2_000)
+  }
+
   /// Equal pasts lead to equal fingerprints; the migration is one more commit.
   @Test func tokensGoOnAndOlderOnesAreNotTakenForStatesOfThisModel() throws {
     let old = try Self.filled()
