@@ -107,18 +107,19 @@ import Testing
     #expect(try store.all("Item").count == 4)
   }
 
-  /// A byte that changes in what a migration left alone is found all the same.
-  @Test func whatAnOlderVersionWroteIsStillCovered() throws {
+  /// A byte that changes is found, in what a migration left alone and in what it wrote beside it.
+  @Test(arguments: ["some words 3", "item 3-farm 3", "farm 0"])
+  func whatNoCommitHasWrittenSinceIsStillCovered(text: String) throws {
     let store = try MigrationTests.filled()
     try store.store.close()
     let model = try MigrationTests.model(MigrationTests.second)
     try MigrationTests.migrate(store.directory, to: [model])
     let path = store.directory.path + "/graph.sqlite"
     var bytes = try #require(FileManager.default.contents(atPath: path))
-    let place = try #require(bytes.range(of: Data("some words 3".utf8))).lowerBound
+    let place = try #require(bytes.range(of: Data(text.utf8))).lowerBound
     bytes[place] = 0x53
     try bytes.write(to: URL(fileURLWithPath: path))
     let findings = try StoreCheck.run(directory: store.directory.path, model: model)
-    #expect(findings.contains { $0.kind == .checksum })
+    #expect(findings.contains { $0.kind == .checksum }, "\(findings)")
   }
 }

@@ -295,12 +295,14 @@ struct ModelLinker {
       properties.append(
         Property(
           number: propertyNumbers["\(entity.name).\(name)"] ?? 0, name: name, documentation: documentation,
-          owner: entityNumbers[entity.name] ?? 0, slot: isStored ? slots[name] : nil, isOptional: isOptional, kind: kind,
+          owner: entityNumbers[entity.name] ?? 0, slot: isStored ? slots[name] : nil, isOptional: isOptional,
+          kind: kind,
           renamed: renamed))
     }
     for draft in entity.attributes {
       add(
-        draft.name, draft.documentation, isOptional: draft.isOptional, isStored: !draft.isTransient, renamed: draft.renamed,
+        draft.name, draft.documentation, isOptional: draft.isOptional, isStored: !draft.isTransient,
+        renamed: draft.renamed,
         .attribute(linkedAttribute(draft, derivation(of: draft, in: entity, propertyNumbers))))
     }
     for draft in entity.relationships {
@@ -312,7 +314,8 @@ struct ModelLinker {
         storage: storage, isOrdered: draft.isOrdered,
         position: positionName(of: draft, in: entity).flatMap { propertyNumbers[$0] })
       add(
-        draft.name, draft.documentation, isOptional: draft.isOptional, isStored: storage != .inverse, renamed: draft.renamed,
+        draft.name, draft.documentation, isOptional: draft.isOptional, isStored: storage != .inverse,
+        renamed: draft.renamed,
         .relationship(relationship))
     }
     for position in positions(of: entity) {

@@ -11,6 +11,8 @@ struct StoreChecker {
   let objects: ObjectReader
   /// The versions before the present one.
   let older: [ObjectReader]
+  /// From each version to the next, oldest first.
+  let plans: [MigrationPlan]
   var findings: FindingList
   /// What the full-text indexes should hold of the newest objects.
   private(set) var indexed = IndexedTexts()
@@ -23,6 +25,7 @@ struct StoreChecker {
     layout = (try? StoreVersions.layout(database, model: model)) ?? StoreLayout(model: model)
     objects = ObjectReader(Connection(database), layout: layout)
     older = Self.olderReaders(objects.connection, layout)
+    plans = Self.plans(layout)
   }
 
   var connection: Connection { objects.connection }

@@ -244,7 +244,8 @@ final class StoreWriter {
     let seal = CommitSeal(
       previous: fingerprint, revision: next, time: time, author: author, transaction: transaction.id,
       model: modelNumber,
-      undoes: undoes, undo: transaction.undo?.binary ?? [], outcome: isPlain ? [] : layout.numbers.stored(outcome).binary,
+      undoes: undoes, undo: transaction.undo?.binary ?? [],
+      outcome: isPlain ? [] : layout.numbers.stored(outcome).binary,
       counters: Self.encodeCounters(counters, layout.numbers), changes: changes)
     let print = seal.fingerprint
     let author = try number(ofAuthor: author)
