@@ -69,8 +69,9 @@ public struct MigrationBreach: Sendable, Equatable, CustomStringConvertible {
 
 /// Why a store stays as it is: what the models leave open, or the objects that break what is new; all of it.
 public struct MigrationRefusal: Error, Sendable, CustomStringConvertible {
-  /// The versions between which it can't go on.
+  /// The version that the store would have to leave.
   public let from: Int
+  /// The version that it can't reach.
   public let to: Int
   /// What the models leave open, each with its path.
   public let problems: [String]
