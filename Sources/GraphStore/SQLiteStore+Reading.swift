@@ -50,7 +50,8 @@ extension SQLiteStore {
 
   /// Whether history has the token's revision with the token's fingerprint.
   public func recognizes(_ token: Token) throws -> Bool {
-    try token.store == storeID
+    // Under another model the client held other objects than these.
+    try token.store == storeID && token.revision >= layout.since
       && read { _, history, _ in try history.fingerprint(of: token.revision) == token.fingerprint }
   }
 
@@ -59,10 +60,11 @@ extension SQLiteStore {
     let counters = try pool.read { database in
       try Data.fetchOne(database, sql: "SELECT counters FROM _commit ORDER BY revision DESC LIMIT 1")
     }
-    var next = try counters.map { try StoreWriter.decodeCounters(Array($0)) } ?? [:]
+    var next = try counters.map { try StoreWriter.decodeCounters(Array($0), layout.numbers) } ?? [:]
     for property in model.entities.flatMap(\.attributes) where property.attribute?.assignment == .sequence {
       next[property.number] = next[property.number] ?? 1
     }
+    next = next.filter { model.property($0.key) != nil }
     return StoreStatistics(
       head: try head, location: directory, size: StoreFiles.size(of: path),
       sequences: next.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 })

@@ -113,20 +113,15 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     self.directory = directory
     self.log = log ?? Logger(label: "store") { _ in SwiftLogNoOpLogHandler() }
     self.options = options
-    layout = StoreLayout(model: model)
     related = RelatedQueries(model: model)
     let path = directory + "/" + StoreFiles.name
     self.path = path
-    pastReaders = PastReaders(maximum: options.maximumPastReaders) { [layout] in
-      let queue = try DatabaseQueue(path: path, configuration: Self.pastConfiguration(options))
-      return PastReader(queue, layout: layout, maximumObjects: options.maximumPastObjects)
-    }
     try StoreFiles.prepare(directory: directory)
     lock = try StoreLock(directory: directory)
     do {
       try StoreRestore.finish(in: directory)
       if try StoreFiles.kind(of: path) == .absent {
-        try Self.create(path, directory: directory, layout: layout, options: options)
+        try Self.create(path, directory: directory, layout: StoreLayout(model: model), options: options)
       }
       try WriteAheadLogFile.refuseLoss(beside: path)
       let pool = try Self.open(path, options: options, fetches)
@@ -134,7 +129,12 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       storeID = try pool.read { database in
         try Data.fetchOne(database, sql: "SELECT id FROM _store").flatMap { UniqueID(bytes: Array($0)) } ?? .zero
       }
-      try checkModel()
+      try Self.checkModel(pool, model, directory: directory)
+      layout = try pool.read { try StoreVersions.layout($0, model: model) }
+      pastReaders = PastReaders(maximum: options.maximumPastReaders) { [layout] in
+        let queue = try DatabaseQueue(path: path, configuration: Self.pastConfiguration(options))
+        return PastReader(queue, layout: layout, maximumObjects: options.maximumPastObjects)
+      }
       try upgrade()
       try pool.writeWithoutTransaction { writer = try makeWriter($0) }
     } catch let error as DatabaseError {
@@ -281,12 +281,28 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     return pool
   }
 
-  private func checkModel() throws {
-    let hash = try pool.read { try Data.fetchOne($0, sql: "SELECT hash FROM _model ORDER BY number DESC LIMIT 1") }
-    guard let hash, Array(hash) != model.hash.bytes else { return }
+  private static func checkModel(_ pool: DatabasePool, _ model: Model, directory: String) throws {
+    let newest = try pool.read { database in
+      try GRDB.Row.fetchOne(database, sql: "SELECT hash, source FROM _model ORDER BY number DESC LIMIT 1")
+    }
+    guard let newest, Array(newest[0] as Data) != model.hash.bytes else { return }
+    let cause =
+      "its hash is \(ModelHash(bytes: Array(newest[0] as Data))?.description ?? "?"), this one's \(model.hash)"
+    if let kept = try? Model(parsing: (newest[1] as String).utf8), kept.name == model.name,
+      kept.version != model.version
+    {
+      let isOlder = kept.version < model.version
+      throw StoreFailure(
+        .modelDiffers,
+        "the store in \(directory) is of \(kept.name) version \(kept.version), and version \(model.version) is to be served",
+        cause: cause,
+        advice: isOlder
+          ? "Run stickiesd migrate --dry-run with the same --data and --schema: it tells what becomes of the store; then "
+            + "stickiesd migrate."
+          : "The store is newer: use its version of the model (--schema), or another --data.")
+    }
     throw StoreFailure(
-      .modelDiffers, "the store in \(directory) was made with another model",
-      cause: "its hash is \(ModelHash(bytes: Array(hash))?.description ?? "?"), this one's \(model.hash)",
+      .modelDiffers, "the store in \(directory) was made with another model", cause: cause,
       advice: "Start stickiesd with the model that the store was made with (--schema).")
   }
 

@@ -77,10 +77,10 @@ enum StoreFiles {
         advice: "Give another --data; it was not touched.")
     }
     let layout = number(at: 60)
-    guard layout <= StoreLayout.version else {
+    guard layout <= StoreLayout.newestVersion else {
       throw StoreFailure(
         .newerVersion, "\(path) was written by a newer stickiesd",
-        cause: "its layout is \(layout), this program knows up to \(StoreLayout.version)",
+        cause: "its layout is \(layout), this program knows up to \(StoreLayout.newestVersion)",
         advice: "Use the newer program; the store was not touched.")
     }
     guard layout >= 1, isSound(header) else {

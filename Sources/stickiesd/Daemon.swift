@@ -23,7 +23,7 @@ struct Daemon: AsyncParsableCommand {
       data, schema, listen (a list) and logLevel.
       """,
     version: VersionText.of("stickiesd"),
-    subcommands: [Serve.self, Check.self, Backup.self, Restore.self], defaultSubcommand: Serve.self)
+    subcommands: [Serve.self, Check.self, Backup.self, Restore.self, Migrate.self], defaultSubcommand: Serve.self)
 }
 
 /// The line that `--version` of both programs prints.
@@ -48,6 +48,9 @@ struct Serve: AsyncParsableCommand {
   @Option(help: "How much to log; info by default.")
   var logLevel: Logger.Level?
 
+  @Flag(help: "Bring an older store to the newest version of its model first, as stickiesd migrate does.")
+  var migrate = false
+
   mutating func run() async throws {
     // Notes are their owner's, whatever the shell's mask lets others read.
     umask(0o077)
@@ -62,6 +65,9 @@ struct Serve: AsyncParsableCommand {
         return handler
       }
       try await serve(settings, log: Logger(label: "stickiesd"))
+    } catch let refusal as MigrationRefusal {
+      FileHandle.standardError.write(Data("stickiesd: \(refusal)\nThe store was not changed.\n".utf8))
+      throw ExitCode(1)
     } catch let failure as StoreFailure {
       FileHandle.standardError.write(Data("stickiesd: \(failure)\n".utf8))
       throw ExitCode(1)
@@ -75,7 +81,14 @@ struct Serve: AsyncParsableCommand {
   }
 
   private func serve(_ settings: Settings, log: Logger) async throws {
-    let model = try ModelSource.load(folder: settings.schema)
+    let models = try ModelSource.versions(folder: settings.schema)
+    guard let model = models.last else { return }
+    if migrate, FileManager.default.fileExists(atPath: settings.data + "/graph.sqlite") {
+      let report = try Migrate.migrate(settings.data, models, isRehearsal: false)
+      if report.revision > 0 {
+        log.info("the store was migrated", metadata: ["report": "\(MigrationText.json(report, isRehearsal: false))"])
+      }
+    }
     var options = SQLiteStore.Options()
     options.created = Int64(Date().timeIntervalSince1970 * 1_000_000)
     let store = try SQLiteStore(directory: settings.data, model: model, options: options, log: log)
@@ -93,39 +106,6 @@ struct Serve: AsyncParsableCommand {
         services: [.init(service: server, successTerminationBehavior: .gracefullyShutdownGroup)],
         gracefulShutdownSignals: [.sigterm, .sigint], logger: log))
     try await group.run()
-  }
-}
-
-/// The model that the daemon serves.
-enum ModelSource {
-  static func load(folder: String?) throws -> Model {
-    guard let folder else { return StickiesModel.model }
-    let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    let versions = files.compactMap { name in
-      name.hasSuffix(".json") ? Int(name.dropLast(5)).map { ($0, name) } : nil
-    }
-    guard let (number, newest) = versions.max(by: { $0.0 < $1.0 }),
-      let bytes = FileManager.default.contents(atPath: folder + "/" + newest)
-    else {
-      throw StoreFailure(
-        .inputOutput, "the folder \(folder) holds no model file",
-        advice: "Model files are called 1.json, 2.json and so on; the highest counts.")
-    }
-    let model: Model
-    do {
-      model = try Model(parsing: bytes)
-    } catch {
-      let count = error.mistakes.count
-      throw StoreFailure(
-        .modelDiffers, "the model \(folder)/\(newest) has \(count) mistake\(count == 1 ? "" : "s"):\n\(error)\n",
-        advice: "docs/model-format.md describes the format.")
-    }
-    guard model.version == number else {
-      throw StoreFailure(
-        .modelDiffers, "the model \(folder)/\(newest) says that it is version \(model.version)",
-        advice: "A model's version is the number in its file's name; which of them counts would be a guess.")
-    }
-    return model
   }
 }
 

@@ -21,6 +21,9 @@ public final class Model: Sendable {
   /// The file's own text, for a client that has no copy.
   public let source: String
 
+  /// What stored values become when a store of an older version is migrated, in the order of the file.
+  public let mappings: [Mapping]
+
   /// What is written in the predicate language: rules and derivations.
   let parts: ModelParts
   private let entitiesByNumber: [Entity]
@@ -28,11 +31,12 @@ public final class Model: Sendable {
 
   init(
     name: String, version: Int, documentation: String, enumerations: [Enumeration], entities: [Entity], source: String,
-    composites: [Composite] = [], parts: ModelParts = ModelParts()
+    composites: [Composite] = [], parts: ModelParts = ModelParts(), mappings: [Mapping] = []
   ) {
     self.name = name
     self.composites = composites
     self.parts = parts
+    self.mappings = mappings
     self.version = version
     self.documentation = documentation
     self.enumerations = enumerations
@@ -80,6 +84,8 @@ public final class Entity: Sendable {
   public let number: EntityNumber
   /// Unique in the model, case aside.
   public let name: String
+  /// What an earlier version called it; nil for the same name.
+  public let renamed: String?
   /// For people; empty when the file says nothing.
   public let documentation: String
   /// Only its subentities have objects.
@@ -117,8 +123,9 @@ public final class Entity: Sendable {
   init(
     number: EntityNumber, name: String, documentation: String, isAbstract: Bool, parent: EntityNumber?,
     root: EntityNumber, family: [EntityNumber], properties: [Property], uniquenessConstraints: [[PropertyNumber]],
-    slotCount: Int, composites: [CompositeAttribute] = []
+    slotCount: Int, composites: [CompositeAttribute] = [], renamed: String? = nil
   ) {
+    self.renamed = renamed
     self.number = number
     self.name = name
     self.documentation = documentation
@@ -171,6 +178,8 @@ public final class Property: Sendable {
   public let number: PropertyNumber
   /// Unique within an entity and its ancestors, case aside. A member of a composite has a dot in it: `home.street`.
   public let name: String
+  /// What an earlier version called it; nil for the same name.
+  public let renamed: String?
   /// For people; empty when the file says nothing.
   public let documentation: String
   /// The entity that declares it.
@@ -190,8 +199,9 @@ public final class Property: Sendable {
 
   init(
     number: PropertyNumber, name: String, documentation: String, owner: EntityNumber, slot: Int?, isOptional: Bool,
-    kind: Kind
+    kind: Kind, renamed: String? = nil
   ) {
+    self.renamed = renamed
     self.number = number
     self.name = name
     self.documentation = documentation

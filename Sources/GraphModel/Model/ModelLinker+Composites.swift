@@ -97,7 +97,9 @@ extension ModelLinker {
     }
   }
 
-  private static let membersOfCompositeAttributes: Set = ["name", "type", "documentation", "optional", "composite"]
+  private static let membersOfCompositeAttributes: Set = [
+    "name", "type", "documentation", "optional", "composite", "renamed",
+  ]
 
   /// How many properties an entity declares, each member of a composite counted.
   func propertyCount(of entity: ModelDraft.Entity) -> Int {
@@ -123,6 +125,9 @@ extension ModelLinker {
         let members = composite.attributes.map { member in
           var flat = member
           flat.name = "\(attribute.name).\(member.name)"
+          if attribute.renamed != nil || member.renamed != nil {
+            flat.renamed = "\(attribute.renamed ?? attribute.name).\(member.renamed ?? member.name)"
+          }
           flat.isMember = true
           flat.isOptional = member.isOptional || attribute.isOptional
           return flat

@@ -27,10 +27,13 @@ extension ModelLinker {
   private static let order = "order"
 
   /// The attributes that hold the members' places, of those to-ones that the entity itself declares.
-  func positions(of entity: ModelDraft.Entity) -> [(name: String, documentation: String)] {
+  func positions(of entity: ModelDraft.Entity) -> [(name: String, documentation: String, renamed: String?)] {
     entity.relationships.compactMap { toOne in
       guard let ordered = orderedInverse(of: toOne) else { return nil }
-      return ("\(toOne.name).\(Self.order)", "The place among the \(ordered.name) of the \(toOne.name).")
+      return (
+        "\(toOne.name).\(Self.order)", "The place among the \(ordered.name) of the \(toOne.name).",
+        toOne.renamed.map { "\($0).\(Self.order)" }
+      )
     }
   }
 

@@ -66,6 +66,7 @@ struct ModelLinker {
       for (index, names) in entity.unique.enumerated() { checkUnique(names, of: entity, index: index) }
       checkRules(of: entity)
     }
+    checkMappings()
     checkFetchRequests()
   }
 
@@ -270,7 +271,7 @@ struct ModelLinker {
         number: number(entity.name), name: entity.name, documentation: entity.documentation,
         isAbstract: entity.isAbstract, parent: entity.parent.map(number), root: number(line[0].name),
         family: family.map { number($0.name) }, properties: properties, uniquenessConstraints: unique, slotCount: slot,
-        composites: linkedComposites(of: line, properties, owner: number))
+        composites: linkedComposites(of: line, properties, owner: number), renamed: entity.renamed)
     }
   }
 
@@ -288,16 +289,20 @@ struct ModelLinker {
       slot += 1
     }
     var properties = [Property]()
-    func add(_ name: String, _ documentation: String, isOptional: Bool, isStored: Bool, _ kind: Property.Kind) {
+    func add(
+      _ name: String, _ documentation: String, isOptional: Bool, isStored: Bool, renamed: String?, _ kind: Property.Kind
+    ) {
       properties.append(
         Property(
           number: propertyNumbers["\(entity.name).\(name)"] ?? 0, name: name, documentation: documentation,
-          owner: entityNumbers[entity.name] ?? 0, slot: isStored ? slots[name] : nil, isOptional: isOptional, kind: kind
-        ))
+          owner: entityNumbers[entity.name] ?? 0, slot: isStored ? slots[name] : nil, isOptional: isOptional,
+          kind: kind,
+          renamed: renamed))
     }
     for draft in entity.attributes {
       add(
         draft.name, draft.documentation, isOptional: draft.isOptional, isStored: !draft.isTransient,
+        renamed: draft.renamed,
         .attribute(linkedAttribute(draft, derivation(of: draft, in: entity, propertyNumbers))))
     }
     for draft in entity.relationships {
@@ -310,11 +315,13 @@ struct ModelLinker {
         position: positionName(of: draft, in: entity).flatMap { propertyNumbers[$0] })
       add(
         draft.name, draft.documentation, isOptional: draft.isOptional, isStored: storage != .inverse,
+        renamed: draft.renamed,
         .relationship(relationship))
     }
     for position in positions(of: entity) {
       add(
-        position.name, position.documentation, isOptional: true, isStored: true, .attribute(Self.positionAttribute))
+        position.name, position.documentation, isOptional: true, isStored: true, renamed: position.renamed,
+        .attribute(Self.positionAttribute))
     }
     return properties
   }

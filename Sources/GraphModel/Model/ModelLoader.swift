@@ -35,7 +35,7 @@ extension Model {
     self.init(
       name: draft.name, version: draft.version, documentation: draft.documentation, enumerations: enumerations,
       entities: linked.entities, source: source,
-      composites: linked.composites, parts: parser.parts)
+      composites: linked.composites, parts: parser.parts, mappings: draft.mappings)
   }
 
   /// A model file's size in bytes, at most.
@@ -54,6 +54,7 @@ struct ModelDraft {
     var unique: [[String]]
     var rules: [Rule]
     var composites = [CompositeAttribute]()
+    var renamed: String?
   }
   struct Attribute {
     var name, documentation, path: String
@@ -74,6 +75,7 @@ struct ModelDraft {
     var isFullText: Bool
     var isTransient: Bool
     var derived: String?
+    var renamed: String?
   }
   struct Relationship {
     var name, documentation, path: String
@@ -84,6 +86,7 @@ struct ModelDraft {
     var minimumCount: Int?
     var maximumCount: Int?
     var isOrdered = false
+    var renamed: String?
   }
 
   var name = ""
@@ -93,6 +96,7 @@ struct ModelDraft {
   var composites = [Composite]()
   var entities = [Entity]()
   var fetchRequests = [FetchRequest]()
+  var mappings = [Mapping]()
 }
 
 /// The first pass: the shape of the file.
@@ -115,6 +119,7 @@ struct ModelReader {
     for (item, path) in top.array("composites") { draft.composites.append(composite(item, path)) }
     for (item, path) in top.array("entities", required: true) { draft.entities.append(entity(item, path)) }
     for (item, path) in top.array("fetchRequests") { draft.fetchRequests.append(fetchRequest(item, path)) }
+    draft.mappings = mappings(&top)
     top.finish(&mistakes)
     return draft
   }
@@ -154,6 +159,7 @@ struct ModelReader {
       entity.unique.append(names)
     }
     for (item, path) in fields.array("rules") { entity.rules.append(rule(item, path)) }
+    entity.renamed = fields.earlierName()
     fields.finish(&mistakes)
     return entity
   }
@@ -161,7 +167,7 @@ struct ModelReader {
   mutating func attribute(_ json: JSON, _ path: String) -> ModelDraft.Attribute {
     var fields = Fields(json, path: path, in: &mistakes)
     let type = fields.attributeType()
-    let attribute = ModelDraft.Attribute(
+    var attribute = ModelDraft.Attribute(
       name: fields.name("name") ?? "", documentation: fields.string("documentation") ?? "", path: path,
       isOptional: fields.bool("optional") ?? false,
       kind: type ?? .string, isComposite: type == nil, composite: fields.string("composite"),
@@ -171,6 +177,7 @@ struct ModelReader {
       isIndexed: fields.bool("indexed") ?? false,
       isFullText: fields.bool("fullText") ?? false, isTransient: fields.bool("transient") ?? false,
       derived: fields.string("derived"))
+    attribute.renamed = fields.earlierName()
     for name in ["default", "minimum", "maximum"] { fields.use(name) }
     fields.finish(&mistakes)
     return attribute
@@ -185,6 +192,7 @@ struct ModelReader {
       deleteRule: fields.choice("deleteRule") ?? .nullify, minimumCount: fields.integer("minimumCount"),
       maximumCount: fields.integer("maximumCount"))
     relationship.isOrdered = fields.bool("ordered") ?? false
+    relationship.renamed = fields.earlierName()
     fields.finish(&mistakes)
     return relationship
   }

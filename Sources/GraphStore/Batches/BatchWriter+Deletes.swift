@@ -97,7 +97,7 @@ extension BatchWriter {
     for image in images {
       let tombstone = try connection.statement(RowWriter.insertTombstone)
       tombstone.bind(1, image.id.key)
-      tombstone.bind(2, Int64(image.id.entity))
+      tombstone.bind(2, Int64(writer.layout.numbers.stored(entity: image.id.entity)))
       tombstone.bind(3, revision)
       try connection.run(tombstone)
       let words = table.shape(of: image.id.entity)?.words ?? []

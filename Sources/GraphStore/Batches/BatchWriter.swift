@@ -57,7 +57,7 @@ final class BatchWriter {
   private func finish() throws -> WriteResult {
     try refuseIfViolated()
     try writer.words.endBatch(head: revision)
-    parts.entities = entities.sorted()
+    parts.entities = entities.map { writer.layout.numbers.stored(entity: $0) }.sorted()
     return try writer.write(batch, author: run.author, time: time, changes: parts, ids: ids)
   }
 
@@ -127,7 +127,7 @@ final class BatchWriter {
     guard let bounds = HistoryParts.bounds(changes.lazy.map(\.id)) else { return }
     parts.changes += changes.count
     guard parts.changes <= Batch.maximumObjects else { throw Self.tooMany }
-    let bytes = HistoryChange.encode(changes, sums: sums, model: model, deletions: [:])
+    let bytes = HistoryChange.encode(changes, sums: sums, layout: writer.layout, deletions: [:])
     parts.count += 1
     parts.sum = Checksum.of(bytes, seed: parts.sum)
     for change in changes { entities.insert(change.id.entity) }
@@ -173,7 +173,7 @@ final class BatchWriter {
     var builder = PredicateSQL(layout: writer.layout, table: table, recentTexts: texts)
     let condition = builder.condition(predicate)
     let isWholeTable = entity.family.count == table.root.family.count
-    let families = entity.family.map(String.init).joined(separator: ", ")
+    let families = writer.layout.numbers.family(of: entity)
     let select = builder.isExact ? "SELECT t._row FROM \(quoted(table.name)) AS t" : table.select
     let query = try connection.database.makeStatement(
       sql: select + " WHERE \(condition)" + (isWholeTable ? "" : " AND t._entity IN (\(families))"))

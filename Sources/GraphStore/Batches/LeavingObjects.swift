@@ -147,7 +147,7 @@ final class LeavingObjects {
     found.bind(1, row)
     defer { sqlite3_reset(found.statement) }
     guard try connection.step(found) else { return nil }
-    return ObjectID(key: found.id(0), entity: EntityNumber(truncatingIfNeeded: found.integer(1)))
+    return ObjectID(key: found.id(0), entity: layout.numbers.entity(found, 1))
   }
 
   private func others(_ link: Link, of row: Int64) throws -> [Int64] {
@@ -162,7 +162,7 @@ final class LeavingObjects {
   private func links(of row: Int64, in table: EntityTable) throws -> [Link] {
     let found = try connection.statement("SELECT _entity FROM \(quoted(table.name)) WHERE _row = ?")
     found.bind(1, row)
-    let entity = try connection.step(found) ? EntityNumber(truncatingIfNeeded: found.integer(0)) : 0
+    let entity = try connection.step(found) ? layout.numbers.entity(found, 0) : 0
     sqlite3_reset(found.statement)
     if let known = links[entity] { return known }
     let made = layout.model.entity(entity)?.relationships.compactMap { link($0, from: table) } ?? []

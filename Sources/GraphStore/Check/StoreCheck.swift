@@ -140,7 +140,7 @@ public enum StoreCheck {
   private static func checkWordTables(_ path: String, model: Model) throws -> FindingList {
     var findings = FindingList()
     try DatabaseQueue(path: path).inDatabase { database in
-      for words in StoreLayout(model: model).orderedTables.flatMap(\.wordTables) {
+      for words in try StoreVersions.layout(database, model: model).orderedTables.flatMap(\.wordTables) {
         do {
           let name = quoted(words.name)
           try database.execute(sql: "INSERT INTO \(name) (\(name)) VALUES ('integrity-check')")

@@ -23,9 +23,10 @@ extension StoreChecker {
       }
       place.object = image.id
       sums.bind(1, number)
-      let isSummed = try connection.step(sums) && sums.integer(0) == Int64(bitPattern: Checksum.of(image.binary))
+      let sum = try connection.step(sums) ? Optional(UInt64(bitPattern: sums.integer(0))) : nil
       sqlite3_reset(sums.statement)
-      if !isSummed { report(.checksum, place, "has changed outside a commit") }
+      let isPresent = sum == Checksum.of(layout.numbers.stored(image).binary)
+      if !isPresent, try !isOlder(image, sum: sum) { report(.checksum, place, "has changed outside a commit") }
       for name in forms { report(.form, place, "keeps \(name) in another form than the property's") }
       checkForms(image, rows, table, place)
       checkRules(image, place)
@@ -62,7 +63,7 @@ extension StoreChecker {
   /// The columns that don't hold what their property is stored as. A reader would take most of them all the same, a
   /// predicate in SQL would not.
   private func wrongForms(_ row: Row, _ table: EntityTable) -> [String] {
-    let entity = EntityNumber(truncatingIfNeeded: row.integer(2))
+    let entity = layout.numbers.entity(row, 2)
     let own = Set(table.shape(of: entity)?.columns.map(\.index) ?? [])
     var wrong = [String]()
     for (column, expected) in zip(["_row", "_id", "_entity", "_revision"], [1, 4, 1, 1]).enumerated()
@@ -99,7 +100,9 @@ extension StoreChecker {
         case .bool(let value): row.integer(position) == (value ? 1 : 0)
         case .decimal(let value): row.blob(position) == value.orderedBytes
         case .uuid(let value): row.blob(position) == value.bytes
-        case .objects(let ids): row.blob(position) == Row.packed(ids) && Self.isList(ids, of: property)
+        case .objects(let ids):
+          row.blob(position) == Row.packed(ids.map { layout.numbers.stored($0) })
+            && Self.isList(ids, of: property)
         default: true
         }
       if !isCanonical { report(.form, place, "keeps \(property.name) in another form than the property's") }
@@ -114,7 +117,7 @@ extension StoreChecker {
 
   // MARK: - The model's rules
 
-  private mutating func checkRules(_ image: ObjectImage, _ place: StoreCheck.Place) {
+  mutating func checkRules(_ image: ObjectImage, _ place: StoreCheck.Place) {
     guard let entity = model.entity(image.id.entity) else { return }
     if entity.isAbstract { report(.rule, place, "belongs to the abstract entity \(entity.name)") }
     for property in entity.storedProperties {
@@ -140,7 +143,7 @@ extension StoreChecker {
     }
   }
 
-  private mutating func checkCounts(_ image: ObjectImage, _ place: StoreCheck.Place) throws {
+  mutating func checkCounts(_ image: ObjectImage, _ place: StoreCheck.Place) throws {
     guard let entity = model.entity(image.id.entity) else { return }
     for property in entity.relationships {
       guard let relationship = property.relationship else { continue }
@@ -166,7 +169,7 @@ extension StoreChecker {
     for (owner, constraint) in EntityTable.constraints(of: table.root, model) {
       let columns = constraint.compactMap { table.column(of: $0) }
       let keys = columns.map { quoted($0.name) }
-      let family = owner.family.map(String.init).joined(separator: ", ")
+      let family = layout.numbers.family(of: owner)
       let rows = try connection.statement(
         """
         SELECT max(_row), count(*) FROM \(quoted(table.name)) NOT INDEXED

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import GRDBSQLite
 import GraphModel
@@ -8,7 +9,11 @@ struct StoreChecker {
   let model: Model
   let layout: StoreLayout
   let objects: ObjectReader
-  private(set) var findings: FindingList
+  /// The versions before the present one.
+  let older: [ObjectReader]
+  /// From each version to the next, oldest first.
+  let plans: [MigrationPlan]
+  var findings: FindingList
   /// What the full-text indexes should hold of the newest objects.
   private(set) var indexed = IndexedTexts()
 
@@ -16,8 +21,11 @@ struct StoreChecker {
     self.database = database
     self.model = model
     self.findings = findings
-    layout = StoreLayout(model: model)
+    // What can't be read is told by the steps.
+    layout = (try? StoreVersions.layout(database, model: model)) ?? StoreLayout(model: model)
     objects = ObjectReader(Connection(database), layout: layout)
+    older = Self.olderReaders(objects.connection, layout)
+    plans = Self.plans(layout)
   }
 
   var connection: Connection { objects.connection }
@@ -80,13 +88,23 @@ struct StoreChecker {
 
   /// The statements that made the tables, compared with those that the stored model gives.
   private mutating func checkSchema() throws {
-    let source = try String.fetchOne(database, sql: "SELECT source FROM _model ORDER BY number DESC LIMIT 1")
-    // Usually the very text of the model given.
-    guard let stored = source == model.source ? model : source.flatMap({ try? Model(parsing: $0.utf8) }) else {
+    // Usually one, and the very text of the model given.
+    let models = try String.fetchAll(database, sql: "SELECT source FROM _model ORDER BY number").compactMap { source in
+      source == model.source ? model : try? Model(parsing: source.utf8)
+    }
+    guard let first = models.first, try models.count == Int.fetchOne(database, sql: "SELECT count(*) FROM _model")
+    else {
       return report(.store, .init(table: "_model"), "holds no model that can be read")
     }
+    // Migrated once more, without an object: the statements are the same.
     var expected = try DatabaseQueue().inDatabase { database in
-      for statement in StoreLayout(model: stored).creation { try database.execute(sql: statement) }
+      for statement in StoreLayout(model: first).creation { try database.execute(sql: statement) }
+      try database.execute(
+        sql: "INSERT INTO _model (number, hash, source, sum) VALUES (1, ?, ?, 0)",
+        arguments: [Data(first.hash.bytes), first.source])
+      for (before, model) in zip(models, models.dropFirst()) {
+        try MigrationWriter.rehearse(database, from: before, to: model)
+      }
       return try Self.schema(of: database)
     }
     let present = try Self.schema(of: database)
@@ -144,6 +162,13 @@ struct StoreChecker {
       newest = models.blob(1)
       if models.integer(3) != StoreLayout.sum(model: newest, source: models.text(2)) {
         report(.store, .init(table: "_model", row: models.integer(0)), "has changed")
+      }
+    }
+    for version in layout.versions {
+      let known = try Int64.fetchOne(
+        database, sql: "SELECT sum FROM _version WHERE model = ?", arguments: [version.number])
+      if known != StoreVersions.sum(version) {
+        report(.store, .init(table: "_version", row: version.number), "has changed")
       }
     }
     if newest != model.hash.bytes {

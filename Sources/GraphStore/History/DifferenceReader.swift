@@ -46,7 +46,7 @@ struct DifferenceReader {
     var ids = Set<ObjectID>()
     var count = 0
     func take(_ bytes: [UInt8]) throws {
-      let found = try HistoryChange.ids(in: bytes)
+      let found = try HistoryChange.ids(in: bytes).map { history.objects.layout.numbers.present($0) }
       count += found.count
       guard count <= Self.maximumChanges else {
         throw Refusal(

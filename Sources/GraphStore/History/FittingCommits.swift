@@ -57,11 +57,14 @@ struct FittingCommits {
 
   private func fitting(_ row: Row) throws -> HistoryReader.Commit? {
     guard let family else { return try history.commit(row) }
+    let numbers = history.objects.layout.numbers
     let changes = row.blob(8)
     if let parts = try HistoryParts(changes) {
-      return family.isDisjoint(with: parts.entities) ? nil : try history.commit(row)
+      let entities = parts.entities.map { numbers.present(entity: $0) }
+      return family.isDisjoint(with: entities) ? nil : try history.commit(row)
     }
-    guard try HistoryChange.ids(in: changes).contains(where: { family.contains($0.entity) }) else { return nil }
+    let ids = try HistoryChange.ids(in: changes)
+    guard ids.contains(where: { family.contains(numbers.present(entity: $0.entity)) }) else { return nil }
     var commit = try history.commit(row)
     commit.changes.removeAll { !family.contains($0.id.entity) }
     return commit
@@ -145,12 +148,12 @@ extension HistoryReader {
     return CommitRecord(
       revision: commit.revision, time: commit.time, author: commit.author, transaction: commit.transaction,
       fingerprint: commit.fingerprint, undo: commit.undo, undoes: commit.undoes, redoes: commit.redoes,
-      changes: changes, summary: commit.parts?.summary)
+      changes: changes, summary: commit.parts?.summary(objects.layout.numbers))
   }
 }
 
 extension HistoryChange {
-  /// Only the ids of a commit's changes: nothing else of them is decoded.
+  /// Only the ids of a commit's changes, in the store's numbers: nothing else of them is decoded.
   static func ids(in bytes: [UInt8]) throws(MalformedMessage) -> [ObjectID] {
     var ids = [ObjectID]()
     var reader = BinaryReader(bytes)

@@ -147,7 +147,8 @@ extension HistoryChange: BinaryForm {
   }
 
   static func encode(
-    _ changes: [ObjectChange], sums: [UInt64], model: Model, deletions: [ObjectID: Revision], whole: Set<Int> = [],
+    _ changes: [ObjectChange], sums: [UInt64], layout: StoreLayout, deletions: [ObjectID: Revision],
+    whole: Set<Int> = [],
     marks: [ObjectID: PropertyMarks] = [:]
   ) -> [UInt8] {
     var writer = BinaryWriter(capacity: 48 * changes.count)
@@ -156,14 +157,16 @@ extension HistoryChange: BinaryForm {
       for index in changes.indices {
         let deletion = deletions.isEmpty ? nil : deletions[changes[index].id]
         let isWhole = !whole.isEmpty && whole.contains(index)
-        var told = HistoryChange(changes[index], sum: sums[index], model: model, deletion: deletion, isWhole: isWhole)
+        var told = HistoryChange(
+          changes[index], sum: sums[index], model: layout.model, deletion: deletion, isWhole: isWhole)
         if !marks.isEmpty { told.marks = marks[changes[index].id] }
-        writer.field(1, told)
+        writer.field(1, told.stored(layout.numbers))
       }
     }
     return writer.bytes
   }
 
+  /// In the store's numbers, and the slots of the version that wrote it.
   static func decode(_ bytes: [UInt8]) throws(MalformedMessage) -> [HistoryChange] {
     var changes = [HistoryChange]()
     var reader = BinaryReader(bytes)

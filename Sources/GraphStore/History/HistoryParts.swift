@@ -14,10 +14,12 @@ struct HistoryParts: Equatable {
   var changes = 0
   /// The parts' bytes, one chained to the other.
   var sum = Checksum.seed
-  /// The concrete entities of what changed, ascending.
+  /// The concrete entities of what changed, ascending, in the store's numbers.
   var entities = [EntityNumber]()
 
-  var summary: ChangeSummary { ChangeSummary(count: changes, entities: entities) }
+  func summary(_ numbers: StoredNumbers) -> ChangeSummary {
+    ChangeSummary(count: changes, entities: entities.map { numbers.present(entity: $0) })
+  }
 
   /// One row of `_part`.
   struct Place {
@@ -82,7 +84,9 @@ extension HistoryReader {
 
   /// The changes of one part.
   func part(_ number: Int, of revision: Revision) throws -> [HistoryChange] {
-    try HistoryChange.decode(try partBytes(number, of: revision))
+    let version = objects.layout.version(of: revision)
+    return try HistoryChange.decode(try partBytes(number, of: revision))
+      .map { $0.present(objects.layout, version: version) }
   }
 
   func partBytes(_ number: Int, of revision: Revision) throws -> [UInt8] {

@@ -12,7 +12,7 @@ extension HistoryReader {
     row.bind(1, id.key)
     defer { sqlite3_reset(row.statement) }
     if try objects.connection.step(row) {
-      return (ObjectID(key: id.key, entity: EntityNumber(truncatingIfNeeded: row.integer(0))), row.integer(1))
+      return (ObjectID(key: id.key, entity: objects.layout.numbers.entity(row, 0)), row.integer(1))
     }
     for table in objects.layout.orderedTables {
       let other = ObjectID(key: id.key, entity: table.root.number)
@@ -28,15 +28,16 @@ extension HistoryReader {
     }
     if let key = UniqueID(prefix) { return try located(ObjectID(key: key, entity: 0)).id }
     var found = [ObjectID]()
-    func take(_ key: UniqueID, _ entity: Int64) {
-      if key.hasPrefix(prefix) { found.append(ObjectID(key: key, entity: EntityNumber(truncatingIfNeeded: entity))) }
+    func take(_ row: Row) {
+      let key = row.id(0)
+      if key.hasPrefix(prefix) { found.append(ObjectID(key: key, entity: objects.layout.numbers.entity(row, 1))) }
     }
     for table in objects.layout.orderedTables {
       let row = try objects.connection.statement("SELECT _id, _entity FROM \(quoted(table.name))")
-      while try objects.connection.step(row) { take(row.id(0), row.integer(1)) }
+      while try objects.connection.step(row) { take(row) }
     }
     let row = try objects.connection.statement("SELECT id, entity FROM _tombstone")
-    while try objects.connection.step(row) { take(row.id(0), row.integer(1)) }
+    while try objects.connection.step(row) { take(row) }
     guard let first = found.first else {
       throw Refusal(.notFound, "there is no object whose id begins with \"\(prefix)\", and there was none")
     }
@@ -48,6 +49,17 @@ extension HistoryReader {
     return first
   }
 
+  /// States are told in the present model's terms: as of a revision under an older one there is none to be told.
+  func checkModel(at revision: Revision) throws {
+    let since = objects.layout.since
+    guard revision >= since else {
+      throw Refusal(
+        .limit,
+        "revision \(revision) was made before the model changed with revision \(since): the log tells what happened then, "
+          + "the graph is told as of \(since) and later")
+    }
+  }
+
   /// - Throws: `Refusal` for a revision that never was, is yet to be, or whose later commits history no longer has.
   func check(_ revision: Revision) throws {
     guard revision >= 0 else { throw Refusal(.malformed, "\(revision) is no revision: they begin with 0") }
@@ -55,6 +67,7 @@ extension HistoryReader {
     guard revision <= head else {
       throw Refusal(.notFound, "there is no revision \(revision) yet; the newest is \(head)")
     }
+    try checkModel(at: revision)
     guard try revision == head || fingerprint(of: revision + 1) != nil else {
       throw Refusal(.limit, "history no longer holds what was committed behind revision \(revision)")
     }

@@ -20,6 +20,7 @@ extension HistoryReader {
     guard revision <= head else {
       throw Refusal(.notFound, "there is no revision \(revision) yet: the newest is \(head)")
     }
+    try checkModel(at: revision)
     let oldest = try oldest()
     guard revision >= oldest else {
       throw Refusal(.notFound, "revision \(revision) is no longer kept: history goes back to revision \(oldest)")

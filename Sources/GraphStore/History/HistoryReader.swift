@@ -132,12 +132,15 @@ struct HistoryReader {
     let undo = row.blob(7)
     let changes = row.blob(8)
     let parts = try HistoryParts(changes)
+    let version = objects.layout.version(of: row.integer(0))
     return Commit(
       revision: row.integer(0), time: row.integer(1), author: row.text(2),
       transaction: TransactionID(replica: row.id(3), sequence: UInt64(bitPattern: row.integer(4))),
       fingerprint: UInt64(bitPattern: row.integer(5)), undoes: row.isNull(6) ? nil : row.integer(6),
       redoes: row.isNull(9) ? nil : row.integer(9), undo: undo.isEmpty ? nil : try UndoGroup(binary: undo),
-      changes: parts == nil ? try HistoryChange.decode(changes) : [], parts: parts)
+      changes: parts == nil
+        ? try HistoryChange.decode(changes).map { $0.present(objects.layout, version: version) } : [],
+      parts: parts)
   }
 
   /// So many changes newer than the wanted commits are taken back at most.
@@ -162,7 +165,7 @@ struct HistoryReader {
       }
       let changes: [ObjectChange]
       if commit.parts == nil {
-        changes = try takeBack(commit, in: &present)
+        changes = try takeBack(commit, in: &present).filter { model.entity($0.id.entity) != nil }
       } else {
         try takeBackParts(of: commit, touching: wantedIDs, in: &present)
         changes = []
@@ -171,7 +174,7 @@ struct HistoryReader {
       let record = CommitRecord(
         revision: commit.revision, time: commit.time, author: commit.author, transaction: commit.transaction,
         fingerprint: commit.fingerprint, undo: commit.undo, undoes: commit.undoes, redoes: commit.redoes,
-        changes: changes, summary: commit.parts?.summary)
+        changes: changes, summary: commit.parts?.summary(objects.layout.numbers))
       bytes += record.approximateSize
       guard bytes <= maximumBytes else {
         throw Refusal(.limit, "the changes between revision \(after) and now take more than \(maximumBytes) bytes")

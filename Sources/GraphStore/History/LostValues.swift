@@ -5,6 +5,7 @@ import GraphModel
 /// which commits these are, for they may have changed nothing of the object.
 struct LostValues {
   let connection: Connection
+  let numbers: StoredNumbers
 
   private static let insert = SQL("INSERT OR IGNORE INTO _lost (id, property, revision) VALUES (?, ?, ?)")
   private static let creation = SQL(StoreLayout.losses)
@@ -17,7 +18,7 @@ struct LostValues {
     for conflict in lost {
       let row = try connection.statement(Self.insert)
       row.bind(1, conflict.id.key)
-      row.bind(2, Int64(conflict.property))
+      row.bind(2, Int64(numbers.stored(property: conflict.property)))
       row.bind(3, revision)
       try connection.run(row)
     }
@@ -49,7 +50,7 @@ struct LostValues {
     let row = try connection.statement(
       "SELECT revision FROM _lost WHERE id = ? AND property = ? AND revision > ? ORDER BY revision DESC LIMIT ?")
     row.bind(1, id.key)
-    row.bind(2, Int64(property))
+    row.bind(2, Int64(numbers.stored(property: property)))
     row.bind(3, winner)
     row.bind(4, Int64(ValueOrigin.maximumLosers))
     defer { sqlite3_reset(row.statement) }
@@ -63,7 +64,7 @@ struct LostValues {
     row.bind(1, revision)
     defer { sqlite3_reset(row.statement) }
     guard try connection.step(row), !row.isNull(0) else { return [] }
-    return try Committed(binary: row.blob(0)).conflicts
+    return numbers.present(try Committed(binary: row.blob(0))).conflicts
   }
 
   private func commit(_ revision: Revision) throws -> (time: Timestamp, author: String)? {

@@ -66,6 +66,7 @@ struct ValueOrigins {
       kind: kind, value: value, replaced: replaced, revision: revision, time: commit.time, author: commit.author,
       transaction: commit.transaction, undo: commit.undo, undoes: commit.undoes, redoes: commit.redoes,
       deletion: deletion,
-      losers: try LostValues(connection: history.objects.connection).losers(of: property, of: id, to: revision))
+      losers: try LostValues(connection: history.connection, numbers: history.objects.layout.numbers)
+        .losers(of: property, of: id, to: revision))
   }
 }

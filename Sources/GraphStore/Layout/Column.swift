@@ -12,8 +12,9 @@ extension EntityTable {
     let name: String
     /// Its place among the table's columns, from 0.
     let index: Int
-    /// The root of the entity that a foreign key names.
+    /// The root of the entity that a foreign key names, and what its table is called.
     let destination: Entity?
+    let references: String?
     let form: Form
     /// Sets revision, checksum and the column, by id.
     let update: SQL
@@ -23,11 +24,14 @@ extension EntityTable {
     let referrers: SQL
     let referrerCount: SQL
 
-    init(property: Property, name: String, index: Int, destination: Entity?, table: String) {
+    init(
+      property: Property, name: String, index: Int, destination: Entity?, references: String?, table: String
+    ) {
       self.property = property
       self.name = name
       self.index = index
       self.destination = destination
+      self.references = references
       form = Self.form(of: property)
       let (table, column) = (quoted(table), quoted(name))
       update = SQL("UPDATE \(table) SET _revision = ?, _sum = ?, \(column) = ? WHERE _id = ?")

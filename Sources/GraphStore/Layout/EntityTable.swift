@@ -29,13 +29,15 @@ final class EntityTable: Sendable {
   /// The parts of unique keys whose index leaves rows out. With each the index's own words for the entities that alone
   /// have such a value; empty where it names none, or where an ancestor's objects have it, too.
   let partialKeys: [PropertyNumber: String]
+  let numbers: StoredNumbers
 
   /// How many columns come before the properties in `select`.
   static let fixedColumns = 4
 
-  init(root: Entity, model: Model) {
+  init(root: Entity, model: Model, numbers: StoredNumbers, names: StoredNames? = nil) {
     self.root = root
-    name = root.name
+    self.numbers = numbers
+    name = names?.table(numbers.stored(entity: root.number)) ?? root.name
     let family = root.family.compactMap { model.entity($0) }
     var columns = [Column]()
     var position = [PropertyNumber: Int]()
@@ -46,21 +48,23 @@ final class EntityTable: Sendable {
           relationship.storage == .reference
             ? model.entity(relationship.destination).flatMap { model.entity($0.root) } : nil
         }
-        let owner = model.entity(property.owner)?.name ?? ""
         columns.append(
           Column(
-            property: property, name: (property.owner == root.number ? "" : owner + ".") + Self.ownName(property),
-            index: columns.count, destination: destination, table: root.name))
+            property: property,
+            name: names?.column(numbers.stored(property: property.number))
+              ?? Self.columnName(property, root: root, model),
+            index: columns.count, destination: destination,
+            references: destination.map { names?.table(numbers.stored(entity: $0.number)) ?? $0.name }, table: name))
       }
     }
     self.columns = columns
     positions = position
     let all = ["_row", "_id", "_entity", "_revision"] + columns.map(\.name)
+    let table = quoted(name)
     selectList = "SELECT " + all.map { "t.\(quoted($0))" }.joined(separator: ", ")
-    select = selectList + " FROM \(quoted(root.name)) AS t"
+    select = selectList + " FROM \(table) AS t"
     let written = ["_id", "_entity", "_revision", "_sum"] + columns.map(\.name)
     selectByID = SQL(select + " WHERE t._id = ?")
-    let table = quoted(root.name)
     insert = SQL(
       "INSERT INTO \(table) (\(written.map(quoted).joined(separator: ", "))) VALUES "
         + "(\(written.map { _ in "?" }.joined(separator: ", ")))")
@@ -82,7 +86,7 @@ final class EntityTable: Sendable {
     }
     var partialKeys = [PropertyNumber: String]()
     for (owner, constraint) in Self.constraints(of: root, model) {
-      let family = owner.number == root.number ? "" : Self.isOf(owner)
+      let family = owner.number == root.number ? "" : "_entity IN (\(numbers.family(of: owner)))"
       let parts = constraint.compactMap { model.property($0) }
       guard !family.isEmpty || parts.contains(where: \.isOptional) else { continue }
       for part in parts where partialKeys[part.number]?.isEmpty ?? true {
@@ -121,6 +125,11 @@ final class EntityTable: Sendable {
 
   /// The place beside the to-one `project` is the column `project._order`: with a name that a property may have, it could
   /// be that of a subentity's property.
+  static func columnName(_ property: Property, root: Entity, _ model: Model) -> String {
+    let owner = property.owner == root.number ? "" : (model.entity(property.owner)?.name ?? "") + "."
+    return owner + ownName(property)
+  }
+
   private static func ownName(_ property: Property) -> String {
     guard property.attribute?.assignment == .position else { return property.name }
     return property.name.split(separator: ".").joined(separator: "._")
@@ -136,7 +145,7 @@ final class EntityTable: Sendable {
       "_revision INTEGER NOT NULL", "_sum INTEGER NOT NULL",
     ]
     for column in columns {
-      let reference = column.destination.map { " REFERENCES \(quoted($0.name)) (_row)" } ?? ""
+      let reference = column.references.map { " REFERENCES \(quoted($0)) (_row)" } ?? ""
       definitions.append("\(quoted(column.name)) \(column.type)\(reference)")
     }
     statements.append("CREATE TABLE \(quoted(name)) (\(definitions.joined(separator: ", ")))")
@@ -179,17 +188,13 @@ final class EntityTable: Sendable {
     return found
   }
 
-  private static func isOf(_ entity: Entity) -> String {
-    "_entity IN (\(entity.family.map(String.init).joined(separator: ", ")))"
-  }
-
   /// Rows with a null in the key have no key: they stay out of the index.
-  private func uniqueIndex(_ constraint: [PropertyNumber], of owner: Entity) -> String {
+  func uniqueIndex(_ constraint: [PropertyNumber], of owner: Entity) -> String {
     let keys = constraint.compactMap { column(of: $0) }
     let index = quoted("\(owner.name).unique.\(keys.map(\.name).joined(separator: "."))")
     let optional = keys.filter { $0.property.isOptional || $0.property.owner != root.number }
     var conditions = optional.map { "\(quoted($0.name)) IS NOT NULL" }
-    if owner.number != root.number { conditions.append(Self.isOf(owner)) }
+    if owner.number != root.number { conditions.append("_entity IN (\(numbers.family(of: owner)))") }
     let condition = conditions.joined(separator: " AND ")
     return "CREATE UNIQUE INDEX \(index) ON \(quoted(name)) (\(keys.map { quoted($0.name) }.joined(separator: ", ")))"
       + (condition.isEmpty ? "" : " WHERE \(condition)")

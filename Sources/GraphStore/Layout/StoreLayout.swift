@@ -7,24 +7,47 @@ struct StoreLayout: Sendable {
   /// The layout of the tables; a store with a higher one was written by a newer program. 2 added `_part`: a program that
   /// does not know it would take a batch for a commit without changes. 3 added `_whole`.
   static let version: Int32 = 3
+  /// The highest that this program reads: that of a store whose model has changed.
+  static let newestVersion: Int32 = StoreVersions.layout
 
   let model: Model
+  /// The numbers that rows and history have.
+  let numbers: StoredNumbers
+  /// The versions that the model has had in this store, oldest first; empty for a store that was never migrated.
+  let versions: [StoreVersion]
   /// One for each inheritance root, in the order of their numbers.
   let orderedTables: [EntityTable]
   /// The table of each entity, by its number less one.
   private let tables: [EntityTable?]
   private let shapes: [EntityTable.Shape?]
 
-  init(model: Model) {
+  /// - Parameters:
+  ///   - numbers: nil for a store that was made with the model.
+  ///   - names: what tables and columns are called where an older version of the model reads the present tables.
+  init(
+    model: Model, numbers: StoredNumbers? = nil, versions: [StoreVersion] = [], names: StoredNames? = nil
+  ) {
     self.model = model
+    let numbers = numbers ?? .plain(model)
+    self.numbers = numbers
+    self.versions = versions
     let roots = model.entities.filter { $0.root == $0.number }.sorted { $0.number < $1.number }
-    orderedTables = roots.map { EntityTable(root: $0, model: model) }
+    orderedTables = roots.map { EntityTable(root: $0, model: model, numbers: numbers, names: names) }
     var tables = [EntityTable?](repeating: nil, count: model.entities.count)
     for table in orderedTables {
       for number in table.root.family { tables[Int(number) - 1] = table }
     }
     self.tables = tables
     shapes = tables.enumerated().map { index, table in table?.shape(of: EntityNumber(index + 1)) }
+  }
+
+  /// The first revision of the present version of the model.
+  var since: Revision { versions.last?.since ?? 0 }
+
+  /// The version that a commit was made under; nil for the present one.
+  func version(of revision: Revision) -> StoreVersion? {
+    guard revision < since else { return nil }
+    return versions.last { $0.since <= revision }
   }
 
   /// The table that holds an entity's objects.

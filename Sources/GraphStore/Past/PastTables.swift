@@ -133,12 +133,12 @@ struct PastTables {
       "INSERT INTO \(Self.past(table.name)) (\(Self.columns(of: table))) VALUES (\(marks))")
     insert.bind(1, row)
     insert.bind(2, image.id.key)
-    insert.bind(3, Int64(image.id.entity))
+    insert.bind(3, Int64(layout.numbers.stored(entity: image.id.entity)))
     insert.bind(4, image.revision)
     for (slot, column) in shape.columns.enumerated() where slot < image.values.count {
       let position = Int32(EntityTable.fixedColumns + column.index + 1)
       if column.form != .reference {
-        insert.bind(position, image.values[slot])
+        insert.bind(position, layout.numbers.stored(image.values[slot]))
       } else if let target = image.values[slot].objectID, let found = try rowOf(target) {
         insert.bind(position, found)
       }

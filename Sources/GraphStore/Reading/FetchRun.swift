@@ -91,7 +91,7 @@ final class FetchRun {
       if wantsValues {
         try body(image ?? objects.image(row, in: table))
       } else {
-        try body(ObjectImage(id: Self.id(row), revision: row.integer(3), values: []))
+        try body(ObjectImage(id: id(row), revision: row.integer(3), values: []))
       }
       return true
     }
@@ -165,8 +165,8 @@ final class FetchRun {
     sql.isExact ? nil : PredicateEvaluator(request.predicate, model: objects.model)
   }
 
-  private static func id(_ row: Row) -> ObjectID {
-    ObjectID(key: row.id(1), entity: EntityNumber(truncatingIfNeeded: row.integer(2)))
+  private func id(_ row: Row) -> ObjectID {
+    ObjectID(key: row.id(1), entity: table.numbers.entity(row, 2))
   }
 
   /// False when the limit has been reached.
@@ -176,7 +176,7 @@ final class FetchRun {
       return false
     }
     count += 1
-    if request.limit != nil { last = Self.id(row) }
+    if request.limit != nil { last = id(row) }
     return true
   }
 

@@ -31,7 +31,7 @@ struct FetchSQL {
       let condition = builder.condition(request.predicate)
       if condition != "1" { conditions.append(condition) }
       if entity.family.count != layout.model.entity(entity.root)?.family.count {
-        conditions.append("t._entity IN (\(entity.family.map(String.init).joined(separator: ", ")))")
+        conditions.append("t._entity IN (\(layout.numbers.family(of: entity)))")
       }
     }
     isExact = builder.isExact

@@ -68,7 +68,7 @@ final class ObjectReader: ImageSource {
     found.bind(1, id.key)
     guard try connection.step(found) else { return nil }
     let row = found.integer(0)
-    let known = ObjectID(key: id.key, entity: EntityNumber(truncatingIfNeeded: found.integer(1)))
+    let known = ObjectID(key: id.key, entity: layout.numbers.entity(found, 1))
     sqlite3_reset(found.statement)
     remember(known, row: row)
     return (row, known)
@@ -81,7 +81,7 @@ final class ObjectReader: ImageSource {
     let found = try connection.statement(table.findID)
     found.bind(1, row)
     guard try connection.step(found) else { return nil }
-    let id = ObjectID(key: found.id(0), entity: EntityNumber(truncatingIfNeeded: found.integer(1)))
+    let id = ObjectID(key: found.id(0), entity: layout.numbers.entity(found, 1))
     sqlite3_reset(found.statement)
     remember(id, row: row)
     ids[place] = id
@@ -103,11 +103,11 @@ final class ObjectReader: ImageSource {
 
   /// The image in a row of the table's `select`.
   func image(_ row: Row, in table: EntityTable) throws -> ObjectImage {
-    let entity = EntityNumber(truncatingIfNeeded: row.integer(2))
+    let entity = layout.numbers.entity(row, 2)
     let id = ObjectID(key: row.id(1), entity: entity)
     guard let shape = table.shape(of: entity) else {
       throw StoreFailure(
-        .corrupt, "an object of \(table.name) has the entity number \(entity), which the model does not know",
+        .corrupt, "an object of \(table.name) has the entity number \(row.integer(2)), which the model does not know",
         advice: "Run stickiesd check.")
     }
     var values = [Value]()
@@ -117,7 +117,7 @@ final class ObjectReader: ImageSource {
       if let destination = column.destination {
         values.append(try reference(row, position, destination))
       } else {
-        values.append(row.value(position, column.form))
+        values.append(layout.numbers.present(row.value(position, column.form)))
       }
     }
     return ObjectImage(id: id, revision: row.integer(3), values: values)
@@ -137,7 +137,7 @@ final class ObjectReader: ImageSource {
     row.bind(1, target)
     var found = [ObjectID]()
     while try connection.step(row) {
-      found.append(ObjectID(key: row.id(0), entity: EntityNumber(truncatingIfNeeded: row.integer(1))))
+      found.append(ObjectID(key: row.id(0), entity: layout.numbers.entity(row, 1)))
     }
     sqlite3_reset(row.statement)
     return found
@@ -166,7 +166,7 @@ final class ObjectReader: ImageSource {
     var found = [MemberPlace]()
     defer { sqlite3_reset(row.statement) }
     while try connection.step(row) {
-      let id = ObjectID(key: row.id(1), entity: EntityNumber(truncatingIfNeeded: row.integer(2)))
+      let id = ObjectID(key: row.id(1), entity: layout.numbers.entity(row, 2))
       found.append(MemberPlace(position: row.integer(0), id: id))
     }
     return found

@@ -133,9 +133,9 @@ extension PredicateSQL {
   private mutating func reference(
     _ comparison: GraphPredicate.Comparison, _ expression: String, _ column: EntityTable.Column
   ) -> String? {
-    guard let destination = column.destination else { return nil }
+    guard let destination = column.references else { return nil }
     func row(_ value: Value) -> String {
-      value.isNull ? "NULL" : "(SELECT _row FROM \(quoted(destination.name)) WHERE _id = \(argument(value)))"
+      value.isNull ? "NULL" : "(SELECT _row FROM \(quoted(destination)) WHERE _id = \(argument(value)))"
     }
     switch (comparison.comparator, comparison.right) {
     // An object that is not there equals no reference, not even a null one.

@@ -31,6 +31,10 @@ extension PredicateSQL {
         guard let text = value(argument, depth: depth + 1) else { return nil }
         texts.append(text)
       }
+      // Null in, null out, as ours.
+      if function == .concat, arguments.allSatisfy({ $0.type(in: model) == .string }) {
+        return "(\(texts.joined(separator: " || ")))"
+      }
       if function == .ifNull { return "coalesce(\(texts.joined(separator: ", ")))" }
       let types = arguments.map { $0.type(in: model).letter }.joined()
       return "graph_call('\(function.rawValue)', '\(types)', \(texts.joined(separator: ", ")))"
@@ -140,7 +144,7 @@ extension PredicateSQL {
     case .property(let number):
       guard let column = scope.table.column(of: number) else { return nil }
       let name = "\(scope.alias).\(quoted(column.name))"
-      return column.destination.map { "(SELECT _id FROM \(quoted($0.name)) WHERE _row = \(name))" } ?? name
+      return column.references.map { "(SELECT _id FROM \(quoted($0)) WHERE _row = \(name))" } ?? name
     case .count(let number):
       return count(number, scope.alias).map { Self.guarded($0, scope, isNullable) }
     case .aggregate(let aggregate, let number, let attribute):

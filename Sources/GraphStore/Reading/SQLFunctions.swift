@@ -133,7 +133,7 @@ enum SQLFunctions {
 
   // MARK: - Values
 
-  private static func value(_ pointer: OpaquePointer?, _ type: GraphValueType) -> Value {
+  static func value(_ pointer: OpaquePointer?, _ type: GraphValueType) -> Value {
     let stored = sqlite3_value_type(pointer)
     if stored == SQLITE_NULL { return .null }
     func bytes() -> [UInt8] {
@@ -158,7 +158,7 @@ enum SQLFunctions {
     }
   }
 
-  private static func answer(_ value: Value, _ context: OpaquePointer?) {
+  static func answer(_ value: Value, _ context: OpaquePointer?) {
     func blob(_ bytes: [UInt8]) {
       if bytes.isEmpty { return sqlite3_result_zeroblob(context, 0) }
       bytes.withUnsafeBytes { sqlite3_result_blob(context, $0.baseAddress, Int32($0.count), Row.transient) }

@@ -67,6 +67,11 @@ struct UndoPlanner {
   }
 
   private func commits(_ revisions: [Revision]) throws -> [HistoryReader.Commit] {
+    let since = history.objects.layout.since
+    for revision in revisions where revision < since {
+      throw Refusal(
+        .limit, "revision \(revision) was made before the model changed with revision \(since); it can't be undone")
+    }
     // Judged before anything is decoded: it may be a million changes.
     var extent = HistoryReader.Extent()
     for revision in revisions {

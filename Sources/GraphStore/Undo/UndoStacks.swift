@@ -50,7 +50,7 @@ struct UndoStacks {
     var runs = [UniqueID: Run]()
     var mayRedo = redo
     // The newest that is said of a step counts.
-    try forEachCommit(of: number, from: head, downTo: head - Self.reach) { commit in
+    try forEachCommit(of: number, from: head, downTo: max(head - Self.reach, history.objects.layout.since)) { commit in
       if let scope, scope != commit.scope { return true }
       if let undoes = commit.undoes {
         runs[commit.scope] = nil

@@ -40,7 +40,7 @@ struct PlanReader: GraphReader {
     }
     let restriction =
       entity.number == entity.root
-      ? "" : " AND _entity IN (\(entity.family.map(String.init).joined(separator: ", ")))"
+      ? "" : " AND _entity IN (\(writer.layout.numbers.family(of: entity)))"
     let row = try writer.connection.statement(
       "SELECT _id, _entity FROM \(quoted(table.name)) WHERE " + conditions.joined(separator: " AND ") + restriction)
     for (index, value) in values.enumerated() {
@@ -53,7 +53,7 @@ struct PlanReader: GraphReader {
     }
     defer { sqlite3_reset(row.statement) }
     guard try writer.connection.step(row) else { return nil }
-    return ObjectID(key: row.id(0), entity: EntityNumber(truncatingIfNeeded: row.integer(1)))
+    return ObjectID(key: row.id(0), entity: writer.layout.numbers.entity(row, 1))
   }
 
   func nextInSequence(_ property: PropertyNumber) -> Int64 { writer.sequences[property] ?? 1 }

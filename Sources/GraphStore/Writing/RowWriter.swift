@@ -50,7 +50,7 @@ struct RowWriter {
     guard let table = layout.table(of: image.id.entity), let shape = layout.shape(of: image.id.entity) else { return }
     let row = try connection.statement(table.insert)
     row.bind(1, image.id.key)
-    row.bind(2, Int64(image.id.entity))
+    row.bind(2, Int64(layout.numbers.stored(entity: image.id.entity)))
     row.bind(3, image.revision)
     row.bind(4, Int64(bitPattern: sum))
     for number in 0..<table.columns.count where shape.columns.count < table.columns.count {
@@ -59,7 +59,7 @@ struct RowWriter {
     for (slot, column) in shape.columns.enumerated() {
       let position = Int32(EntityTable.fixedColumns + column.index + 1)
       if column.form != .reference {
-        row.bind(position, image.values[slot])
+        row.bind(position, layout.numbers.stored(image.values[slot]))
       } else if let target = image.values[slot].objectID {
         if let found = try objects.find(target) {
           row.bind(position, found.row)
@@ -228,7 +228,7 @@ struct RowWriter {
       objects.forget(id)
       let tombstone = try connection.statement(Self.insertTombstone)
       tombstone.bind(1, id.key)
-      tombstone.bind(2, Int64(id.entity))
+      tombstone.bind(2, Int64(layout.numbers.stored(entity: id.entity)))
       tombstone.bind(3, revision)
       try connection.run(tombstone)
     }

@@ -57,7 +57,7 @@ final class StoreWriter {
       revision = row.integer(0)
       fingerprint = UInt64(bitPattern: row.integer(1))
       lastTime = row.integer(2)
-      sequences = try Self.decodeCounters(row.blob(3))
+      sequences = try Self.decodeCounters(row.blob(3), layout.numbers)
     }
     sqlite3_reset(row.statement)
     lastIDHigh = UInt64(max(0, lastTime)) << 8
@@ -185,7 +185,7 @@ final class StoreWriter {
       deletions[change.id] = try history.deletion(of: change.id)?.revision
     }
     let changes = HistoryChange.encode(
-      plan.changes, sums: sums, model: layout.model, deletions: deletions, whole: whole,
+      plan.changes, sums: sums, layout: layout, deletions: deletions, whole: whole,
       marks: marker.marks(plan.changes, at: next))
     guard changes.count <= Self.maximumCommitSize else {
       throw Refusal(
@@ -202,7 +202,7 @@ final class StoreWriter {
       next, transaction, author: author, undoes: work.undoes, time: time, changes: changes, counters: counters,
       outcome: outcome)
     for place in whole.sorted() { try wholes.write(plan.changes[place].id, in: next, connection) }
-    try LostValues(connection: connection).record(outcome.conflicts, of: next)
+    try LostValues(connection: connection, numbers: layout.numbers).record(outcome.conflicts, of: next)
     words.committed(changes: plan.changes.count, size: size)
     marker.settle()
     committed(next, print, time: time)
@@ -237,7 +237,7 @@ final class StoreWriter {
     lastIDHigh = ids.high
     let record = CommitRecord(
       revision: next, time: time, author: author, transaction: batch.id, fingerprint: outcome.fingerprint, changes: [],
-      summary: changes.count == 0 ? nil : changes.summary)
+      summary: changes.count == 0 ? nil : changes.summary(layout.numbers))
     return WriteResult(outcome: .committed(outcome), record: record)
   }
 
@@ -268,7 +268,7 @@ final class StoreWriter {
     // A huge object does not leave its memory behind.
     if scratch.bytes.capacity > 1 << 20 { scratch = BinaryWriter(capacity: 1_024) }
     scratch.bytes.removeAll(keepingCapacity: true)
-    image.encode(to: &scratch)
+    layout.numbers.stored(image).encode(to: &scratch)
     guard scratch.bytes.count <= ObjectImage.maximumSize else {
       let name = layout.model.entity(image.id.entity)?.name ?? "object"
       throw Refusal(
@@ -292,8 +292,9 @@ final class StoreWriter {
     let seal = CommitSeal(
       previous: fingerprint, revision: next, time: time, author: author, transaction: transaction.id,
       model: modelNumber,
-      undoes: undoes, undo: transaction.undo?.binary ?? [], outcome: isPlain ? [] : outcome.binary,
-      counters: Self.encodeCounters(counters), changes: changes)
+      undoes: undoes, undo: transaction.undo?.binary ?? [],
+      outcome: isPlain ? [] : layout.numbers.stored(outcome).binary,
+      counters: Self.encodeCounters(counters, layout.numbers), changes: changes)
     let print = seal.fingerprint
     let author = try number(ofAuthor: author)
     let replica = try number(of: transaction.id)
@@ -370,7 +371,7 @@ final class StoreWriter {
     defer { sqlite3_reset(row.statement) }
     guard try connection.step(row) else { return nil }
     var committed = Committed(revision: row.integer(0), fingerprint: 0, identities: [], conflicts: [])
-    if !row.isNull(2) { committed = try Committed(binary: row.blob(2)) }
+    if !row.isNull(2) { committed = layout.numbers.present(try Committed(binary: row.blob(2))) }
     committed.fingerprint = UInt64(bitPattern: row.integer(1))
     return .committed(committed)
   }
@@ -389,7 +390,7 @@ final class StoreWriter {
       revision = row.integer(0)
       fingerprint = UInt64(bitPattern: row.integer(1))
       lastTime = row.integer(2)
-      sequences = try Self.decodeCounters(row.blob(3))
+      sequences = try Self.decodeCounters(row.blob(3), layout.numbers)
     }
     sqlite3_reset(row.statement)
     try words.reload(history)
@@ -397,9 +398,10 @@ final class StoreWriter {
 
   // MARK: - Counters
 
-  static func encodeCounters(_ counters: [PropertyNumber: Int64]) -> [UInt8] {
+  static func encodeCounters(_ counters: [PropertyNumber: Int64], _ numbers: StoredNumbers) -> [UInt8] {
     var writer = BinaryWriter()
-    for (property, next) in counters.sorted(by: { $0.key < $1.key }) {
+    let stored = counters.map { (numbers.stored(property: $0.key), $0.value) }
+    for (property, next) in stored.sorted(by: { $0.0 < $1.0 }) {
       writer.message(1) {
         $0.field(1, UInt64(property))
         $0.field(2, next)
@@ -408,7 +410,8 @@ final class StoreWriter {
     return writer.bytes
   }
 
-  static func decodeCounters(_ bytes: [UInt8]) throws -> [PropertyNumber: Int64] {
+  /// Those of sequences that the model does not have any more stay, so that none of their numbers is ever given again.
+  static func decodeCounters(_ bytes: [UInt8], _ numbers: StoredNumbers) throws -> [PropertyNumber: Int64] {
     var counters = [PropertyNumber: Int64]()
     var reader = BinaryReader(bytes)
     while let (_, field) = try reader.next() {
@@ -418,7 +421,7 @@ final class StoreWriter {
         if number == 1 { property = try field.uint32() }
         if number == 2 { next = try field.integer() }
       }
-      counters[property] = next
+      counters[numbers.present(property: property)] = next
     }
     return counters
   }

@@ -1,0 +1,180 @@
+/// What differs between a property and the one that stands for it.
+extension MigrationInference {
+  mutating func inferChange(_ property: Property, _ before: Property) {
+    let path = path(property, in: new)
+    switch (property.kind, before.kind) {
+    case (.attribute(let attribute), .attribute(let earlier)): inferChange(property, attribute, before, earlier, path)
+    case (.relationship(let relationship), .relationship(let earlier)):
+      inferChange(property, relationship, before, earlier, path)
+    case (.attribute, .relationship):
+      report(path, "was a relationship, and is an attribute now: give it another name, or a mapping")
+    case (.relationship, .attribute):
+      report(path, "was an attribute, and is a relationship now: give it another name")
+    }
+  }
+
+  // MARK: - Attributes
+
+  private mutating func inferChange(
+    _ property: Property, _ attribute: Attribute, _ before: Property, _ earlier: Attribute, _ path: String
+  ) {
+    if attribute.assignment != earlier.assignment, attribute.assignment == .sequence {
+      return report(path, "becomes a sequence, and has values already: give it another name")
+    }
+    if attribute.isDerived, !earlier.isDerived || attribute.derivation?.text != earlier.derivation?.text {
+      plan.origins[property.number] = .derived
+      judge(property)
+      return add(.changeProperty, path, "is computed anew for every object")
+    }
+    switch TypeChange(from: earlier.kind, to: attribute.kind) {
+    case .same, .inPlace: plan.origins[property.number] = .kept(before.number)
+    case .rewritten:
+      plan.origins[property.number] = .converted(before.number)
+      judge(property)
+    case .unknown:
+      return report(
+        path,
+        "its type changes from \(earlier.kind.rawValue) to \(attribute.kind.rawValue), which has no one way: give a mapping"
+      )
+    }
+    if earlier.kind != attribute.kind {
+      // A text that is to be a URI, or the name of a case, may not be one.
+      if TypeChange.mayFail(from: earlier.kind, to: attribute.kind) { plan.tightened.insert(property.owner) }
+      add(.changeProperty, path, "was \(earlier.kind.rawValue), and is \(attribute.kind.rawValue) now")
+    }
+    inferOptionality(property, before, path)
+    inferCases(property, attribute, earlier, path)
+    if attribute.isFullText != earlier.isFullText {
+      add(.changeProperty, path, attribute.isFullText ? "gets a full-text index" : "loses its full-text index")
+    }
+    if limits(attribute) != limits(earlier) {
+      plan.tightened.insert(property.owner)
+      add(.changeRules, path, "has other limits")
+    }
+  }
+
+  func limits(_ attribute: Attribute) -> [String] {
+    let kind = attribute.kind
+    let bounds = [attribute.minimum, attribute.maximum].map { $0.json(kind: kind).text }
+    return bounds + [
+      "\(attribute.minimumLength ?? -1)", "\(attribute.maximumLength ?? -1)", attribute.pattern ?? "",
+    ]
+  }
+
+  private mutating func inferOptionality(_ property: Property, _ before: Property, _ path: String) {
+    guard property.isOptional != before.isOptional else { return }
+    guard !property.isOptional else { return add(.changeProperty, path, "may be null now") }
+    let fill = property.attribute.map { $0.checked($0.defaultValue) ?? .null } ?? .null
+    plan.required.append(property)
+    guard let attribute = property.attribute, !fill.isNull else {
+      return add(.changeProperty, path, "is required now: there may be no object without it")
+    }
+    plan.fills.append((property, fill))
+    add(.changeProperty, path, "is required now; null becomes \(fill.json(kind: attribute.kind).text)")
+  }
+
+  private mutating func inferCases(
+    _ property: Property, _ attribute: Attribute, _ earlier: Attribute, _ path: String
+  ) {
+    guard attribute.kind == .enumeration, earlier.kind == .enumeration, attribute.cases != earlier.cases else { return }
+    let (added, gone) = (
+      attribute.cases.filter { !earlier.cases.contains($0) }, earlier.cases.filter { !attribute.cases.contains($0) }
+    )
+    if !gone.isEmpty { plan.tightened.insert(property.owner) }
+    let words = [
+      added.isEmpty ? nil : "takes \(added.joined(separator: ", "))",
+      gone.isEmpty ? nil : "takes \(gone.joined(separator: ", ")) no longer",
+    ]
+    let text = words.compactMap { $0 }.joined(separator: ", and ")
+    add(.changeProperty, path, text.isEmpty ? "has its cases in another order" : text)
+  }
+
+  // MARK: - Relationships
+
+  private mutating func inferChange(
+    _ property: Property, _ relationship: Relationship, _ before: Property, _ earlier: Relationship, _ path: String
+  ) {
+    guard plan.entities[relationship.destination] == earlier.destination else {
+      return report(path, "leads to another entity now: give it another name")
+    }
+    guard relationship.isToMany == earlier.isToMany else {
+      return inferCount(property, relationship, before, earlier, path)
+    }
+    switch (earlier.storage, relationship.storage) {
+    case (.reference, .reference): plan.origins[property.number] = .kept(before.number)
+    case (.members, .members):
+      guard relationship.isOrdered || !earlier.isOrdered else {
+        return report(path, "is no longer ordered, and a list of its own: give it another name")
+      }
+      plan.origins[property.number] = .kept(before.number)
+    case (.inverse, .inverse): plan.pairs[property.number] = before.number
+    default:
+      return report(
+        path, "its pairs would be kept at the other end: leave the two entities in the order of version \(old.version)")
+    }
+    if relationship.isOrdered != earlier.isOrdered {
+      add(.changeProperty, path, relationship.isOrdered ? "is ordered now, by id at first" : "is no longer ordered")
+    }
+    if relationship.minimumCount != earlier.minimumCount || relationship.maximumCount != earlier.maximumCount {
+      plan.tightened.insert(property.owner)
+      add(.changeRules, path, "takes another number of objects")
+    }
+    if !relationship.isToMany { inferOptionality(property, before, path) }
+  }
+
+  /// A to-one becomes a to-many, or the other way round. Of a to-many that is found through its inverse nothing is stored:
+  /// what counts is the other end.
+  private mutating func inferCount(
+    _ property: Property, _ relationship: Relationship, _ before: Property, _ earlier: Relationship, _ path: String
+  ) {
+    switch (earlier.storage, relationship.storage) {
+    case (.reference, .members):
+      plan.origins[property.number] = .converted(before.number)
+      plan.tightened.insert(property.owner)
+      add(.changeProperty, path, "was a to-one; the object that it led to is its only member")
+    case (.reference, .inverse) where new.property(relationship.inverse)?.relationship?.storage == .reference:
+      // One to one, stored at both ends: the other end keeps it.
+      add(.changeProperty, path, "was a to-one, and is found through its inverse now")
+    default:
+      report(
+        path,
+        relationship.isToMany
+          ? "becomes a to-many that is kept at the other end: declare \(new.entity(property.owner)?.name ?? "") first"
+          : "can't become a to-one: an object may have several; give it another name")
+    }
+  }
+
+  // MARK: - Keys and rules
+
+  mutating func inferRules(_ entity: Entity, _ before: Entity) {
+    let (now, then) = (new.rules(of: entity.number), old.rules(of: before.number))
+    let kept = Set(then.map(\.predicate))
+    for rule in now where rule.owner == entity.number && !kept.contains(rule.predicate) {
+      plan.tightened.insert(entity.number)
+      add(.changeRules, "\(entity.name).\(rule.name)", "is a rule that is new, or says something else")
+    }
+  }
+
+  mutating func inferKeys(of entity: Entity) {
+    guard let before = plan.entities[entity.number].flatMap({ old.entity($0) }) else { return }
+    func own(_ entity: Entity, _ model: Model) -> [[PropertyNumber]] {
+      let inherited = entity.parent.flatMap { model.entity($0) }?.uniquenessConstraints ?? []
+      return entity.uniquenessConstraints.filter { !inherited.contains($0) }
+    }
+    let then = own(before, old)
+    var met = [[PropertyNumber]]()
+    for key in own(entity, new) {
+      let names = key.compactMap { new.property($0)?.name }.joined(separator: " and ")
+      let earlier = key.compactMap { plan.kept($0) }
+      if earlier.count == key.count, then.contains(earlier) {
+        met.append(earlier)
+      } else {
+        add(.addUnique, entity.name, "\(names) may be shared by no two objects")
+      }
+    }
+    for key in then where !met.contains(key) {
+      let names = key.compactMap { old.property($0)?.name }.joined(separator: " and ")
+      add(.removeUnique, entity.name, "\(names) may be shared")
+    }
+  }
+}

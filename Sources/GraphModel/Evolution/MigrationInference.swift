@@ -1,0 +1,199 @@
+/// Finds for each part of the new version what stands for it in the old one. Entities come first: properties are looked
+/// for within the entity that stands for theirs.
+struct MigrationInference {
+  var plan: MigrationPlan
+  var problems = [MigrationPlan.Problem]()
+  /// The new property that an old one goes to.
+  var successors = [PropertyNumber: Property]()
+  var mappings = [String: Mapping]()
+
+  var old: Model { plan.old }
+  var new: Model { plan.new }
+
+  init(_ plan: MigrationPlan) {
+    self.plan = plan
+    for mapping in plan.new.mappings { mappings[mapping.target] = mapping }
+  }
+
+  mutating func report(_ path: String, _ reason: String) { problems.append(.init(path, reason)) }
+
+  mutating func add(_ kind: MigrationStep.Kind, _ path: String, _ text: String) {
+    plan.steps.append(MigrationStep(kind: kind, path: path, text: text))
+  }
+
+  mutating func run() {
+    matchEntities()
+    for entity in new.entities {
+      guard let before = plan.entities[entity.number].flatMap({ old.entity($0) }) else { continue }
+      checkFamily(entity, before)
+    }
+    // What is said of properties means nothing where their entities are in doubt.
+    guard problems.isEmpty else { return }
+    for entity in new.entities { inferProperties(of: entity) }
+    for entity in new.entities { inferKeys(of: entity) }
+    for entity in plan.removedEntities { add(.removeEntity, entity.name, "goes, with all its objects") }
+    for property in plan.removedProperties { add(.removeProperty, path(property, in: old), "goes, with its values") }
+  }
+
+  func path(_ property: Property, in model: Model) -> String {
+    "\(model.entity(property.owner)?.name ?? "").\(property.name)"
+  }
+
+  // MARK: - Entities
+
+  private mutating func matchEntities() {
+    var taken = [EntityNumber: Entity]()
+    for entity in new.entities {
+      guard let before = earlier(entity) else {
+        add(.addEntity, entity.name, "is new")
+        continue
+      }
+      if let other = taken.updateValue(entity, forKey: before.number) {
+        report(
+          entity.name,
+          "both this and \(other.name) stand for \(before.name) of version \(old.version): take \"renamed\" from one")
+      }
+      plan.entities[entity.number] = before.number
+      if before.name != entity.name { add(.renameEntity, entity.name, "was called \(before.name)") }
+    }
+    plan.removedEntities = old.entities.filter { taken[$0.number] == nil }
+  }
+
+  /// What an earlier version called it stays in the file for as long as anybody likes: where that name is gone, the
+  /// renaming is done.
+  private mutating func earlier(_ entity: Entity) -> Entity? {
+    if let name = entity.renamed {
+      if let before = old.entity(named: name) { return before }
+      if old.entity(named: entity.name) == nil {
+        report(entity.name, "is renamed from \"\(name)\", and version \(old.version) has neither: mend \"renamed\"")
+      }
+    }
+    return old.entity(named: entity.name)
+  }
+
+  private mutating func checkFamily(_ entity: Entity, _ before: Entity) {
+    let parent = entity.parent.flatMap { plan.entities[$0] }
+    if parent != before.parent || entity.parent != nil && parent == nil {
+      report(
+        entity.name,
+        "its parent changes; objects can't be moved from one table to another: make a new entity, and move them yourself"
+      )
+    }
+    if entity.isAbstract, !before.isAbstract {
+      plan.tightened.insert(entity.number)
+      add(.changeRules, entity.name, "is abstract now: there may be no object of it")
+    }
+  }
+
+  // MARK: - Properties
+
+  private mutating func inferProperties(of entity: Entity) {
+    let before = plan.entities[entity.number].flatMap { old.entity($0) }
+    let own = entity.properties.filter { $0.owner == entity.number }
+    for property in own {
+      let mapping = mappings["\(entity.name).\(property.name)"]
+      guard let before else {
+        if let mapping { report(mapping.path, "\(entity.name) is new: there is no object to take values from") }
+        continue
+      }
+      let earlier = earlier(property, before)
+      if let earlier, let other = successors.updateValue(property, forKey: earlier.number) {
+        report(
+          path(property, in: new),
+          "both this and \(other.name) stand for \(earlier.name) of version \(old.version): take \"renamed\" from one")
+        continue
+      }
+      if let earlier, earlier.name != property.name, property.attribute?.assignment != .position {
+        add(.renameProperty, path(property, in: new), "was called \(earlier.name)")
+      }
+      if let mapping {
+        map(property, by: mapping, of: before)
+      } else if let earlier {
+        inferChange(property, earlier)
+      } else {
+        inferNew(property)
+      }
+    }
+    guard let before else { return }
+    let gone = before.properties.filter { $0.owner == before.number && successors[$0.number] == nil }
+    plan.removedProperties += gone.filter {
+      ($0.slot != nil || $0.relationship != nil) && $0.attribute?.assignment != .position
+    }
+    inferRules(entity, before)
+  }
+
+  private mutating func earlier(_ property: Property, _ before: Entity) -> Property? {
+    func find(_ name: String) -> Property? {
+      before.properties.first { $0.owner == before.number && $0.name == name && $0.attribute?.isTransient != true }
+    }
+    guard property.attribute?.isTransient != true else { return nil }
+    if let name = property.renamed {
+      if let earlier = find(name) { return earlier }
+      if find(property.name) == nil, property.attribute?.assignment != .position {
+        report(
+          path(property, in: new),
+          "is renamed from \"\(name)\", and version \(old.version) has neither: mend \"renamed\"")
+      }
+    }
+    return find(property.name)
+  }
+
+  private mutating func map(_ property: Property, by mapping: Mapping, of before: Entity) {
+    do {
+      let expression = try GraphExpression(parsing: mapping.expression, entity: before, model: old)
+      guard !expression.searchesText else { return report(mapping.path, "searches; a mapping computes") }
+      let type = expression.type(in: old)
+      guard let attribute = property.attribute, attribute.takes(type) else {
+        return report(
+          mapping.path, "gives \(type.word), and \(property.name) is \(property.attribute?.kind.rawValue ?? "to-one")")
+      }
+      plan.origins[property.number] = .mapped(expression)
+      judge(property)
+      add(.map, path(property, in: new), "becomes \(mapping.expression)")
+    } catch {
+      report(mapping.path, "\(error.description) (in the names of version \(old.version))")
+    }
+  }
+
+  /// Values that nobody has judged yet: by SQL alone where they may only be missing.
+  mutating func judge(_ property: Property) {
+    if !property.isOptional { plan.required.append(property) }
+    let family = new.entity(property.owner)?.family ?? []
+    let none = ["null", "null", "-1", "-1", ""]
+    if let attribute = property.attribute, limits(attribute) != none { plan.tightened.insert(property.owner) }
+    if family.contains(where: { !new.rules(of: $0).isEmpty }) { plan.tightened.insert(property.owner) }
+  }
+
+  private mutating func inferNew(_ property: Property) {
+    let path = path(property, in: new)
+    guard let attribute = property.attribute else { return inferNewRelationship(property, path) }
+    guard !attribute.isTransient else { return }
+    if attribute.isDerived {
+      plan.origins[property.number] = .derived
+      judge(property)
+      return add(.addProperty, path, "is new, and computed for every object")
+    }
+    if attribute.assignment == .position {
+      plan.origins[property.number] = .place
+      return
+    }
+    if let value = attribute.checked(attribute.defaultValue), !value.isNull {
+      plan.origins[property.number] = .constant(value)
+      // A default may break its own length or pattern; an insert that relies on it would be refused.
+      if !attribute.violations(of: value).isEmpty { plan.tightened.insert(property.owner) }
+      return add(.addProperty, path, "is new, \(value.json(kind: attribute.kind).text) everywhere")
+    }
+    plan.origins[property.number] = .empty
+    if !property.isOptional { plan.unfilled.append(property) }
+    add(.addProperty, path, property.isOptional ? "is new, and empty" : "is new, required, and has no default")
+  }
+
+  private mutating func inferNewRelationship(_ property: Property, _ path: String) {
+    if property.slot != nil {
+      plan.origins[property.number] = .empty
+      if !property.isOptional { plan.unfilled.append(property) }
+    }
+    if (property.relationship?.minimumCount ?? 0) > 0 { plan.tightened.insert(property.owner) }
+    add(.addProperty, path, "is new, and leads nowhere yet")
+  }
+}

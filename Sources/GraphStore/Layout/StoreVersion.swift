@@ -1,0 +1,63 @@
+import GraphModel
+
+/// One version of the model that a store has had: a row of `_model`, and of `_version` where the store was migrated.
+///
+/// A row is summed, and a commit is written, in the form of the version that was in force: the slots are that version's, the
+/// numbers are the store's. What was written before a migration therefore stays as it is, byte by byte.
+final class StoreVersion: Sendable {
+  /// The number of its row in `_model`.
+  let number: Int64
+  /// The first revision that was made under it: 0, or that of the migration's commit.
+  let since: Revision
+  let model: Model
+  let numbers: StoredNumbers
+
+  init(number: Int64, since: Revision, model: Model, numbers: StoredNumbers) {
+    self.number = number
+    self.since = since
+    self.model = model
+    self.numbers = numbers
+  }
+
+  // MARK: - The numbers as text
+
+  /// A line for each entity, `Person 3`, and for each stored property, `Person.name 7`; any `sqlite3` can show it.
+  static func text(_ model: Model, _ numbers: StoredNumbers) -> String {
+    var lines = [String]()
+    for entity in model.entities.sorted(by: { $0.number < $1.number }) {
+      lines.append("\(entity.name) \(numbers.stored(entity: entity.number))")
+      for property in entity.properties.sorted(by: { $0.number < $1.number })
+      where property.owner == entity.number && property.attribute?.isTransient != true {
+        lines.append("\(entity.name).\(property.name) \(numbers.stored(property: property.number))")
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  /// The number of each name in such a text.
+  static func parse(_ text: String) -> [String: UInt32] {
+    var numbers = [String: UInt32]()
+    for line in text.split(separator: "\n") {
+      let parts = line.split(separator: " ")
+      if parts.count == 2, let number = UInt32(parts[1]) { numbers[String(parts[0])] = number }
+    }
+    return numbers
+  }
+
+  /// Nil when a name of the model has no number.
+  static func numbers(of model: Model, in text: String) -> StoredNumbers? {
+    let known = parse(text)
+    var entities = [EntityNumber](repeating: 0, count: model.entities.count)
+    var properties = [PropertyNumber](repeating: 0, count: model.propertyCount)
+    for entity in model.entities {
+      guard let number = known[entity.name] else { return nil }
+      entities[Int(entity.number) - 1] = number
+      for property in entity.properties
+      where property.owner == entity.number && property.attribute?.isTransient != true {
+        guard let number = known["\(entity.name).\(property.name)"] else { return nil }
+        properties[Int(property.number) - 1] = number
+      }
+    }
+    return StoredNumbers(entities: entities, properties: properties)
+  }
+}

@@ -1,0 +1,131 @@
+import GRDB
+import GRDBSQLite
+import GraphModel
+
+/// What the new version asks of objects that are there: looked at only where it asks more than the old one.
+extension MigrationWriter {
+  /// Required, and nothing to fill it with: no object may be there.
+  func refuseUnfilled(_ old: StoreLayout) throws {
+    var problems = [String]()
+    for property in plan.unfilled {
+      guard let owner = plan.new.entity(property.owner), let before = plan.entities[owner.number],
+        let entity = plan.old.entity(before), let table = old.table(of: before)
+      else { continue }
+      let count = try Int.fetchOne(
+        database,
+        sql: "SELECT count(*) FROM \(quoted(table.name)) WHERE _entity IN (\(old.numbers.family(of: entity)))")
+      guard let count, count > 0 else { continue }
+      let advice =
+        property.attribute == nil ? "make it optional" : "make it optional, or give it a default or a mapping"
+      problems.append(
+        "\(owner.name).\(property.name): is required, and \(count) objects of \(entity.name) have none: \(advice)")
+    }
+    guard problems.isEmpty else {
+      throw MigrationRefusal(from: plan.old.version, to: plan.new.version, problems: problems)
+    }
+  }
+
+  /// Unique keys that are new, before their indexes are made: all objects that share one.
+  func refuseShared() throws {
+    var breaches = Breaches()
+    let objects = ObjectReader(connection, layout: new)
+    for table in new.orderedTables where before(table) != nil {
+      for (owner, constraint) in EntityTable.constraints(of: table.root, plan.new) where isNew(constraint, owner) {
+        let columns = constraint.compactMap { table.column(of: $0) }
+        let keys = columns.map { quoted($0.name) }.joined(separator: ", ")
+        let filled =
+          columns.map { "\(quoted($0.name)) IS NOT NULL" } + ["_entity IN (\(new.numbers.family(of: owner)))"]
+        let rows = try connection.statement(
+          """
+          SELECT t._id, t._entity FROM (SELECT \(keys) FROM \(quoted(table.name)) WHERE \(filled.joined(separator: " AND "))
+          GROUP BY \(keys) HAVING count(*) > 1) AS k JOIN \(quoted(table.name)) AS t
+          ON \(columns.map { "t.\(quoted($0.name)) = k.\(quoted($0.name))" }.joined(separator: " AND "))
+          AND t._entity IN (\(new.numbers.family(of: owner))) ORDER BY \(columns.map { "t.\(quoted($0.name))" }.joined(separator: ", ")), t._id
+          """)
+        let names = columns.map(\.property.name).joined(separator: " and ")
+        while try connection.step(rows) {
+          let id = ObjectID(key: rows.id(0), entity: objects.layout.numbers.entity(rows, 1))
+          breaches.add(id, plan.new, "shares its \(names) with another")
+        }
+      }
+    }
+    try breaches.refuse(plan)
+  }
+
+  private func findMissing(_ breaches: inout Breaches) throws {
+    var seen = Set<PropertyNumber>()
+    for property in plan.required where seen.insert(property.number).inserted {
+      guard let owner = plan.new.entity(property.owner), let table = new.table(of: owner.number),
+        let column = table.column(of: property.number), !plan.tightened.contains(owner.number)
+      else { continue }
+      let rows = try connection.statement(
+        "SELECT _id, _entity FROM \(quoted(table.name)) WHERE \(quoted(column.name)) IS NULL AND _entity IN (\(new.numbers.family(of: owner))) ORDER BY _id"
+      )
+      while try connection.step(rows) {
+        let id = ObjectID(key: rows.id(0), entity: new.numbers.entity(rows, 1))
+        breaches.add(id, plan.new, "has no \(property.name), which is required")
+      }
+    }
+  }
+
+  private func isNew(_ constraint: [PropertyNumber], _ owner: Entity) -> Bool {
+    let earlier = constraint.compactMap { plan.kept($0) }
+    guard earlier.count == constraint.count, let before = plan.entities[owner.number].flatMap({ plan.old.entity($0) })
+    else { return true }
+    return !before.uniquenessConstraints.contains(earlier)
+  }
+
+  /// The new version's rules, over the objects of entities of which it asks more; and what refers to what is gone.
+  func verify() throws {
+    guard problems.isEmpty else {
+      throw MigrationRefusal(from: plan.old.version, to: plan.new.version, problems: problems)
+    }
+    var breaches = Breaches()
+    try findMissing(&breaches)
+    let tables = Set(plan.tightened.compactMap { plan.new.entity($0)?.root })
+    for table in new.orderedTables where tables.contains(table.root.number) && before(table) != nil {
+      var checker = StoreChecker(database, model: plan.new, findings: FindingList())
+      let rows = try connection.statement(table.select + " ORDER BY t._row")
+      let objects = ObjectReader(connection, layout: new)
+      while try connection.step(rows) {
+        let image = try objects.image(rows, in: table)
+        for text in try checker.breaches(of: image) { breaches.add(image.id, plan.new, text) }
+      }
+    }
+    if !plan.removedEntities.isEmpty {
+      for row in try GRDB.Row.fetchAll(database, sql: "PRAGMA foreign_key_check") {
+        guard let table = new.orderedTables.first(where: { $0.name == row[0] }), let number = row[1] as Int64?,
+          let id = try ObjectReader(connection, layout: new).id(ofRow: number, in: table)
+        else { continue }
+        breaches.add(id, plan.new, "refers to an object whose entity is gone")
+      }
+    }
+    try breaches.refuse(plan)
+  }
+}
+
+/// Bounded, and the rest counted.
+private struct Breaches {
+  private var listed = [MigrationBreach]()
+  private var more = 0
+
+  mutating func add(_ id: ObjectID, _ model: Model, _ text: String) {
+    guard listed.count < MigrationRefusal.maximumBreaches else { return more += 1 }
+    listed.append(MigrationBreach(object: id, entity: model.entity(id.entity)?.name ?? "", text: text))
+  }
+
+  func refuse(_ plan: MigrationPlan) throws {
+    guard !listed.isEmpty else { return }
+    throw MigrationRefusal(from: plan.old.version, to: plan.new.version, breaches: listed, more: more)
+  }
+}
+
+extension StoreChecker {
+  /// The model's rules that one object breaks, each the end of a sentence about it.
+  mutating func breaches(of image: ObjectImage) throws -> [String] {
+    findings = FindingList()
+    checkRules(image, .init())
+    try checkCounts(image, .init())
+    return findings.all.map(\.text)
+  }
+}

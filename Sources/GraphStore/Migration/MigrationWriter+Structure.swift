@@ -1,0 +1,230 @@
+import GRDB
+import GraphModel
+
+/// Tables, columns and names.
+extension MigrationWriter {
+  // MARK: - Columns that come
+
+  /// Every column that nothing goes on as, under a name of its own. SQLite keeps a constant default beside the table: rows
+  /// that are there have it without being written.
+  /// - Parameter toNewTables: references to tables that are yet to be made come last, when everything has its own name.
+  func addColumns(toNewTables: Bool) throws {
+    for table in new.orderedTables {
+      guard let before = before(table) else { continue }
+      for column in table.columns where self.before(column, in: before) == nil && leadsToNew(column) == toNewTables {
+        let name = toNewTables ? column.name : draft(column)
+        var definition = "\(quoted(name)) \(column.type)"
+        if let destination = destination(of: column) { definition += " REFERENCES \(quoted(destination)) (_row)" }
+        if let literal = literal(column, table) { definition += " DEFAULT \(literal)" }
+        try run("ALTER TABLE \(quoted(toNewTables ? table.name : before.name)) ADD COLUMN \(definition)")
+      }
+    }
+  }
+
+  private func leadsToNew(_ column: EntityTable.Column) -> Bool {
+    guard column.destination != nil else { return false }
+    return column.property.relationship.flatMap { new.table(of: $0.destination) }.map { before($0) == nil } ?? false
+  }
+
+  /// By the name that the table has now; renaming it carries on to its references.
+  private func destination(of column: EntityTable.Column) -> String? {
+    guard column.destination != nil, let destination = column.property.relationship?.destination,
+      let table = new.table(of: destination)
+    else { return nil }
+    return before(table)?.name ?? table.name
+  }
+
+  /// A default for all rows of a table. A subentity's property is null in its relatives' rows, so its own are written.
+  func literal(_ column: EntityTable.Column, _ table: EntityTable) -> String? {
+    guard case .constant(let value)? = plan.origins[column.property.number],
+      column.property.owner == table.root.number
+    else { return nil }
+    return Self.literal(value)
+  }
+
+  /// Nil for what SQL's text can't hold.
+  static func literal(_ value: Value) -> String? {
+    func blob(_ bytes: [UInt8]) -> String {
+      "x'" + bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() + "'"
+    }
+    switch value {
+    case .null: return "NULL"
+    case .bool(let flag): return flag ? "1" : "0"
+    case .integer(let number), .date(let number): return "\(number)"
+    case .double(let number): return "\(number)"
+    case .decimal(let number): return blob(number.orderedBytes)
+    case .uuid(let id): return blob(id.bytes)
+    case .data(let bytes): return blob(bytes)
+    case .string(let text):
+      guard !text.utf8.contains(0) else { return nil }
+      return "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
+    case .object, .objects: return nil
+    }
+  }
+
+  // MARK: - Names
+
+  private struct Renaming { let table, from, to: String }
+
+  /// In two steps, through names that nothing has: two that change places are not in each other's way.
+  func rename() throws {
+    var columns = [Renaming]()
+    var tables = [(from: String, to: String)]()
+    for table in new.orderedTables {
+      guard let before = before(table) else { continue }
+      for column in before.columns {
+        let heir = table.columns.first { self.before($0, in: before)?.property.number == column.property.number }
+        let stored = old.numbers.stored(property: column.property.number)
+        let name = heir?.name ?? StoredNames.ended(stored)
+        if name != column.name { columns.append(Renaming(table: before.name, from: column.name, to: name)) }
+      }
+      for column in table.columns where self.before(column, in: before) == nil && !leadsToNew(column) {
+        columns.append(Renaming(table: before.name, from: draft(column), to: column.name))
+      }
+      tables.append((before.name, table.name))
+    }
+    for (index, column) in columns.enumerated() {
+      try run(
+        "ALTER TABLE \(quoted(column.table)) RENAME COLUMN \(quoted(column.from)) TO \(quoted("_moved.\(index)"))")
+    }
+    for (index, column) in columns.enumerated() {
+      try run("ALTER TABLE \(quoted(column.table)) RENAME COLUMN \(quoted("_moved.\(index)")) TO \(quoted(column.to))")
+    }
+    tables += renamedParts()
+    let moved = tables.filter { $0.from != $0.to }
+    for (index, table) in moved.enumerated() {
+      try run("ALTER TABLE \(quoted(table.from)) RENAME TO \(quoted("_moved.\(index)"))")
+    }
+    for (index, table) in moved.enumerated() {
+      try run("ALTER TABLE \(quoted("_moved.\(index)")) RENAME TO \(quoted(table.to))")
+    }
+  }
+
+  /// Pairs and words that go on, under the names of before and after.
+  private func renamedParts() -> [(from: String, to: String)] {
+    var parts = [(from: String, to: String)]()
+    for table in new.orderedTables {
+      guard let before = before(table) else { continue }
+      for edge in table.edges {
+        if let old = before.edges.first(where: { $0.property.number == plan.kept(edge.property.number) }) {
+          parts.append((old.name, edge.name))
+        }
+      }
+      for words in table.wordTables {
+        if let old = before.wordTables.first(where: { $0.property.number == plan.kept(words.property.number) }) {
+          parts.append((old.name, words.name))
+        }
+      }
+    }
+    return parts
+  }
+
+  // MARK: - Tables that come and go
+
+  /// Pairs and words that nothing goes on as are dropped first: what comes may have their names.
+  func makeTables() throws {
+    let going = Set(renamedParts().map(\.to))
+    let statements = new.orderedTables.flatMap { table -> [String] in
+      let isNew = before(table) == nil
+      return table.creation(model: plan.new).filter { statement in
+        if statement.hasPrefix("CREATE TABLE \(quoted(table.name)) ") { return isNew }
+        guard statement.hasPrefix("CREATE TABLE") || statement.hasPrefix("CREATE VIRTUAL TABLE") else { return false }
+        return !going.contains {
+          statement.hasPrefix("CREATE TABLE \(quoted($0)) ")
+            || statement.hasPrefix("CREATE VIRTUAL TABLE \(quoted($0)) ")
+        }
+      }
+    }
+    for statement in statements { try run(statement) }
+  }
+
+  /// What goes with tables and properties that go.
+  func dropParts() throws {
+    let kept = Set(renamedParts().map(\.from))
+    for table in old.orderedTables {
+      for name in table.edges.map(\.name) + table.wordTables.map(\.name) where !kept.contains(name) {
+        try run("DROP TABLE \(quoted(name))")
+      }
+    }
+  }
+
+  /// The rows of subentities that are gone, in tables that stay.
+  mutating func removeRows() throws {
+    for entity in plan.removedEntities where entity.root != entity.number {
+      guard let before = old.table(of: entity.root), let root = root(of: before), let table = new.table(of: root) else {
+        continue
+      }
+      let condition = "_entity = \(old.numbers.stored(entity: entity.number))"
+      for edge in table.edges {
+        try run(
+          "DELETE FROM \(quoted(edge.name)) WHERE owner IN (SELECT _row FROM \(quoted(table.name)) WHERE \(condition))")
+      }
+      try forget(condition, in: table)
+      try run("DELETE FROM \(quoted(table.name)) WHERE \(condition)")
+      count(database.changesCount)
+    }
+  }
+
+  private func root(of before: EntityTable) -> EntityNumber? {
+    plan.entities.first { $0.value == before.root.number }?.key
+  }
+
+  /// A root that is gone leaves an empty table: columns that are gone still name it, and SQLite prepares no statement
+  /// over a reference to nothing.
+  mutating func endTables() throws {
+    for entity in plan.removedEntities where entity.root == entity.number {
+      for index in try indexes() where index.text.contains(" ON \(quoted(entity.name)) (") {
+        try run("DROP INDEX \(quoted(index.name))")
+      }
+      try run("DELETE FROM \(quoted(entity.name))")
+      let name = "_ended.entity.\(old.numbers.stored(entity: entity.number))"
+      try run("ALTER TABLE \(quoted(entity.name)) RENAME TO \(quoted(name))")
+    }
+  }
+
+  // MARK: - Indexes
+
+  /// Indexes are told apart by what they say, not by their names: a renamed one keeps the name that it was made with.
+  private func indexes() throws -> [(name: String, text: String)] {
+    let rows = try GRDB.Row.fetchAll(
+      database, sql: "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY rowid")
+    return rows.map { ($0[0], Self.essence($0[1])) }
+  }
+
+  /// A statement without the index's name.
+  private static func essence(_ statement: String) -> String {
+    guard let on = statement.range(of: " ON ") else { return statement }
+    return (statement.hasPrefix("CREATE UNIQUE") ? "UNIQUE" : "") + statement[on.lowerBound...]
+  }
+
+  private var wantedIndexes: [String] {
+    new.orderedTables.flatMap { table in
+      table.creation(model: plan.new).filter { $0.hasPrefix("CREATE INDEX") || $0.hasPrefix("CREATE UNIQUE INDEX") }
+    }
+  }
+
+  /// Those that the new version does not have, as soon as columns have their names: tables and indexes share theirs.
+  func dropIndexes() throws {
+    let wanted = Set(wantedIndexes.map(Self.essence))
+    for index in try indexes() where !index.name.hasPrefix("_") && !wanted.contains(index.text) {
+      try run("DROP INDEX \(quoted(index.name))")
+    }
+  }
+
+  func makeIndexes() throws {
+    var present = try indexes()
+    for statement in wantedIndexes where !present.contains(where: { $0.text == Self.essence(statement) }) {
+      try run(try named(statement, besides: present.map(\.name)))
+      present = try indexes()
+    }
+  }
+
+  /// The statement with a name that is free.
+  private func named(_ statement: String, besides taken: [String]) throws -> String {
+    guard let on = statement.range(of: " ON "), let start = statement.range(of: "INDEX \"") else { return statement }
+    let name = String(statement[start.upperBound..<statement.index(before: on.lowerBound)])
+    var (free, number) = (name, 2)
+    while taken.contains(free) { (free, number) = ("\(name).\(number)", number + 1) }
+    return statement.replacing("INDEX \(quoted(name)) ON", with: "INDEX \(quoted(free)) ON", maxReplacements: 1)
+  }
+}

@@ -1,0 +1,223 @@
+import GRDB
+import GRDBSQLite
+import GraphModel
+
+/// Values: one UPDATE for all that changes in the objects of one entity.
+extension MigrationWriter {
+  /// In the old version's words, so that an expression reads objects as they were; into columns that are new.
+  mutating func computeValues() throws {
+    for table in new.orderedTables {
+      guard let before = before(table) else { continue }
+      for owner in table.root.family.compactMap({ plan.new.entity($0) }) {
+        guard let earlier = plan.entities[owner.number].flatMap({ plan.old.entity($0) }) else { continue }
+        var builder = PredicateSQL(layout: old, table: before)
+        var sets = [String]()
+        for column in table.columns where column.property.owner == owner.number {
+          guard let value = value(of: column, table, before, &builder) else { continue }
+          sets.append("\(quoted(draft(column))) = \(value)")
+        }
+        let isWhole = owner.number == table.root.number
+        try update(
+          before, sets, condition: isWhole ? nil : "t._entity IN (\(old.numbers.family(of: earlier)))",
+          builder.arguments)
+      }
+    }
+  }
+
+  /// Nil for a column that stays as it was added.
+  private mutating func value(
+    of column: EntityTable.Column, _ table: EntityTable, _ before: EntityTable, _ builder: inout PredicateSQL
+  ) -> String? {
+    let property = column.property
+    switch plan.origins[property.number] {
+    case .constant(let value)? where literal(column, table) == nil: return builder.argument(value)
+    case .mapped(let expression)?:
+      guard let sql = builder.expression(expression) else {
+        problems.append("mapping.\(property.name): is calculated in more steps than SQL takes")
+        return nil
+      }
+      return settled(sql, expression.type(in: plan.old), property)
+    case .converted(let earlier)?:
+      guard let from = before.column(of: earlier) else { return nil }
+      let name = "t.\(quoted(from.name))"
+      guard property.relationship != nil else { return "graph_convert(\(property.number), \(name))" }
+      guard let destination = from.references else { return nil }
+      return "(SELECT graph_member(m._id, m._entity) FROM \(quoted(destination)) AS m WHERE m._row = \(name))"
+    default: return nil
+    }
+  }
+
+  /// What SQL has computed, in the attribute's form.
+  private func settled(_ sql: String, _ type: GraphValueType, _ property: Property) -> String {
+    guard let attribute = property.attribute, !attribute.takesUnchanged(type) else { return sql }
+    return "graph_settle(\(property.number), '\(type.letter)', \(sql))"
+  }
+
+  private mutating func update(
+    _ table: EntityTable, _ sets: [String], condition: String?, _ arguments: [Value]
+  ) throws {
+    guard !sets.isEmpty else { return }
+    let statement = try database.makeStatement(
+      sql: "UPDATE \(quoted(table.name)) AS t SET \(sets.joined(separator: ", "))"
+        + (condition.map { " WHERE \($0)" } ?? ""))
+    defer { withExtendedLifetime(statement) {} }
+    let row = Row(statement: statement.sqliteStatement)
+    for (index, value) in arguments.enumerated() { row.bind(Int32(index + 1), value) }
+    try connection.run(row)
+    count(database.changesCount)
+  }
+
+  /// The pairs of a to-many that was a to-one.
+  func pair() throws {
+    for table in new.orderedTables {
+      guard before(table) != nil else { continue }
+      for edge in table.edges {
+        guard case .converted(let earlier)? = plan.origins[edge.property.number] else { continue }
+        let name = quoted(StoredNames.ended(old.numbers.stored(property: earlier)))
+        try run(
+          "INSERT INTO \(quoted(edge.name)) (member, owner) SELECT \(name), _row FROM \(quoted(table.name)) WHERE \(name) IS NOT NULL"
+        )
+      }
+    }
+  }
+
+  // MARK: - Numbers that stay, with other values
+
+  /// References that nothing goes on as let go, or the objects that they lead to could never be deleted.
+  mutating func endReferences() throws {
+    for table in new.orderedTables {
+      guard let before = before(table) else { continue }
+      let going = Set(table.columns.compactMap { self.before($0, in: before)?.property.number })
+      for column in before.columns where column.destination != nil && !going.contains(column.property.number) {
+        let name = quoted(StoredNames.ended(old.numbers.stored(property: column.property.number)))
+        try change(table, "\(name) = NULL", where: "\(name) IS NOT NULL")
+      }
+    }
+  }
+
+  /// Null, where it is no longer allowed and there is a default.
+  mutating func fill() throws {
+    for (property, value) in plan.fills {
+      guard let table = new.table(of: property.owner), let column = table.column(of: property.number),
+        let owner = plan.new.entity(property.owner)
+      else { continue }
+      let statement = "\(quoted(column.name)) IS NULL AND _entity IN (\(new.numbers.family(of: owner)))"
+      try change(table, "\(quoted(column.name)) = ?1", where: statement, [value])
+    }
+  }
+
+  private mutating func change(
+    _ table: EntityTable, _ set: String, where condition: String, _ arguments: [Value] = []
+  ) throws {
+    let rows = try connection.statement("SELECT _row FROM \(quoted(table.name)) WHERE \(condition)")
+    while try connection.step(rows) { touched[table.root.number, default: RowSet()].insert(rows.integer(0)) }
+    sqlite3_reset(rows.statement)
+    try update(table, [set], condition: condition, arguments)
+  }
+
+  /// The checksums of rows whose old ones no longer hold: in the new version's form.
+  mutating func sumAgain() throws {
+    let objects = ObjectReader(connection, layout: new)
+    for (root, rows) in touched.sorted(by: { $0.key < $1.key }) {
+      guard let table = new.table(of: root) else { continue }
+      let select = try connection.statement(table.select + " WHERE t._row = ?")
+      for row in rows {
+        select.bind(1, row)
+        guard try connection.step(select) else { continue }
+        let image = try objects.image(select, in: table)
+        sqlite3_reset(select.statement)
+        let update = try connection.statement("UPDATE \(quoted(table.name)) SET _sum = ? WHERE _row = ?")
+        update.bind(1, Int64(bitPattern: Checksum.of(new.numbers.stored(image).binary)))
+        update.bind(2, row)
+        try connection.run(update)
+      }
+    }
+  }
+
+  // MARK: - What the rules compute
+
+  /// The members of a relationship that has become ordered stand in the order of their ids.
+  mutating func place() throws {
+    for table in new.orderedTables {
+      guard before(table) != nil else { continue }
+      for column in table.columns {
+        guard case .place? = plan.origins[column.property.number],
+          let reference = table.columns.first(where: {
+            $0.destination != nil && $0.property.relationship?.position == column.property.number
+          })
+        else { continue }
+        let (name, to) = (quoted(table.name), quoted(reference.name))
+        try run(
+          """
+          UPDATE \(name) SET \(quoted(column.name)) = place.number FROM (SELECT _row AS member, \
+          (row_number() OVER (PARTITION BY \(to) ORDER BY _id) - 1) * \(OrderPositions.step) AS number FROM \(name) \
+          WHERE \(to) IS NOT NULL) AS place WHERE _row = place.member
+          """)
+        count(database.changesCount)
+      }
+    }
+  }
+
+  mutating func derive() throws {
+    for table in new.orderedTables {
+      guard before(table) != nil else { continue }
+      for owner in table.root.family.compactMap({ plan.new.entity($0) }) {
+        var builder = PredicateSQL(layout: new, table: table)
+        var sets = [String]()
+        for column in table.columns where column.property.owner == owner.number {
+          guard case .derived? = plan.origins[column.property.number],
+            let text = column.property.attribute?.derivation?.text
+          else { continue }
+          let expression = try GraphExpression(parsing: text, entity: owner, model: plan.new)
+          guard let sql = builder.expression(expression) else {
+            problems.append("\(owner.name).\(column.property.name): is calculated in more steps than SQL takes")
+            continue
+          }
+          sets.append("\(quoted(column.name)) = \(settled(sql, expression.type(in: plan.new), column.property))")
+        }
+        try update(table, sets, condition: "t._entity IN (\(new.numbers.family(of: owner)))", builder.arguments)
+      }
+    }
+  }
+
+  // MARK: - Words
+
+  private func isFed(_ words: EntityTable.WordTable) -> Bool {
+    let earlier = plan.kept(words.property.number).flatMap { plan.old.property($0)?.attribute }
+    return earlier?.isFullText == true
+  }
+
+  /// Full-text indexes that are new, of texts that are there.
+  func feedWords() throws {
+    for table in new.orderedTables {
+      guard before(table) != nil else { continue }
+      for words in table.wordTables where !isFed(words) {
+        guard let column = table.column(of: words.property.number) else { continue }
+        let rows = try connection.statement(
+          "SELECT _row, \(quoted(column.name)) FROM \(quoted(table.name)) WHERE \(quoted(column.name)) <> ''")
+        while try connection.step(rows) {
+          let insert = try connection.statement(words.insert)
+          insert.bind(1, rows.integer(0))
+          insert.bind(2, rows.text(1).wordList)
+          try connection.run(insert)
+        }
+      }
+    }
+  }
+
+  /// The words of rows that go.
+  func forget(_ condition: String, in table: EntityTable) throws {
+    for words in table.wordTables where isFed(words) {
+      guard let column = table.column(of: words.property.number) else { continue }
+      let rows = try connection.statement(
+        "SELECT _row, \(quoted(column.name)) FROM \(quoted(table.name)) WHERE \(condition) AND \(quoted(column.name)) <> ''"
+      )
+      while try connection.step(rows) {
+        let remove = try connection.statement(words.remove)
+        remove.bind(1, rows.integer(0))
+        remove.bind(2, rows.text(1).wordList)
+        try connection.run(remove)
+      }
+    }
+  }
+}

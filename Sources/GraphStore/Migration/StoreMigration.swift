@@ -1,0 +1,249 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import GraphModel
+
+/// `stickiesd migrate`: makes a store of an older version of its model one of the newest.
+///
+/// The plan comes from the models alone and may be refused before anything is opened for writing. Then a copy of the store
+/// is made beside it and verified as `check` does it, and everything happens in one transaction of SQLite: whatever ends
+/// the program, the store is of the one version or of the other, and can be migrated again or needs it no more.
+public struct StoreMigration: Sendable {
+  /// What to vary.
+  public struct Options: Sendable {
+    /// Rehearse on a copy, which goes again.
+    public var isRehearsal = false
+    /// False where a copy is kept elsewhere.
+    public var makesBackup = true
+    /// In whose name the migration stands in history.
+    public var author = "migration"
+    /// Told what is being done, and how much of all is done, from 0 to 1. It may throw, which ends the migration.
+    public var progress: @Sendable (_ step: String, _ done: Double) throws -> Void = { _, _ in }
+    /// For the ids of the migration's own commit.
+    public var random: @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+
+    /// A migration that keeps a copy.
+    public init() {}
+  }
+
+  /// The data directory.
+  public let directory: String
+  let models: [Model]
+  let now: Timestamp
+  let options: Options
+  var path: String { directory + "/" + StoreFiles.name }
+
+  /// - Parameters:
+  ///   - directory: the data directory, which no daemon may be using.
+  ///   - models: the versions of the model that there are; those behind the store's own are gone through one by one.
+  ///   - now: the time of the migration, for its commit and the copy's name.
+  public init(directory: String, models: [Model], now: Timestamp, options: Options = Options()) {
+    self.directory = directory
+    self.models = models.sorted { $0.version < $1.version }
+    self.now = now
+    self.options = options
+  }
+
+  /// Migrates the store, or rehearses it.
+  /// - Returns: what happened, or would happen. A store of the newest version is left alone.
+  /// - Throws: `MigrationRefusal` with everything that stands in the way, `StoreFailure` for the disk; then the store is as
+  ///   it was.
+  @discardableResult
+  public func run() throws -> MigrationReport {
+    guard case .store = try StoreFiles.kind(of: path) else {
+      throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
+    }
+    let lock = try StoreLock(directory: directory)
+    defer { lock.release() }
+    do {
+      try WriteAheadLogFile.refuseLoss(beside: path)
+      let kept = try keptModel()
+      var report = MigrationReport(from: kept, to: models.last ?? kept)
+      let plans = try plans(from: kept)
+      guard !plans.isEmpty else { return report }
+      report.steps = plans.flatMap(\.steps)
+      if options.isRehearsal {
+        let folder = directory + "/rehearsal"
+        try? FileManager.default.removeItem(atPath: folder)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try StoreFiles.prepare(directory: folder)
+        let copy = folder + "/" + StoreFiles.name
+        try options.progress("copying the store", 0)
+        try MigrationCopy.make(of: path, at: copy)
+        try perform(plans, on: copy, &report)
+      } else {
+        if options.makesBackup { report.backup = try backUp(kept) }
+        try perform(plans, on: path, &report)
+      }
+      try options.progress("done", 1)
+      return report
+    } catch let error as DatabaseError {
+      throw SQLiteStore.failure(code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
+    }
+  }
+
+  /// The newest model that the store has had.
+  private func keptModel() throws -> Model {
+    try Self.open(path) { database in
+      let source = try String.fetchOne(database, sql: "SELECT source FROM _model ORDER BY number DESC LIMIT 1")
+      guard let model = source.flatMap({ try? Model(parsing: $0.utf8) }) else {
+        throw StoreFailure(
+          .corrupt, "the store in \(directory) holds no model that can be read", advice: "Run stickiesd check.")
+      }
+      return model
+    }
+  }
+
+  /// One for each version behind the store's; none where the newest is the store's own.
+  private func plans(from kept: Model) throws -> [MigrationPlan] {
+    guard let newest = models.last, newest.hash != kept.hash else { return [] }
+    guard newest.name == kept.name, newest.version > kept.version else {
+      throw StoreFailure(
+        .modelDiffers,
+        "the store in \(directory) is of \(kept.name) version \(kept.version), and \(newest.name) version "
+          + "\(newest.version) is what there is",
+        advice: "A store is migrated to a higher version of its own model; the store was not touched.")
+    }
+    var plans = [MigrationPlan]()
+    var last = kept
+    for model in models where model.version > kept.version && model.hash != last.hash {
+      do {
+        plans.append(try MigrationPlan.infer(from: last, to: model))
+      } catch {
+        throw MigrationRefusal(from: last.version, to: model.version, problems: error.all.map(\.description))
+      }
+      last = model
+    }
+    return plans
+  }
+
+  // MARK: - The copy
+
+  /// A copy beside the store, verified. Whatever makes copies online may take this one's place.
+  private func backUp(_ kept: Model) throws -> String {
+    let time = Dates.text(now).split(separator: ".")[0].filter { $0.isNumber || $0 == "T" }
+    let copy = "\(path).version-\(kept.version).\(time).backup"
+    try options.progress("copying the store", 0)
+    try MigrationCopy.make(of: path, at: copy)
+    try options.progress("verifying the copy", 0.02)
+    let findings = try StoreCheck.run(file: copy, model: kept)
+    guard findings.isEmpty else {
+      for suffix in MigrationCopy.suffixes { unlink(copy + suffix) }
+      throw StoreFailure(
+        .corrupt, "the store in \(directory) is not sound, and was not migrated",
+        cause: findings.prefix(3).map(\.description).joined(separator: "; "),
+        advice: "Run stickiesd check with the model that the store was made with.")
+    }
+    return copy
+  }
+
+  static func open<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result {
+    var configuration = Configuration()
+    configuration.foreignKeysEnabled = false
+    configuration.prepareDatabase { database in
+      try database.execute(sql: "PRAGMA synchronous = FULL")
+      try database.execute(sql: "PRAGMA temp_store = MEMORY")
+      SQLFunctions.register(on: database)
+    }
+    let queue = try DatabaseQueue(path: path, configuration: configuration)
+    defer { try? queue.close() }
+    return try queue.inDatabase(body)
+  }
+
+  // MARK: - The transaction
+
+  private func perform(_ plans: [MigrationPlan], on path: String, _ report: inout MigrationReport) throws {
+    var rewritten = 0
+    var lost = [MigrationLoss]()
+    var revision: Revision = 0
+    let clock = ContinuousClock()
+    let duration = try clock.measure {
+      try Self.open(path) { database in
+        try database.execute(sql: "PRAGMA journal_mode = WAL")
+        try database.inTransaction(.immediate) {
+          for (number, plan) in plans.enumerated() {
+            lost += try MigrationLoss.count(database, plan)
+            rewritten += try migrate(database, plan) { step, done in
+              let share = (Double(number) + done) / Double(plans.count)
+              try options.progress("version \(plan.new.version): \(step)", 0.1 + 0.9 * share)
+            }
+          }
+          revision = try Int64.fetchOne(database, sql: "SELECT max(revision) FROM _commit") ?? 0
+          return .commit
+        }
+        // An older program looks for the layout in the file itself, not in the log.
+        _ = try? database.checkpoint(.truncate)
+      }
+    }
+    report.lost = lost
+    report.rewritten = rewritten
+    report.revision = revision
+    report.milliseconds = Int(duration / .milliseconds(1))
+  }
+
+  /// - Returns: how many rows were rewritten.
+  private func migrate(
+    _ database: Database, _ plan: MigrationPlan, _ progress: (String, Double) throws -> Void
+  ) throws -> Int {
+    if try Int.fetchOne(database, sql: "SELECT 1 FROM _model WHERE hash = ?", arguments: [Data(plan.new.hash.bytes)])
+      != nil
+    {
+      throw MigrationRefusal(
+        from: plan.old.version, to: plan.new.version,
+        problems: ["the store has been of this very model before; a version that goes back needs something of its own"])
+    }
+    let old = try StoreVersions.layout(database, model: plan.old)
+    let head = try commitHead(database)
+    let number = (try Int64.fetchOne(database, sql: "SELECT max(number) FROM _model") ?? 1) + 1
+    let connection = Connection(database)
+    // The full-text indexes are brought up to date in the old words: nobody has to read texts across a migration.
+    let words = WordFeed(connection, layout: old, limit: 0)
+    try words.reload(HistoryReader(objects: ObjectReader(connection, layout: old)))
+    try words.feedIfDue(head: head.revision + 1)
+    var writer = MigrationWriter(
+      connection, plan: plan, old: old, number: number, since: head.revision + 1,
+      highest: MigrationWriter.highest(old))
+    try writer.refuseUnfilled(old)
+    try writer.alter(progress)
+    try writer.writeVersion()
+    try commit(connection, head, number: number)
+    try database.execute(sql: "UPDATE _words SET revision = ?", arguments: [head.revision + 1])
+    try progress("verifying", 0.95)
+    try writer.verify()
+    return writer.rewritten
+  }
+
+  private struct Head {
+    var revision: Revision = 0
+    var fingerprint: UInt64 = 0
+    var time: Timestamp = 0
+    var counters = [UInt8]()
+  }
+
+  private func commitHead(_ database: Database) throws -> Head {
+    let row = try GRDB.Row.fetchOne(
+      database, sql: "SELECT revision, fingerprint, time, counters FROM _commit ORDER BY revision DESC LIMIT 1")
+    guard let row else { return Head() }
+    return Head(
+      revision: row[0], fingerprint: UInt64(bitPattern: row[1]), time: row[2], counters: Array(row[3] as Data))
+  }
+
+  /// The migration is a commit like any other, without a change: tokens and fingerprints go on.
+  private func commit(_ connection: Connection, _ head: Head, number: Int64) throws {
+    let database = connection.database
+    let id = TransactionID(replica: UniqueID(high: options.random(), low: options.random()), sequence: 1)
+    let seal = CommitSeal(
+      previous: head.fingerprint, revision: head.revision + 1, time: max(now, head.time), author: options.author,
+      transaction: id, model: number, undoes: nil, undo: [], outcome: [], counters: head.counters, changes: [])
+    try database.execute(sql: "INSERT OR IGNORE INTO _author (name) VALUES (?)", arguments: [seal.author])
+    try database.execute(sql: "INSERT INTO _replica (id) VALUES (?)", arguments: [Data(id.replica.bytes)])
+    try database.execute(
+      sql: """
+        INSERT INTO _commit (revision, time, author, replica, sequence, model, fingerprint, counters, changes)
+        VALUES (?, ?, (SELECT number FROM _author WHERE name = ?), last_insert_rowid(), 1, ?, ?, ?, ?)
+        """,
+      arguments: [
+        seal.revision, seal.time, seal.author, number, Int64(bitPattern: seal.fingerprint), Data(seal.counters), Data(),
+      ])
+  }
+}

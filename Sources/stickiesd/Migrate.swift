@@ -1,0 +1,117 @@
+import ArgumentParser
+import Foundation
+import GraphModel
+import GraphStore
+
+struct Migrate: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Bring a store to the newest version of its model.",
+    discussion: """
+      The daemon must be stopped. A copy of the store is made beside it and verified first; then everything happens in one \
+      transaction: whatever ends the program, the store is of the old version or of the new one. With --dry-run all of it \
+      happens to a copy, which goes again: what is printed is what would happen.
+
+      Exit codes: 0 done, or nothing to do; 1 refused, or the disk failed; 64 a wrong option.
+      """)
+
+  @OptionGroup var store: StoreFlags
+
+  @Flag(help: "Rehearse on a copy: tell what would happen, how long it takes and what would be lost.")
+  var dryRun = false
+
+  @Flag(help: "Print one line of JSON.")
+  var json = false
+
+  mutating func run() async throws {
+    umask(0o077)
+    do {
+      let settings = try await store.settings()
+      let models = try ModelSource.versions(folder: settings.schema)
+      let report = try Self.migrate(settings.data, models, isRehearsal: dryRun)
+      print(json ? MigrationText.json(report, isRehearsal: dryRun) : MigrationText.text(report, isRehearsal: dryRun))
+    } catch let refusal as MigrationRefusal {
+      if json { print(MigrationText.json(refusal)) }
+      FileHandle.standardError.write(Data("stickiesd: \(refusal)\nThe store was not changed.\n".utf8))
+      throw ExitCode(1)
+    } catch let failure as StoreFailure {
+      FileHandle.standardError.write(Data("stickiesd: \(failure)\n".utf8))
+      throw ExitCode(1)
+    } catch let error as OptionsError {
+      FileHandle.standardError.write(Data("stickiesd: \(error)\n".utf8))
+      throw ExitCode(64)
+    }
+  }
+
+  /// Progress goes to standard error, a line for each step: what is written to a file says where it stopped.
+  static func migrate(_ directory: String, _ models: [Model], isRehearsal: Bool) throws -> MigrationReport {
+    var options = StoreMigration.Options()
+    options.isRehearsal = isRehearsal
+    options.author = "stickiesd migrate"
+    options.progress = { step, done in
+      FileHandle.standardError.write(Data("\(Int((done * 100).rounded()))% \(step)\n".utf8))
+    }
+    let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
+    return try StoreMigration(directory: directory, models: models, now: now, options: options).run()
+  }
+}
+
+/// A report as people and as programs read it.
+enum MigrationText {
+  static func text(_ report: MigrationReport, isRehearsal: Bool) -> String {
+    guard !report.steps.isEmpty || report.revision > 0 else {
+      return "the store is of version \(report.from); there is nothing to migrate"
+    }
+    var lines = report.steps.map { "  \($0)" }
+    let would = isRehearsal ? "would go" : "went"
+    lines.insert("the store \(would) from version \(report.from) to version \(report.to):", at: 0)
+    for loss in report.lost {
+      lines.append("\(isRehearsal ? "would be lost" : "lost"): \(loss.path), \(loss.count) \(count(loss))")
+    }
+    if report.lost.isEmpty { lines.append("nothing \(isRehearsal ? "would be" : "is") lost") }
+    lines.append("rows rewritten: \(report.rewritten); \(report.milliseconds) ms")
+    if let backup = report.backup { lines.append("the store as it was: \(backup)") }
+    if isRehearsal { lines.append("this was a rehearsal: nothing was changed") }
+    return lines.joined(separator: "\n")
+  }
+
+  private static func count(_ loss: MigrationLoss) -> String {
+    loss.path.contains(".") ? "value\(loss.count == 1 ? "" : "s")" : "object\(loss.count == 1 ? "" : "s")"
+  }
+
+  static func json(_ report: MigrationReport, isRehearsal: Bool) -> String {
+    let steps = report.steps.map { step in
+      JSON.object([
+        .init("kind", .string(step.kind.rawValue)), .init("path", .string(step.path)),
+        .init("text", .string(step.text)),
+      ])
+    }
+    let lost = report.lost.map {
+      JSON.object([.init("path", .string($0.path)), .init("count", .integer(Int64($0.count)))])
+    }
+    return JSON.object([
+      .init("from", .integer(Int64(report.from))), .init("to", .integer(Int64(report.to))),
+      .init("rehearsal", .bool(isRehearsal)), .init("steps", .array(steps)), .init("lost", .array(lost)),
+      .init("rewritten", .integer(Int64(report.rewritten))),
+      .init("milliseconds", .integer(Int64(report.milliseconds))),
+      .init("backup", report.backup.map(JSON.string) ?? .null), .init("revision", .integer(report.revision)),
+    ]).text
+  }
+
+  static func json(_ refusal: MigrationRefusal) -> String {
+    let breaches = refusal.breaches.map { breach in
+      JSON.object([
+        .init("id", breach.object.map { .string($0.description) } ?? .null), .init("entity", .string(breach.entity)),
+        .init("text", .string(breach.text)),
+      ])
+    }
+    return JSON.object([
+      .init(
+        "error",
+        .object([
+          .init("code", .string("migration")), .init("from", .integer(Int64(refusal.from))),
+          .init("to", .integer(Int64(refusal.to))), .init("problems", .array(refusal.problems.map(JSON.string))),
+          .init("breaches", .array(breaches)), .init("more", .integer(Int64(refusal.more))),
+        ]))
+    ]).text
+  }
+}

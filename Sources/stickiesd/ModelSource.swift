@@ -1,0 +1,52 @@
+import Foundation
+import GraphModel
+import GraphStore
+import StickiesKit
+
+/// The model that the daemon serves, and the versions before it.
+enum ModelSource {
+  /// The newest version.
+  static func load(folder: String?) throws -> Model {
+    guard let newest = try versions(folder: folder).last else { throw missing(folder ?? "") }
+    return newest
+  }
+
+  /// Every version that there is, oldest first, each checked whole.
+  static func versions(folder: String?) throws -> [Model] {
+    guard let folder else { return [StickiesModel.model] }
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    let numbers = files.compactMap { $0.hasSuffix(".json") ? Int($0.dropLast(5)) : nil }.sorted()
+    guard !numbers.isEmpty else { throw missing(folder) }
+    var models = [Model]()
+    var mistakes = [String]()
+    for number in numbers {
+      let path = "\(folder)/\(number).json"
+      guard let bytes = FileManager.default.contents(atPath: path) else {
+        throw StoreFailure(
+          .inputOutput, "the model \(path) can't be read", advice: "Give this user the right to read it.")
+      }
+      do {
+        models.append(try Model(parsing: bytes))
+      } catch {
+        let count = error.mistakes.count
+        mistakes.append("the model \(path) has \(count) mistake\(count == 1 ? "" : "s"):\n\(error)\n")
+      }
+    }
+    guard mistakes.isEmpty else {
+      throw StoreFailure(
+        .modelDiffers, mistakes.joined(separator: "\n"), advice: "docs/model-format.md describes the format.")
+    }
+    for (number, model) in zip(numbers, models) where model.version != number {
+      throw StoreFailure(
+        .modelDiffers, "the model \(folder)/\(number).json says that it is version \(model.version)",
+        advice: "A model's version is the number in its file's name; which of them counts would be a guess.")
+    }
+    return models
+  }
+
+  private static func missing(_ folder: String) -> StoreFailure {
+    StoreFailure(
+      .inputOutput, "the folder \(folder) holds no model file",
+      advice: "Model files are called 1.json, 2.json and so on; the highest counts.")
+  }
+}

@@ -1,0 +1,177 @@
+import GraphModel
+import Testing
+
+/// What follows from two versions of a model, and what does not.
+@Suite struct MigrationPlanTests {
+  private static let first = """
+    {"name": "Person", "attributes": [{"name": "name", "type": "string"}, {"name": "age", "type": "integer", "optional": true}],
+     "relationships": [{"name": "team", "destination": "Team", "inverse": "people"}]},
+    {"name": "Team", "attributes": [{"name": "title", "type": "string"}],
+     "relationships": [{"name": "people", "destination": "Person", "inverse": "team", "toMany": true}]}
+    """
+
+  private func model(_ version: Int, _ entities: String, _ more: String = "") throws -> Model {
+    try Model(
+      parsing: #"{"format": 1, "name": "Club", "version": \#(version), \#(more) "entities": [\#(entities)]}"#.utf8)
+  }
+
+  private func plan(_ second: String, _ more: String = "", from first: String = first) throws -> MigrationPlan {
+    try MigrationPlan.infer(from: try model(1, first), to: try model(2, second, more))
+  }
+
+  private func steps(_ second: String, _ more: String = "") throws -> [String] {
+    try plan(second, more).steps.map(\.description)
+  }
+
+  private func problems(_ second: String, _ more: String = "") throws -> [String] {
+    let problems = #expect(throws: MigrationPlan.Problems.self) { try plan(second, more) }
+    return try #require(problems).all.map(\.description)
+  }
+
+  /// The first version with a property put otherwise.
+  private func changed(_ old: String, _ new: String) -> String { Self.first.replacing(old, with: new) }
+
+  @Test func nothingFollowsFromTheSameModel() throws {
+    #expect(try steps(Self.first).isEmpty)
+  }
+
+  @Test func whatIsNewIsEmptyOrHasItsDefault() throws {
+    let more =
+      #"{"name": "name", "type": "string"}, {"name": "note", "type": "string", "optional": true}, "#
+      + #"{"name": "rank", "type": "integer", "default": 3}, {"name": "badge", "type": "string"}"#
+    let second = changed(#"{"name": "name", "type": "string"}"#, more)
+    #expect(
+      try steps(second) == [
+        "Person.note is new, and empty", "Person.rank is new, 3 everywhere",
+        "Person.badge is new, required, and has no default",
+      ])
+    // Whether there is an object that lacks it, only the store knows.
+    #expect(try plan(second).unfilled.map(\.name) == ["badge"])
+    #expect(try plan(second).tightened.isEmpty)
+  }
+
+  @Test func aNameStandsForItselfOrForWhatRenamedSays() throws {
+    let second = changed(#"{"name": "name", "type""#, #"{"name": "fullName", "renamed": "name", "type""#)
+      .replacing(#""name": "Team", "attributes""#, with: #""name": "Group", "renamed": "Team", "attributes""#)
+      .replacing(#""destination": "Team""#, with: #""destination": "Group""#)
+    #expect(try steps(second) == ["Group was called Team", "Person.fullName was called name"])
+    let plan = try plan(second)
+    #expect(plan.endedProperties.isEmpty && plan.removedProperties.isEmpty)
+    // Without the word the one goes, and the other comes: nothing is guessed.
+    #expect(
+      try steps(second.replacing(#""renamed": "name", "#, with: "")) == [
+        "Group was called Team", "Person.fullName is new, required, and has no default",
+        "Person.name goes, with its values",
+      ])
+  }
+
+  @Test func aRenamingThatWasDoneLongAgoSaysNothingAnyMore() throws {
+    let renamed = changed(#"{"name": "name", "type""#, #"{"name": "fullName", "renamed": "name", "type""#)
+    let plan = try MigrationPlan.infer(from: try model(2, renamed), to: try model(3, renamed))
+    #expect(plan.steps.isEmpty)
+  }
+
+  @Test(arguments: [
+    ("bool", "integer", true), ("string", "text", true), ("text", "string", true), ("uri", "string", true),
+    ("json", "text", true), ("string", "uri", true), ("integer", "decimal", false), ("integer", "double", false),
+    ("integer", "string", false), ("date", "string", false), ("uuid", "text", false), ("double", "string", false),
+  ])
+  func someTypesFollowFromOthers(old: String, new: String, isInPlace: Bool) throws {
+    func with(_ type: String) -> String {
+      changed(#""name": "age", "type": "integer""#, #""name": "age", "type": "\#(type)""#)
+    }
+    let plan = try plan(with(new), from: with(old))
+    #expect(plan.steps.map(\.description) == ["Person.age was \(old), and is \(new) now"])
+    #expect(plan.endedProperties.isEmpty == isInPlace)
+  }
+
+  @Test func whatHasNoOneWayIsSaidAllAtOnce() throws {
+    let second = """
+      {"name": "Being", "abstract": true},
+      {"name": "Person", "parent": "Being", "attributes": [
+        {"name": "name", "type": "integer"}, {"name": "title", "renamed": "age", "type": "bool", "optional": true},
+        {"name": "nick", "renamed": "alias", "type": "string", "optional": true}],
+       "relationships": [{"name": "team", "destination": "Team", "inverse": "people"}]},
+      {"name": "Team", "attributes": [{"name": "title", "type": "string"}],
+       "relationships": [{"name": "people", "destination": "Person", "inverse": "team", "toMany": true}]}
+      """
+    #expect(
+      try problems(second) == [
+        "Person: its parent changes; objects can't be moved from one table to another: make a new entity, and move them "
+          + "yourself"
+      ])
+    let third = second.replacing(#""parent": "Being", "#, with: "")
+    #expect(
+      try problems(third) == [
+        "Person.name: its type changes from string to integer, which has no one way: give a mapping",
+        "Person.title: its type changes from integer to bool, which has no one way: give a mapping",
+        "Person.nick: is renamed from \"alias\", and version 1 has neither: mend \"renamed\"",
+      ])
+  }
+
+  @Test func twoCantStandForOne() throws {
+    let second = changed(
+      #"{"name": "name", "type": "string"}"#,
+      #"{"name": "name", "type": "string"}, {"name": "nick", "renamed": "name", "type": "string"}"#)
+    #expect(
+      try problems(second) == [
+        "Person.nick: both this and name stand for name of version 1: take \"renamed\" from one"
+      ])
+  }
+
+  @Test func aMappingReadsTheVersionBefore() throws {
+    let second = changed(
+      #"{"name": "name", "type": "string"}"#,
+      #"{"name": "label", "type": "string"}, {"name": "name", "type": "string"}"#)
+    #expect(
+      try steps(second, #""mapping": {"Person.label": "concat(name, ' of ', team.title)"},"#) == [
+        "Person.label becomes concat(name, ' of ', team.title)"
+      ])
+    #expect(
+      try problems(second, #""mapping": {"Person.label": "label", "Person.name": "age"},"#) == [
+        "mapping.Person.label: column 1: Person has no property \"label\"; it has id, name, age, team (in the names of "
+          + "version 1)",
+        "mapping.Person.name: gives integer, and name is string",
+      ])
+  }
+
+  @Test func aMappingOfNothingIsAMistakeOfTheFile() throws {
+    let mistakes = #expect(throws: ModelError.self) {
+      try model(
+        2, Self.first,
+        #""mapping": {"Person.size": "age", "age": "1", "Nobody.age": "1", "Person.age": 5},"#)
+    }
+    #expect(
+      mistakes?.mistakes.map(\.description) == [
+        "mapping.Person.age: must be a string, an expression over the version before"
+      ])
+    let others = #expect(throws: ModelError.self) {
+      try model(2, Self.first, #""mapping": {"Person.size": "age", "age": "1", "Nobody.age": "1"},"#)
+    }
+    #expect(
+      others?.mistakes.map(\.description) == [
+        "mapping.Person.size: Person declares no attribute \"size\"",
+        "mapping.age: must be called ENTITY.ATTRIBUTE, after an attribute of this version",
+        "mapping.Nobody.age: must be called ENTITY.ATTRIBUTE, after an attribute of this version",
+      ])
+  }
+
+  @Test func relationshipsMayChangeWhereEveryPairHasItsPlace() throws {
+    let ordered = changed(#""inverse": "team", "toMany": true"#, #""inverse": "team", "toMany": true, "ordered": true"#)
+    #expect(try steps(ordered) == ["Team.people is ordered now, by id at first"])
+    let many = changed(#""inverse": "people"}"#, #""inverse": "people", "toMany": true}"#)
+    #expect(try steps(many) == ["Person.team was a to-one; the object that it led to is its only member"])
+    let single = changed(#""inverse": "team", "toMany": true"#, #""inverse": "team""#)
+    #expect(
+      try problems(single) == [
+        "Team.people: can't become a to-one: an object may have several; give it another name"
+      ])
+  }
+
+  /// What both programs must agree on does not change with how they came there.
+  @Test func theHashLeavesOutWhereThingsComeFrom() throws {
+    let renamed = changed(#"{"name": "name", "type""#, #"{"name": "name", "renamed": "title", "type""#)
+    #expect(try model(2, renamed).hash == model(1, Self.first).hash)
+    #expect(try model(2, Self.first, #""mapping": {"Person.age": "age + 1"},"#).hash == model(1, Self.first).hash)
+  }
+}

@@ -1,0 +1,406 @@
+import Foundation
+import GraphModel
+import GraphStore
+import GraphTesting
+import Testing
+
+/// Stores that become stores of the next version of their model.
+@Suite struct MigrationTests {
+  static let first = """
+    {"format": 1, "name": "Shop", "version": 1, "enumerations": [{"name": "Size", "cases": ["small", "large"]}],
+     "entities": [
+      {"name": "Item", "attributes": [
+        {"name": "name", "type": "string"}, {"name": "price", "type": "integer", "default": 1, "indexed": true},
+        {"name": "size", "type": "enumeration", "enumeration": "Size", "default": "small"},
+        {"name": "text", "type": "text", "default": "", "fullText": true},
+        {"name": "number", "type": "integer", "assigned": "sequence"},
+        {"name": "origin", "type": "string", "optional": true}],
+       "relationships": [
+        {"name": "shop", "destination": "Shop", "inverse": "items"},
+        {"name": "tags", "destination": "Tag", "inverse": "items", "toMany": true}],
+       "unique": [["number"]]},
+      {"name": "Shop", "attributes": [{"name": "title", "type": "string"}],
+       "relationships": [{"name": "items", "destination": "Item", "inverse": "shop", "toMany": true}]},
+      {"name": "Tag", "attributes": [{"name": "label", "type": "string"}],
+       "relationships": [{"name": "items", "destination": "Item", "inverse": "tags", "toMany": true}]},
+      {"name": "Waste", "attributes": [{"name": "weight", "type": "integer", "default": 0}]}]}
+    """
+
+  /// Something of everything: names that come before all others, renamings, other types, an order, a count, a key.
+  static let second = """
+    {"format": 1, "name": "Shop", "version": 2,
+     "enumerations": [{"name": "Size", "cases": ["large", "medium", "small"]}],
+     "mapping": {"Article.label": "concat(name, '-', ifNull(origin, '?'))"},
+     "entities": [
+      {"name": "Account", "attributes": [{"name": "balance", "type": "integer", "default": 0}]},
+      {"name": "Article", "renamed": "Item", "attributes": [
+        {"name": "active", "type": "bool", "default": true}, {"name": "label", "type": "string"},
+        {"name": "title", "renamed": "name", "type": "string"},
+        {"name": "price", "type": "decimal", "default": 1, "indexed": true},
+        {"name": "size", "type": "enumeration", "enumeration": "Size", "default": "small"},
+        {"name": "text", "type": "text", "default": "", "fullText": true},
+        {"name": "number", "type": "integer", "assigned": "sequence"}],
+       "relationships": [
+        {"name": "shop", "destination": "Shop", "inverse": "articles"},
+        {"name": "labels", "renamed": "tags", "destination": "Tag", "inverse": "items", "toMany": true}],
+       "unique": [["number"], ["title"]]},
+      {"name": "Shop", "attributes": [
+        {"name": "title", "type": "string", "fullText": true},
+        {"name": "count", "type": "integer", "derived": "articles.@count"}],
+       "relationships": [
+        {"name": "articles", "renamed": "items", "destination": "Article", "inverse": "shop", "toMany": true,
+         "ordered": true}]},
+      {"name": "Tag", "attributes": [{"name": "label", "type": "string"}],
+       "relationships": [{"name": "items", "destination": "Article", "inverse": "labels", "toMany": true}]}]}
+    """
+
+  static func model(_ source: String) throws -> Model { try Model(parsing: source.utf8) }
+
+  /// A shop with five items, one of them deleted, one changed, one with a tag; twelve commits.
+  static func filled(in directory: TemporaryDirectory? = nil) throws -> TestStore {
+    let store = try TestStore(try model(first), directory: directory)
+    let shop = try store.insert("Shop", ["title": .string("corner shop")])
+    let tag = try store.insert("Tag", ["label": .string("fresh")])
+    var items = [ObjectID]()
+    for number in 0..<5 {
+      items.append(
+        try store.insert(
+          "Item",
+          [
+            "name": .string("item \(number)"), "price": .integer(Int64(number)),
+            "text": .string("some words \(number)"),
+            "origin": number == 2 ? .null : .string("farm \(number)"), "shop": .object(shop),
+          ]))
+    }
+    let tags = try store.property("Item.tags").number
+    try store.must([
+      Change(.update, items[0], base: .max, edits: [Edit(tags, .members(added: [tag], removed: []))])
+    ])
+    try store.must([try store.update(items[1], "Item.name", .string("renamed"))])
+    try store.must([Change(.delete, items[4], base: .max)])
+    _ = try store.insert("Waste")
+    return store
+  }
+
+  @discardableResult
+  static func migrate(
+    _ directory: TemporaryDirectory, to models: [Model],
+    progress: @escaping @Sendable (String, Double) throws -> Void = { _, _ in }
+  ) throws -> MigrationReport {
+    var options = StoreMigration.Options()
+    options.progress = progress
+    return try StoreMigration(
+      directory: directory.path, models: models, now: 1_800_000_000_000_000, options: options
+    ).run()
+  }
+
+  static func opened(_ model: Model, _ directory: TemporaryDirectory) throws -> TestStore {
+    let store = try TestStore(model, directory: directory)
+    // Its transactions are new ones.
+    store.replica = UniqueID(high: 7, low: UInt64(model.version))
+    store.now = 1_900_000_000_000_000
+    return store
+  }
+
+  private func expectSound(_ store: TestStore, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    let findings = try StoreCheckRun(store).findings
+    #expect(findings.isEmpty, "\(findings)", sourceLocation: sourceLocation)
+  }
+
+  private func texts(_ store: TestStore, _ entity: String, _ property: String) throws -> [Value] {
+    let property = try store.property("\(entity).\(property)")
+    return try store.all(entity, sort: "number").map { $0[property] }
+  }
+
+  // MARK: - What becomes of it
+
+  @Test func everythingIsWhereTheNewVersionHasIt() throws {
+    let old = try Self.filled()
+    try old.store.close()
+    let model = try Self.model(Self.second)
+    let report = try Self.migrate(old.directory, to: [model])
+    #expect(report.lost.map { "\($0.path) \($0.count)" } == ["Waste 1", "Item.origin 3"])
+    #expect(report.revision == 12)
+    let store = try Self.opened(model, old.directory)
+    #expect(try texts(store, "Article", "title") == ["item 0", "renamed", "item 2", "item 3"].map(Value.string))
+    #expect(
+      try texts(store, "Article", "label")
+        == ["item 0-farm 0", "renamed-farm 1", "item 2-?", "item 3-farm 3"].map(Value.string))
+    #expect(try texts(store, "Article", "price") == [0, 1, 2, 3].map { .decimal($0) })
+    #expect(try texts(store, "Article", "active") == [.bool(true), .bool(true), .bool(true), .bool(true)])
+    #expect(try store.all("Article", "text SEARCH 'words' AND active == TRUE AND price > 0").count == 3)
+    #expect(try store.all("Article", "ANY labels.label == 'fresh'").count == 1)
+    #expect(try store.all("Shop", "title SEARCH 'corner' AND count == 4").count == 1)
+    let places = try texts(store, "Article", "shop.order").compactMap {
+      if case .integer(let place) = $0 { place } else { nil }
+    }
+    #expect(places.count == 4 && places == places.sorted())
+    try expectSound(store)
+  }
+
+  @Test func aMigratedStoreGoesOnAsAnyOther() throws {
+    let old = try Self.filled()
+    try old.store.close()
+    let model = try Self.model(Self.second)
+    try Self.migrate(old.directory, to: [model])
+    let store = try Self.opened(model, old.directory)
+    let shop = try #require(try store.all("Shop").first?.id)
+    let items = try store.all("Article", sort: "number").map(\.id)
+    let fresh = try store.insert("Article", ["title": .string("new"), "label": .string("l"), "shop": .object(shop)])
+    // The sequence goes on behind the deleted object's number.
+    #expect(try store.value(fresh, "Article.number") == .integer(6))
+    try store.must([try store.update(items[2], "Article.title", .string("again"))])
+    try store.must([Change(.delete, items[3], base: .max)])
+    guard case .committed = try store.undo().outcome else { return #expect(Bool(false), "nothing was undone") }
+    #expect(try store.value(items[3], "Article.label") == .string("item 3-farm 3"))
+    try store.reopen()
+    try store.must([Change(.delete, shop, base: .max)])
+    #expect(try store.all("Article", "shop == NULL").count == 5)
+    try expectSound(store)
+  }
+
+  @Test func whatIsAddedOrRenamedRewritesNoRow() throws {
+    let old = try Self.filled()
+    try old.store.close()
+    let source = Self.first.replacing(#""version": 1"#, with: #""version": 2"#)
+      .replacing(
+        #"{"name": "name", "type": "string"}"#,
+        with:
+          #"{"name": "aaa", "type": "string", "default": "it's"}, {"name": "title", "renamed": "name", "type": "string"},"#
+          + #"{"name": "zzz", "type": "date", "optional": true}"#)
+    let model = try Self.model(source)
+    let report = try Self.migrate(old.directory, to: [model])
+    #expect(report.rewritten == 0)
+    let store = try Self.opened(model, old.directory)
+    #expect(try texts(store, "Item", "aaa") == [Value](repeating: .string("it's"), count: 4))
+    #expect(try store.all("Item", "aaa == \"it's\" AND title == 'renamed' AND zzz == NULL").count == 1)
+    try expectSound(store)
+  }
+
+  /// Two thousand objects lie in more pages than the disk takes writes here.
+  @Test func whatIsAddedOrRenamedTakesAsManyWritesHoweverManyObjectsThereAre() throws {
+    let directory = try TemporaryDirectory()
+    CrashableFiles.watch(directory.path)
+    defer { CrashableFiles.unwatch(directory.path) }
+    let old = try TestStore(try Self.model(Self.first), directory: directory, sliceObjects: 1_000)
+    let name = try old.property("Item.name").number
+    let long = String(repeating: "a long name ", count: 40)
+    let rows = (0..<2_000).map { [Value.string("\(long)\($0)")] }
+    _ = try old.batch("Item", .insert([name], rows: rows.count), rows: rows)
+    try old.store.close()
+    let pages = (try #require(FileManager.default.contents(atPath: directory.path + "/graph.sqlite"))).count / 4_096
+    let writes = 150
+    #expect(pages > 2 * writes)
+    let model = try Self.model(
+      Self.first.replacing(#""version": 1"#, with: #""version": 2"#)
+        .replacing(
+          #"{"name": "name", "type": "string"}"#,
+          with:
+            #"{"name": "aaa", "type": "integer", "default": 7}, {"name": "title", "renamed": "name", "type": "string"}"#
+        ))
+    CrashableFiles.fail(directory.path, with: .fullAfter(operations: writes))
+    var options = StoreMigration.Options()
+    options.makesBackup = false
+    try StoreMigration(directory: directory.path, models: [model], now: 0, options: options).run()
+    CrashableFiles.fail(directory.path, with: nil)
+    let store = try Self.opened(model, directory)
+    #expect(try store.all("Item", "aaa == 7 AND title BEGINSWITH 'a long name'").count == 2_000)
+  }
+
+  /// Equal pasts lead to equal fingerprints; the migration is one more commit.
+  @Test func tokensGoOnAndOlderOnesAreNotTakenForStatesOfThisModel() throws {
+    let old = try Self.filled()
+    let before = try old.store.head
+    try old.store.close()
+    let model = try Self.model(Self.second)
+    try Self.migrate(old.directory, to: [model])
+    let store = try Self.opened(model, old.directory)
+    let head = try store.store.head
+    #expect(head.revision == before.revision + 1 && head.store == before.store)
+    #expect(try store.store.recognizes(head))
+    #expect(try !store.store.recognizes(before))
+  }
+
+  @Test func theHistoryOfBeforeIsReadInTheNamesOfNow() throws {
+    let old = try Self.filled()
+    try old.store.close()
+    let model = try Self.model(Self.second)
+    try Self.migrate(old.directory, to: [model])
+    let store = try Self.opened(model, old.directory)
+    let records = try store.store.commits(after: 0, through: nil, maximumChanges: 1_000)
+    #expect(records.map(\.revision) == Array(1...12))
+    let title = try store.property("Article.title").number
+    #expect(records[8].changes.map(\.edits) == [[Edit(title, .set(.string("renamed")))]])
+    #expect(records[8].changes.first?.before?[try store.property("Article.title")] == .string("item 1"))
+    // A deleted object is told with the values that have a place now; its entity's name is the new one.
+    let gone = try #require(records[9].changes.first?.before)
+    #expect(model.entity(gone.id.entity)?.name == "Article")
+    #expect(gone[try store.property("Article.title")] == .string("item 4"))
+    // Of an entity that is gone nothing is told, and the migration itself changed nothing.
+    #expect(records[10].changes.isEmpty && records[11].changes.isEmpty)
+    let refused = try store.undo(9)
+    guard case .refused(let refusal) = refused.outcome else { return #expect(Bool(false), "undone across a migration") }
+    #expect(refusal.code == .notAllowed || refusal.message.contains("before the model changed"))
+  }
+
+  @Test func aStoreGoesThroughEveryVersionInBetween() throws {
+    let old = try Self.filled()
+    try old.store.close()
+    let third = try Self.model(
+      Self.second.replacing(#""version": 2"#, with: #""version": 3"#)
+        .replacing(#""mapping": {"Article.label": "concat(name, '-', ifNull(origin, '?'))"},"#, with: "")
+        .replacing(#""name": "label", "type": "string"}, "#, with: #""name": "label", "type": "string"}, "#)
+        .replacing(
+          #""name": "active", "type": "bool""#, with: #""name": "isActive", "renamed": "active", "type": "bool""#))
+    let models = [try Self.model(Self.first), try Self.model(Self.second), third]
+    let report = try Self.migrate(old.directory, to: models)
+    #expect(report.from == 1 && report.to == 3 && report.revision == 13)
+    let store = try Self.opened(third, old.directory)
+    #expect(try store.all("Article", "isActive == TRUE AND label == 'item 2-?'").count == 1)
+    try store.must([
+      try store.update(try #require(try store.all("Article").first?.id), "Article.isActive", .bool(false))
+    ])
+    try expectSound(store)
+    // There is nothing left to do.
+    try store.store.close()
+    #expect(try Self.migrate(old.directory, to: models).steps.isEmpty)
+  }
+
+  @Test func theCopyIsTheStoreOfBefore() throws {
+    let old = try Self.filled()
+    let head = try old.store.head
+    try old.store.close()
+    let report = try Self.migrate(old.directory, to: [try Self.model(Self.second)])
+    let copy = try #require(report.backup)
+    #expect(copy.hasSuffix("graph.sqlite.version-1.20270115T080000.backup"))
+    let folder = try TemporaryDirectory()
+    try FileManager.default.copyItem(atPath: copy, toPath: folder.path + "/graph.sqlite")
+    let store = try TestStore(old.model, directory: folder)
+    #expect(try store.store.head == head)
+    try expectSound(store)
+  }
+
+  // MARK: - What is refused
+
+  @Test func aRehearsalChangesNothing() throws {
+    let old = try Self.filled()
+    try old.store.close()
+    let before = try FileState.of(old.directory)
+    var options = StoreMigration.Options()
+    options.isRehearsal = true
+    let report = try StoreMigration(
+      directory: old.directory.path, models: [try Self.model(Self.second)], now: 0, options: options
+    ).run()
+    #expect(report.steps.count > 10 && report.rewritten > 0 && report.lost.count == 2)
+    #expect(try FileState.of(old.directory)["graph.sqlite"] == before["graph.sqlite"])
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: old.directory.path).sorted() == ["graph.sqlite", "lock"])
+  }
+
+  private func refusal(_ store: TestStore, _ model: Model) throws -> MigrationRefusal {
+    try store.store.close()
+    let refusal = #expect(throws: MigrationRefusal.self) { try Self.migrate(store.directory, to: [model]) }
+    // It is the store that it was, and opens.
+    try store.reopen()
+    try expectSound(store)
+    return try #require(refusal)
+  }
+
+  @Test func objectsThatShareANewKeyAreAllNamed() throws {
+    let store = try Self.filled()
+    let items = try store.all("Item", sort: "number").map(\.id)
+    try store.must([try store.update(items[2], "Item.name", .string("item 0"))])
+    let refusal = try refusal(store, try Self.model(Self.second))
+    #expect(Set(refusal.breaches.compactMap(\.object)) == [items[0], items[2]])
+    #expect(refusal.breaches.allSatisfy { $0.text == "shares its title with another" && $0.entity == "Article" })
+  }
+
+  @Test func objectsThatBreakANewRuleAreAllNamed() throws {
+    let store = try Self.filled()
+    let items = try store.all("Item", sort: "number").map(\.id)
+    let model = try Self.model(
+      Self.first.replacing(#""version": 1"#, with: #""version": 2"#)
+        .replacing(#""cases": ["small", "large"]"#, with: #""cases": ["large", "huge"]"#)
+        .replacing(#""default": "small""#, with: #""default": "huge""#)
+        .replacing(
+          #""name": "origin", "type": "string", "optional": true"#, with: #""name": "origin", "type": "string""#
+        )
+        .replacing(#""default": 1, "indexed""#, with: #""default": 1, "minimum": 1, "indexed""#))
+    let refusal = try refusal(store, model)
+    let texts = refusal.breaches.map { "\(items.firstIndex(of: $0.object ?? items[0]) ?? -1) \($0.text)" }
+    #expect(texts.filter { $0.contains("price") } == ["0 breaks a rule: price is less than 1"])
+    #expect(texts.filter { $0.contains("origin") } == ["2 has no origin, which is required"])
+    #expect(texts.filter { $0.contains("size") }.count == 4)
+  }
+
+  @Test func whatNothingFillsIsSaidBeforeAnythingIsDone() throws {
+    let store = try Self.filled()
+    let model = try Self.model(
+      Self.first.replacing(#""version": 1"#, with: #""version": 2"#)
+        .replacing(
+          #"{"name": "label", "type": "string"}"#,
+          with: #"{"name": "label", "type": "string"}, {"name": "code", "type": "string"}"#))
+    let refusal = try refusal(store, model)
+    #expect(
+      refusal.problems == [
+        "Tag.code: is required, and 1 objects of Tag have none: make it optional, or give it a default or a mapping"
+      ])
+  }
+
+  @Test func nullBecomesTheDefaultWhereItIsNoLongerAllowed() throws {
+    let old = try Self.filled()
+    try old.store.close()
+    let model = try Self.model(
+      Self.first.replacing(#""version": 1"#, with: #""version": 2"#)
+        .replacing(
+          #""name": "origin", "type": "string", "optional": true"#,
+          with: #""name": "origin", "type": "string", "default": "-""#))
+    #expect(try Self.migrate(old.directory, to: [model]).rewritten == 1)
+    let store = try Self.opened(model, old.directory)
+    #expect(try store.all("Item", "origin == '-'").count == 1)
+    try expectSound(store)
+  }
+
+  @Test func aToOneBecomesAToMany() throws {
+    let old = try Self.filled()
+    try old.store.close()
+    let model = try Self.model(
+      Self.first.replacing(#""version": 1"#, with: #""version": 2"#)
+        .replacing(
+          #""destination": "Shop", "inverse": "items"}"#,
+          with: #""destination": "Shop", "inverse": "items", "toMany": true}"#))
+    try Self.migrate(old.directory, to: [model])
+    let store = try Self.opened(model, old.directory)
+    #expect(try store.all("Item", "ANY shop.title == 'corner shop'").count == 4)
+    let shop = try #require(try store.all("Shop").first?.id)
+    try expectSound(store)
+    try store.reopen()
+    try store.must([Change(.delete, shop, base: .max)])
+    try expectSound(store)
+  }
+
+  @Test func anOlderVersionAndAnotherModelAreRefused() throws {
+    let store = try Self.filled()
+    try store.store.close()
+    let second = try Self.model(Self.second)
+    try Self.migrate(store.directory, to: [second])
+    let older = #expect(throws: StoreFailure.self) { try Self.migrate(store.directory, to: [store.model]) }
+    #expect(older?.code == .modelDiffers)
+    let opening = #expect(throws: StoreFailure.self) {
+      try SQLiteStore(directory: store.directory.path, model: store.model)
+    }
+    #expect(opening?.description.contains("The store is newer") == true)
+    let another = #expect(throws: StoreFailure.self) { try Self.migrate(store.directory, to: [try Fixtures.company()]) }
+    #expect(another?.code == .modelDiffers)
+  }
+
+  @Test func anOlderStoreSaysWhatToRun() throws {
+    let store = try Self.filled()
+    try store.store.close()
+    let failure = #expect(throws: StoreFailure.self) {
+      try SQLiteStore(directory: store.directory.path, model: try Self.model(Self.second))
+    }
+    #expect(failure?.sentence.contains("is of Shop version 1, and version 2 is to be served") == true)
+    #expect(failure?.advice.contains("stickiesd migrate --dry-run") == true)
+  }
+}
