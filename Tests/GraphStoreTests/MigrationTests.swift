@@ -150,10 +150,16 @@ import Testing
     // The sequence goes on behind the deleted object's number.
     #expect(try store.value(fresh, "Article.number") == .integer(6))
     try store.must([try store.update(items[2], "Article.title", .string("again"))])
+    let tag = try #require(try store.all("Tag").first?.id)
+    let labels = try store.property("Article.labels").number
+    try store.must([Change(.update, items[1], base: .max, edits: [Edit(labels, .members(added: [tag], removed: []))])])
     try store.must([Change(.delete, items[3], base: .max)])
     guard case .committed = try store.undo().outcome else { return #expect(Bool(false), "nothing was undone") }
     #expect(try store.value(items[3], "Article.label") == .string("item 3-farm 3"))
     try store.reopen()
+    #expect(try store.value(items[1], "Article.labels") == .objects([tag]))
+    #expect(try store.all("Article", "ANY labels.label == 'fresh'").count == 2)
+    try expectSound(store)
     try store.must([Change(.delete, shop, base: .max)])
     #expect(try store.all("Article", "shop == NULL").count == 5)
     try expectSound(store)

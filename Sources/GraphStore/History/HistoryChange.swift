@@ -160,7 +160,8 @@ extension HistoryChange: BinaryForm {
         var told = HistoryChange(
           changes[index], sum: sums[index], model: layout.model, deletion: deletion, isWhole: isWhole)
         if !marks.isEmpty { told.marks = marks[changes[index].id] }
-        writer.field(1, told.stored(layout.numbers))
+        if !layout.numbers.isPlain { told = told.stored(layout.numbers) }
+        writer.field(1, told)
       }
     }
     return writer.bytes

@@ -117,7 +117,8 @@ final class ObjectReader: ImageSource {
       if let destination = column.destination {
         values.append(try reference(row, position, destination))
       } else {
-        values.append(layout.numbers.present(row.value(position, column.form)))
+        let value = row.value(position, column.form)
+        values.append(column.form == .members ? layout.numbers.present(value) : value)
       }
     }
     return ObjectImage(id: id, revision: row.integer(3), values: values)

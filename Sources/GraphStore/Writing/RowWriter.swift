@@ -58,8 +58,10 @@ struct RowWriter {
     }
     for (slot, column) in shape.columns.enumerated() {
       let position = Int32(EntityTable.fixedColumns + column.index + 1)
-      if column.form != .reference {
+      if column.form == .members {
         row.bind(position, layout.numbers.stored(image.values[slot]))
+      } else if column.form != .reference {
+        row.bind(position, image.values[slot])
       } else if let target = image.values[slot].objectID {
         if let found = try objects.find(target) {
           row.bind(position, found.row)
@@ -119,7 +121,9 @@ struct RowWriter {
   }
 
   private func bind(_ value: Value, of column: EntityTable.Column, to row: Row, _ position: Int) throws {
-    if column.form != .reference {
+    if column.form == .members {
+      row.bind(Int32(position), layout.numbers.stored(value))
+    } else if column.form != .reference {
       row.bind(Int32(position), value)
     } else if let target = value.objectID {
       row.bind(Int32(position), try self.row(of: target))

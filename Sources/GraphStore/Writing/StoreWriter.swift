@@ -268,7 +268,11 @@ final class StoreWriter {
     // A huge object does not leave its memory behind.
     if scratch.bytes.capacity > 1 << 20 { scratch = BinaryWriter(capacity: 1_024) }
     scratch.bytes.removeAll(keepingCapacity: true)
-    layout.numbers.stored(image).encode(to: &scratch)
+    if layout.numbers.keepsEntities {
+      image.encode(to: &scratch)
+    } else {
+      layout.numbers.stored(image).encode(to: &scratch)
+    }
     guard scratch.bytes.count <= ObjectImage.maximumSize else {
       let name = layout.model.entity(image.id.entity)?.name ?? "object"
       throw Refusal(
