@@ -25,8 +25,8 @@ struct SearchTime {
     let seconds = limit.formattedSeconds
     return Refusal(
       .limit,
-      "the search has gone on for \(seconds) s without finding anything and was given up; narrow it, let an index "
-        + "help (explain says what it reads), or let the server search for longer")
+      "the search has gone on for \(seconds) s without finding anything and was given up; narrow it, index what it "
+        + "compares, or let the server search for longer")
   }
 }
 

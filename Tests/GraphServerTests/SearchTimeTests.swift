@@ -25,8 +25,8 @@ import Testing
     #expect(time.refusal.code == .limit)
     #expect(
       time.refusal.message
-        == "the search has gone on for 60 s without finding anything and was given up; narrow it, let an index help "
-        + "(explain says what it reads), or let the server search for longer")
+        == "the search has gone on for 60 s without finding anything and was given up; narrow it, index what it "
+        + "compares, or let the server search for longer")
   }
 
   @Test func theTimeBeginsAnewWithEverythingFound() {
