@@ -30,6 +30,8 @@ public struct HubLimits: Sendable {
   public var waitingRequests = ProtocolLimits.maximumOutstandingRequests
   /// Reads that stream to one session at once; others wait.
   public var concurrentReads = 16
+  /// A fetch that has found nothing for so long is given up: its thread is one of a few.
+  public var searchMilliseconds: Int64 = 60_000
   /// Questions of one session that wait for the next commit.
   public var waitingFollowers = 16
   /// Live queries that one session may follow.

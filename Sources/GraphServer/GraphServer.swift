@@ -21,8 +21,9 @@ public struct GraphServer: Service {
     public var limits = HubLimits()
     /// What `Welcome.server` and `stickies status` say.
     public var name: String
-    /// Threads that read the store for clients; no use in more than the store's `maximumReaders`.
-    public var readerThreads = 2
+    /// Threads that read the store for clients, of which one session has at most half; no use in as many as the
+    /// store's `maximumReaders`, since the server reads on one of its own.
+    public var readerThreads = 4
     /// One more is closed without a word.
     public var maximumConnections = 8_192
 
@@ -54,17 +55,19 @@ public struct GraphServer: Service {
   public func run() async throws {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = group.next()
-    let readers = ReaderPool(threads: configuration.readerThreads)
+    let readers = FairReaders(threads: configuration.readerThreads)
+    let errands = ReaderPool(threads: 1)
     let relay = EventRelay()
     let writer = WriterThread(store: store, clock: Self.now) { event in relay.submit(event) }
     let runner = HubRunner(
       loop: loop,
       hub: Hub(model: store.model, head: try store.head, server: configuration.name, limits: configuration.limits),
-      store: store, writer: writer, readers: readers, spoolDirectory: store.directory, limits: configuration.limits,
-      maximumConnections: configuration.maximumConnections, log: log)
+      store: store, writer: writer, readers: readers, errands: errands, spoolDirectory: store.directory,
+      limits: configuration.limits, maximumConnections: configuration.maximumConnections, log: log)
     relay.runner.set(runner)
     writer.start()
     readers.start()
+    errands.start()
     var listeners = [Listener]()
     do {
       for address in configuration.addresses {
@@ -76,6 +79,7 @@ public struct GraphServer: Service {
       for listener in listeners { await listener.close() }
       writer.stop()
       readers.stop()
+      errands.stop()
       try? await group.shutdownGracefully()
       throw error
     }
@@ -95,6 +99,7 @@ public struct GraphServer: Service {
       Thread.detachNewThread {
         writer.stop()
         readers.stop()
+        errands.stop()
         continuation.resume()
       }
     }

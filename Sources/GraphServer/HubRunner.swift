@@ -15,7 +15,10 @@ final class HubRunner: @unchecked Sendable {
   private var hub: Hub
   private let reads: StoreReads
   private let writer: WriterThread
-  private let readers: ReaderPool
+  /// For what sessions ask to read.
+  private let readers: FairReaders
+  /// For what the hub itself needs, all of it short: it never waits behind a session's reads.
+  private let errands: ReaderPool
   private let spoolDirectory: String
   private let limits: HubLimits
   private let maximumConnections: Int
@@ -38,14 +41,15 @@ final class HubRunner: @unchecked Sendable {
   private let finished: EventLoopPromise<Void>
 
   init(
-    loop: any EventLoop, hub: Hub, store: any GraphStoring, writer: WriterThread, readers: ReaderPool,
-    spoolDirectory: String, limits: HubLimits, maximumConnections: Int, log: Logger
+    loop: any EventLoop, hub: Hub, store: any GraphStoring, writer: WriterThread, readers: FairReaders,
+    errands: ReaderPool, spoolDirectory: String, limits: HubLimits, maximumConnections: Int, log: Logger
   ) {
     self.loop = loop
     self.hub = hub
-    reads = StoreReads(store: store)
+    reads = StoreReads(store: store, searchLimit: .milliseconds(limits.searchMilliseconds))
     self.writer = writer
     self.readers = readers
+    self.errands = errands
     self.spoolDirectory = spoolDirectory
     self.limits = limits
     self.maximumConnections = maximumConnections
@@ -156,19 +160,21 @@ final class HubRunner: @unchecked Sendable {
     case .cancelBatch(let ticket): batches[ticket]?.cancel()
     case .read(let ticket, let request, let session, let number): read(ticket, request, session, number)
     case .continueRead(let ticket): continueRead(ticket)
-    case .cancelRead(let ticket): streams.removeValue(forKey: ticket)?.cancel()
+    case .cancelRead(let ticket):
+      streams.removeValue(forKey: ticket)?.cancel()
+      readers.cancel(ticket)
     case .history(let ticket, let after, let through):
-      readers.enqueue { [self] in
+      errands.enqueue { [self] in
         submit(.history(ticket, reads.history(after: after, through: through, limits: limits)))
       }
     case .watch(let query, let number): reads.store.watch(query, number: number)
     case .unwatch(let number): reads.store.unwatch(number)
     case .recognize(let ticket, let token):
-      readers.enqueue { [self] in
+      errands.enqueue { [self] in
         submit(.recognized(ticket, (try? reads.store.recognizes(token)) ?? false))
       }
     case .statistics(let ticket):
-      readers.enqueue { [self] in submit(.statistics(ticket, status())) }
+      errands.enqueue { [self] in submit(.statistics(ticket, status())) }
     case .pauseReading(let id): connections[id]?.setReading(false)
     case .resumeReading(let id): connections[id]?.setReading(true)
     case .close(let id): connections[id]?.close()
@@ -187,7 +193,7 @@ final class HubRunner: @unchecked Sendable {
     let spool = spools[ticket] ?? RowSpool(directory: spoolDirectory, maximumBytes: limits.rowBytes)
     spools[ticket] = spool
     let number = spool.reserve(rows: rows.count)
-    readers.enqueue { [self] in submit(.rowsKept(ticket, request: request, spool.write(rows, at: number))) }
+    errands.enqueue { [self] in submit(.rowsKept(ticket, request: request, spool.write(rows, at: number))) }
   }
 
   private func supervised(_ run: BatchRun, _ ticket: Ticket) -> BatchRun {
@@ -204,7 +210,7 @@ final class HubRunner: @unchecked Sendable {
       loop.execute { self.take(output, ticket, session) }
     }
     streams[ticket] = stream
-    readers.enqueue { [reads] in reads.run(request, number, into: stream) }
+    readers.enqueue(ticket, of: session) { [reads] in reads.run(request, number, into: stream) }
   }
 
   private func take(_ output: ReadStream.Output, _ ticket: Ticket, _ session: SessionID) {
@@ -223,7 +229,7 @@ final class HubRunner: @unchecked Sendable {
   private func continueRead(_ ticket: Ticket) {
     guard let stream = streams[ticket] else { return }
     if stream.usesFile {
-      readers.enqueue { stream.more() }
+      errands.enqueue { stream.more() }
     } else {
       stream.more()
     }

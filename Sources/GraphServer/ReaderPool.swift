@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A few threads for reads of the store. Jobs wait in a queue that is bounded by the sessions' limits on concurrent
-/// reads.
+/// A few threads for reads of the store, which take jobs in the order in which they came. What waits is bounded by the
+/// sessions' limits.
 final class ReaderPool: Sendable {
   private struct Queue {
     var jobs = [@Sendable () -> Void]()

@@ -5,6 +5,8 @@ import GraphWire
 /// The reads that a hub asks for, run on a reader's thread.
 struct StoreReads: Sendable {
   let store: any GraphStoring
+  /// How long a fetch may search without finding anything.
+  let searchLimit: Duration
 
   /// Reads objects or the log into `stream`, frame by frame, as long as somebody wants them.
   func run(_ request: ReadRequest, _ number: UInt64, into stream: ReadStream) {
@@ -37,11 +39,18 @@ struct StoreReads: Sendable {
     var columns = [RowColumn]()
     if case .rows(let rows) = fetch.result { columns = rows.description(in: store.model) }
     var encoder = ChunkEncoder(request: number, columns: columns)
-    let end = try store.answer(fetch, while: { stream.isWanted }) { part in
-      if let frame = try encoder.append(part) { try stream.put(frame) }
+    var time = SearchTime(searchLimit, from: .now)
+    do {
+      let end = try store.answer(fetch, while: { stream.isWanted && time.goesOn(at: .now) }) { part in
+        if let frame = try encoder.append(part) { try stream.put(frame) }
+        time.found(at: .now)
+      }
+      try stream.put(encoder.finish(end))
+      stream.finish(.success(end.at))
+    } catch  where time.isOver {
+      // What the store says of a statement that was interrupted is nobody's concern.
+      throw time.refusal
     }
-    try stream.put(encoder.finish(end))
-    stream.finish(.success(end.at))
   }
 
   private func graph(_ number: UInt64, _ stream: ReadStream) throws {

@@ -19,8 +19,8 @@ struct Daemon: AsyncParsableCommand {
       standard error. SIGTERM and SIGINT end it: clients are told, what was accepted is finished.
 
       An option that is no flag is taken from the environment (STICKIESD_DATA, STICKIESD_SCHEMA, STICKIESD_LISTEN with \
-      commas between addresses, STICKIESD_LOG_LEVEL), else from the configuration file, a JSON object with the keys \
-      data, schema, listen (a list) and logLevel.
+      commas between addresses, STICKIESD_LOG_LEVEL, STICKIESD_SEARCH_SECONDS), else from the configuration file, a \
+      JSON object with the keys data, schema, listen (a list), logLevel and searchSeconds.
       """,
     version: VersionText.of("stickiesd"),
     subcommands: [Serve.self, Check.self, Backup.self, Restore.self, Migrate.self], defaultSubcommand: Serve.self)
@@ -48,6 +48,11 @@ struct Serve: AsyncParsableCommand {
   @Option(help: "How much to log; info by default.")
   var logLevel: Logger.Level?
 
+  @Option(
+    help: ArgumentHelp(
+      "Give up a fetch that has found nothing for so long; 60 by default, at most 86400.", valueName: "seconds"))
+  var searchSeconds: Int?
+
   @Flag(help: "Bring an older store to the newest version of its model first, as stickiesd migrate does.")
   var migrate = false
 
@@ -58,7 +63,8 @@ struct Serve: AsyncParsableCommand {
     signal(SIGPIPE, SIG_IGN)
     FileLimit.raise()
     do {
-      let settings = try await store.settings(listen: listen, logLevel: logLevel)
+      let settings = try await store.settings(
+        listen: listen, logLevel: logLevel, searchSeconds: searchSeconds)
       LoggingSystem.bootstrap { label in
         var handler = StreamLogHandler.standardError(label: label)
         handler.logLevel = settings.logLevel
@@ -92,12 +98,10 @@ struct Serve: AsyncParsableCommand {
     var options = SQLiteStore.Options()
     options.created = Int64(Date().timeIntervalSince1970 * 1_000_000)
     let store = try SQLiteStore(directory: settings.data, model: model, options: options, log: log)
-    let server = GraphServer(
-      store: store,
-      configuration: GraphServer.Configuration(
-        addresses: settings.addresses, name: "stickiesd \(Stickies.version)"),
-      log: log
-    ) { addresses in
+    var configuration = GraphServer.Configuration(
+      addresses: settings.addresses, name: "stickiesd \(Stickies.version)")
+    configuration.limits.searchMilliseconds = Int64(settings.searchSeconds) * 1_000
+    let server = GraphServer(store: store, configuration: configuration, log: log) { addresses in
       for address in addresses { print("listening \(address)") }
       fflush(nil)
     }

@@ -135,7 +135,8 @@ import Testing
     #expect(refusal.status == 64)
     let lines = refusal.text.split(separator: "\n").map(String.init)
     #expect(lines.count == 4)
-    #expect(lines[0] == #"stickiesd: bad.json: "dta" is no option; there are data, schema, listen, logLevel"#)
+    #expect(
+      lines[0] == #"stickiesd: bad.json: "dta" is no option; there are data, schema, listen, logLevel, searchSeconds"#)
     #expect(lines[1] == #"bad.json: "data" is 5; it must be a string, the data directory"#)
     #expect(
       lines[2]
@@ -189,6 +190,33 @@ import Testing
     let level = try home.refusal([], ["STICKIESD_LOG_LEVEL": "loud"])
     #expect(level.status == 64)
     #expect(level.text.hasPrefix("stickiesd: STICKIESD_LOG_LEVEL: \"loud\" is no level"))
+  }
+
+  @Test func searchesTakeFromASecondToADayWhereverItIsSaid() throws {
+    let home = try Home()
+    let listen = ["--data", "data", "--listen", "tcp://127.0.0.1:0"]
+    let expected = "number of seconds, 1 to 86400"
+    for seconds in ["1", "86400"] {
+      try home.write("{\"searchSeconds\": \(seconds)}", to: "good.json")
+      #expect(try home.listening(listen + ["--search-seconds", seconds]).count == 1)
+      #expect(try home.listening(listen, ["STICKIESD_SEARCH_SECONDS": seconds]).count == 1)
+      #expect(try home.listening(listen + ["--config", "good.json"]).count == 1)
+    }
+    for seconds in ["0", "86401"] {
+      try home.write("{\"searchSeconds\": \(seconds)}", to: "bad.json")
+      let flag = try home.refusal(listen + ["--search-seconds", seconds])
+      #expect(flag.status == 64)
+      #expect(flag.text == "stickiesd: --search-seconds: \(seconds); it is a \(expected)\n")
+      let variable = try home.refusal(listen, ["STICKIESD_SEARCH_SECONDS": seconds])
+      #expect(variable.status == 64)
+      #expect(variable.text == "stickiesd: STICKIESD_SEARCH_SECONDS: \"\(seconds)\"; it is a \(expected)\n")
+      let file = try home.refusal(listen + ["--config", "bad.json"])
+      #expect(file.status == 64)
+      #expect(file.text == "stickiesd: bad.json: \"searchSeconds\" is \(seconds); it must be a \(expected)\n")
+    }
+    let word = try home.refusal(listen, ["STICKIESD_SEARCH_SECONDS": "a minute"])
+    #expect(word.status == 64)
+    #expect(word.text == "stickiesd: STICKIESD_SEARCH_SECONDS: \"a minute\"; it is a \(expected)\n")
   }
 
   @Test func aFileInPlaceOfTheDataDirectoryIsCalledOne() throws {

@@ -16,7 +16,7 @@ struct OptionsFile: FileConfigSnapshot {
   }
 
   private enum Key: String, CaseIterable {
-    case data, schema, listen, logLevel
+    case data, schema, listen, logLevel, searchSeconds
 
     var expected: String {
       switch self {
@@ -24,6 +24,8 @@ struct OptionsFile: FileConfigSnapshot {
       case .schema: "a string, a folder of model files"
       case .listen: "a list of addresses, each tcp://HOST:PORT or unix:///PATH"
       case .logLevel: "one of \(Logger.Level.names)"
+      case .searchSeconds:
+        "a number of seconds, \(Settings.searchSecondsRange.lowerBound) to \(Settings.searchSecondsRange.upperBound)"
       }
     }
 
@@ -32,6 +34,9 @@ struct OptionsFile: FileConfigSnapshot {
       switch self {
       case .data, .schema: json.stringValue.flatMap { $0.isEmpty ? nil : .string($0) }
       case .logLevel: json.stringValue.flatMap { Logger.Level(rawValue: $0) }.map { .string($0.rawValue) }
+      case .searchSeconds:
+        json.integerValue.flatMap { Int(exactly: $0) }
+          .flatMap { Settings.searchSecondsRange.contains($0) ? .string("\($0)") : nil }
       case .listen:
         json.arrayValue.flatMap { items in
           let texts = items.compactMap(\.stringValue).filter { (try? ServerAddress(parsing: $0)) != nil }

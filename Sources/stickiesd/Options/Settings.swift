@@ -12,6 +12,13 @@ struct Settings {
   var schema: String?
   var addresses: [ServerAddress]
   var logLevel: Logger.Level
+  /// How long a fetch may search without finding anything.
+  var searchSeconds: Int
+}
+
+extension Settings {
+  /// From a second to a day.
+  static let searchSecondsRange = 1...86_400
 }
 
 /// An option that can't be taken, wherever it stands.
@@ -31,7 +38,9 @@ struct StoreFlags: ParsableArguments {
   var config: String?
 
   /// Puts together what flags, environment and file say.
-  func settings(listen: [String] = [], logLevel: Logger.Level? = nil) async throws -> Settings {
+  func settings(
+    listen: [String] = [], logLevel: Logger.Level? = nil, searchSeconds: Int? = nil
+  ) async throws -> Settings {
     let environment = ProcessEnvironment.current
     let variables = EnvironmentVariablesProvider(environmentVariables: environment.variables(prefix: "STICKIESD_"))
     var providers: [any ConfigProvider] = [variables.prefixKeys(with: "stickiesd")]
@@ -45,7 +54,8 @@ struct StoreFlags: ParsableArguments {
       addresses: try Self.addresses(listen, reader) ?? [
         environment.defaultSocket, .tcp(host: "127.0.0.1", port: ServerAddress.defaultPort),
       ],
-      logLevel: try logLevel ?? Self.level(reader) ?? .info)
+      logLevel: try logLevel ?? Self.level(reader) ?? .info,
+      searchSeconds: try Self.searchSeconds(searchSeconds, reader) ?? 60)
   }
 
   /// The file's addresses were checked when it was read, so an unreadable one is a flag's or the variable's.
@@ -57,6 +67,21 @@ struct StoreFlags: ParsableArguments {
     } catch {
       throw OptionsError(description: "STICKIESD_LISTEN: \(error)")
     }
+  }
+
+  private static func searchSeconds(_ flag: Int?, _ reader: ConfigReader) throws -> Int? {
+    let range = Settings.searchSecondsRange
+    let expected = "it is a number of seconds, \(range.lowerBound) to \(range.upperBound)"
+    if let flag {
+      guard range.contains(flag) else { throw OptionsError(description: "--search-seconds: \(flag); \(expected)") }
+      return flag
+    }
+    // Looked up as text, or what is no number would count as not there.
+    guard let text = reader.string(forKey: "searchSeconds") else { return nil }
+    guard let seconds = Int(text), range.contains(seconds) else {
+      throw OptionsError(description: "STICKIESD_SEARCH_SECONDS: \"\(text)\"; \(expected)")
+    }
+    return seconds
   }
 
   private static func level(_ reader: ConfigReader) throws -> Logger.Level? {

@@ -16,13 +16,18 @@ final class Scene {
   private let query: UInt64
   private let options: [String]
 
-  /// - Parameter schema: a folder with a model, for tests that the notes' model is too small for.
-  init(_ model: Model = StickiesModel.model, following name: String = "Note", schema: String? = nil) async throws {
+  /// - Parameters:
+  ///   - schema: a folder with a model, for tests that the notes' model is too small for.
+  ///   - flags: what else the daemon is started with.
+  init(
+    _ model: Model = StickiesModel.model, following name: String = "Note", schema: String? = nil,
+    serving flags: [String] = []
+  ) async throws {
     self.model = model
     entity = try #require(model.entity(named: name))
     options = schema.map { ["--schema", $0] } ?? []
     daemon = try Daemon()
-    try daemon.start(options)
+    try daemon.start(options + flags)
     bystander = try RawClient(daemon.socket)
     try await bystander.hello(model: model.hash, author: "bystander@test")
     let (query, objects, _) = try await bystander.follow(entity.number)
@@ -55,6 +60,23 @@ final class Scene {
   func board() async throws -> ObjectID {
     let reply = try await client().commit([insertion([("name", .string("B"))], of: "Board")])
     return try #require(reply.identities.first)
+  }
+
+  /// Two thousand notes on one board, and a search among them that finds nothing, for longer than any test waits.
+  func endlessSearch() async throws -> Fetch {
+    let board = try await board()
+    let writer = try await client()
+    for _ in 0..<2 {
+      let changes = try (1...1_000).map {
+        try insertion([("text", .string("z")), ("board", .object(board))], temporary: UInt64($0))
+      }
+      #expect(try await writer.commit(changes).revision != nil)
+    }
+    writer.close()
+    return Fetch(
+      entity: entity.number,
+      predicate: "SUBQUERY(board.notes, $a, SUBQUERY($a.board.notes, $b, $b.number == $a.number + 100000).@count > 0)"
+        + ".@count > 0")
   }
 
   /// The bystander is answered, has heard nothing but deltas, and holds what a fetch gives.

@@ -1,0 +1,51 @@
+import GraphHub
+import Synchronization
+
+/// The threads on which sessions' reads run, in the order that `ReadQueue` says. What it starts has a free thread: the
+/// pool's own queue is for the hand-over only.
+final class FairReaders: Sendable {
+  typealias Job = @Sendable () -> Void
+
+  private struct State {
+    var queue: ReadQueue
+    /// Jobs of the reads that wait.
+    var jobs = [Ticket: Job]()
+  }
+
+  /// Guarded by its mutex: the loop brings reads and takes them back, threads end them.
+  private let state: Mutex<State>
+  private let pool: ReaderPool
+
+  init(threads: Int) {
+    pool = ReaderPool(threads: threads)
+    state = Mutex(State(queue: ReadQueue(threads: threads)))
+  }
+
+  func start() { pool.start() }
+
+  /// Ends when the reads that run have ended; those that wait are dropped. Blocks until then.
+  func stop() { pool.stop() }
+
+  func enqueue(_ ticket: Ticket, of session: SessionID, _ job: @escaping Job) {
+    perform(.came(ticket, from: session), job: (ticket, job))
+  }
+
+  /// Nobody wants it: if it waits, it never runs.
+  func cancel(_ ticket: Ticket) { perform(.left(ticket)) }
+
+  private func perform(_ event: ReadQueue.Event, job: (ticket: Ticket, run: Job)? = nil) {
+    let started = state.withLock { state -> [(Ticket, Job)] in
+      if let job { state.jobs[job.ticket] = job.run }
+      if case .left(let ticket) = event { state.jobs[ticket] = nil }
+      return state.queue.handle(event).compactMap { ticket in
+        state.jobs.removeValue(forKey: ticket).map { (ticket, $0) }
+      }
+    }
+    for (ticket, job) in started {
+      pool.enqueue { [self] in
+        job()
+        perform(.ended(ticket))
+      }
+    }
+  }
+}
