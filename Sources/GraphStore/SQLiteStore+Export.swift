@@ -11,7 +11,7 @@ extension SQLiteStore {
       for entity in entities {
         guard let table = layout.table(of: entity.number) else { continue }
         let count = try objects.connection.statement(
-          "SELECT count(*) FROM \(quoted(table.name)) WHERE _entity = \(entity.number)")
+          "SELECT count(*) FROM \(quoted(table.name)) WHERE _entity = \(layout.numbers.stored(entity: entity.number))")
         if try objects.connection.step(count) { total += Int(count.integer(0)) }
         sqlite3_reset(count.statement)
       }
@@ -19,7 +19,7 @@ extension SQLiteStore {
       for entity in entities {
         guard let table = layout.table(of: entity.number) else { continue }
         let rows = try objects.connection.statement(
-          table.select + " WHERE t._entity = \(entity.number) ORDER BY t._id")
+          table.select + " WHERE t._entity = \(layout.numbers.stored(entity: entity.number)) ORDER BY t._id")
         // A read that is given up leaves its statement in the middle.
         defer { sqlite3_reset(rows.statement) }
         while try objects.connection.step(rows) { try body(objects.image(rows, in: table)) }

@@ -51,6 +51,7 @@ import Testing
     #expect(done.output == "\(file): 5 objects at revision 7\n")
     let text = try String(contentsOfFile: file, encoding: .utf8)
     #expect(try daemon.run("graph", "export").output == text)
+    #expect(try daemon.run("graph", "export", "-").output == text)
     let again = try daemon.run("graph", "export", file)
     #expect(again.status == 2)
     #expect(again.errors.contains("is there already"))

@@ -13,8 +13,17 @@ struct ValueOrigins {
     let property = try stored(number, of: id)
     let image = try history.objects.readImage(of: id)
     var (value, revision) = (image?[property] ?? .null, deletion ?? image?.revision ?? 0)
+    // What was before the property was made says nothing of its values.
+    var beginning = history.objects.layout.beginning(of: number)
     while revision > 0 {
       guard let change = try history.change(of: id, at: revision), change.previous < revision else { break }
+      if revision < beginning {
+        guard change.kind == .deleted else {
+          return try told(.updated, value, replaced: .null, number, id, at: beginning, deletion)
+        }
+        // The migration did not meet the object.
+        beginning = 0
+      }
       switch change.kind {
       case .deleted:
         value = change.kept(property) ?? .null

@@ -50,6 +50,14 @@ struct StoreLayout: Sendable {
     return versions.last { $0.since <= revision }
   }
 
+  /// The revision of the migration that made a property: added, computed or converted it; 0 where none did.
+  func beginning(of property: PropertyNumber) -> Revision {
+    let stored = numbers.stored(property: property)
+    let first = versions.first { $0.model.property($0.numbers.present(property: stored)) != nil }
+    guard let first, first.number != versions.first?.number else { return 0 }
+    return first.since
+  }
+
   /// The table that holds an entity's objects.
   func table(of entity: EntityNumber) -> EntityTable? {
     entity >= 1 && entity <= tables.count ? tables[Int(entity) - 1] : nil

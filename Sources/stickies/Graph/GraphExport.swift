@@ -9,8 +9,8 @@ extension GraphCommand {
     static let configuration = CommandConfiguration(
       commandName: "export", abstract: "Write the whole graph as JSON Lines, with ids and all values.",
       discussion: """
-        All of it as of one revision, whatever is committed meanwhile. The same graph makes the same lines. Without FILE \
-        they go to standard output; a FILE gets its name when it is whole.
+        All of it as of one revision, whatever is committed meanwhile. The same graph makes the same lines. Without FILE, \
+        or with -, they go to standard output; a FILE gets its name when it is whole.
         """)
 
     @OptionGroup var options: Options
@@ -21,6 +21,8 @@ extension GraphCommand {
 
     @MainActor
     func run() async throws {
+      // As import reads it.
+      let file = self.file == "-" ? nil : self.file
       try await options.withGraph { shell in
         let progress = Progress(isShown: isatty(2) == 1 && !shell.output.json && file != nil)
         defer { progress.end() }

@@ -87,6 +87,6 @@ struct LineBuffer: Sendable {
     } while count < 0 && errno == EINTR
     bytes.removeLast(size - max(0, count))
     if count == 0 { isAtEnd = true }
-    return count < 0 ? Refusal(.unavailable, "standard input can't be read") : nil
+    return count < 0 ? Refusal(.unavailable, "the lines can't be read (\(String(cString: strerror(errno))))") : nil
   }
 }
