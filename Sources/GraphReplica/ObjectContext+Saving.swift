@@ -75,7 +75,9 @@ extension ObjectContext {
     var changes = [Change]()
     // Behind everything else: what was put behind an object comes to stand there wherever its joining is said.
     var moves = [Change]()
-    for (state, kind, base) in save.states {
+    for (state, kind, begun) in save.states {
+      // A store that went back to a backup has not come so far yet.
+      let base = min(begun, max(0, state.stored?.revision ?? begun))
       // It may have waited for another save: what was heard meanwhile goes in under it.
       state.settleTexts()
       guard let sent = state.sent.first(where: { $0.transaction == save.id }) else { continue }

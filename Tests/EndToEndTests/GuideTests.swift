@@ -26,7 +26,8 @@ import Testing
   private func file(_ path: String) throws -> String { String(decoding: try Fixtures.file(path), as: UTF8.self) }
 
   @Test(arguments: [
-    ("modelling", "Modelling"), ("live-queries", "LiveQueries"), ("faulting", "Faulting"), ("conflicts", "Conflicts"),
+    ("modelling", "Modelling"), ("fetching", "Fetching"), ("live-queries", "LiveQueries"), ("faulting", "Faulting"),
+    ("conflicts", "Conflicts"), ("undo", "Undo"),
   ])
   func theProgramOfTheGuideDoesWhatThePageSays(guide: String, name: String) throws {
     let page = try file("docs/guides/\(guide).md")

@@ -20,6 +20,8 @@ struct DerivedCount: Sendable {
 /// An attribute that is computed from others of the same object.
 struct DerivedExpression: Sendable {
   let attribute: Property
+  /// The attributes that it reads.
+  let sources: Set<PropertyNumber>
   let evaluator: ExpressionEvaluator
 }
 
@@ -100,8 +102,13 @@ extension ModelPartsParser {
           counts.append(DerivedCount(attribute: attribute, relationship: relationship))
         } else if attribute.owner == entity.number {
           let path = draft.attributes.first { $0.name == attribute.name }?.path ?? draft.path
-          if let evaluator = evaluator(of: derivation.text, in: entity, path: path + ".derived") {
-            expressions.append(DerivedExpression(attribute: attribute, evaluator: evaluator))
+          if let expression = expression(of: derivation.text, in: entity, path: path + ".derived") {
+            let sources = expression.paths.compactMap { path -> PropertyNumber? in
+              if case .property(let number) = path.end { number } else { nil }
+            }
+            expressions.append(
+              DerivedExpression(
+                attribute: attribute, sources: Set(sources), evaluator: ExpressionEvaluator(expression, model: model)))
           }
         }
       }
@@ -120,7 +127,7 @@ extension ModelPartsParser {
     }
   }
 
-  private mutating func evaluator(of text: String, in entity: Entity, path: String) -> ExpressionEvaluator? {
+  private mutating func expression(of text: String, in entity: Entity, path: String) -> GraphExpression? {
     do {
       let expression = try GraphExpression(parsing: text, entity: entity, model: model)
       guard !expression.paths.isEmpty else {
@@ -142,7 +149,7 @@ extension ModelPartsParser {
           return nil
         }
       }
-      return ExpressionEvaluator(expression, model: model)
+      return expression
     } catch {
       report(path, error.description)
       return nil

@@ -137,8 +137,9 @@ extension PredicateParser {
       b = converted(b, to: common)
       (kind, type) = (common == .integer ? .integer : common == .double ? .double : .decimal, common)
     }
-    return .typed(
-      Operand(expression: .calculating(operation, kind, a.expression, b.expression), type: type), at: left.place)
+    let result = Operand(expression: .calculating(operation, kind, a.expression, b.expression), type: type)
+    try refuseLostTime(result, of: [a, b], at: place)
+    return .typed(result, at: left.place)
   }
 
   func converted(_ operand: Operand, to type: GraphValueType) -> Operand {
@@ -181,7 +182,9 @@ extension PredicateParser {
     {
       throw fail("\(function.rawValue)() has no value for this", at: start)
     }
-    return .typed(Operand(expression: expression, type: type), at: start)
+    let operand = Operand(expression: expression, type: type)
+    try refuseLostTime(operand, of: arguments, at: start)
+    return .typed(operand, at: start)
   }
 
   private mutating func subquery(depth: Int) throws(PredicateSyntaxError) -> Term {

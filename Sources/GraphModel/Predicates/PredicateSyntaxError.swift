@@ -16,9 +16,21 @@ public struct PredicateSyntaxError: Error, Hashable, CustomStringConvertible {
 
   public var description: String { "column \(column): \(reason)" }
 
-  /// The text with a caret under the place, for a terminal.
+  /// Of a line that is longer than a terminal's, this many characters around the place are shown.
+  static let window = 60
+
+  /// The text with a caret under the place, for a terminal; of a long one what is around the place, with `…` where it is
+  /// cut.
   public var pointer: String {
     let line = text.map { $0.isNewline ? " " : $0 }
-    return String(line) + "\n" + String(repeating: " ", count: max(0, column - 1)) + "^"
+    let place = min(max(0, column - 1), line.count)
+    var shown = line.indices
+    if line.count > Self.window + Self.window / 3 {
+      let start = min(max(0, place - Self.window / 2), line.count - Self.window)
+      shown = start..<start + Self.window
+    }
+    let (before, after) = (shown.lowerBound > 0 ? "…" : "", shown.upperBound < line.count ? "…" : "")
+    let indent = before.count + place - shown.lowerBound
+    return before + String(line[shown]) + after + "\n" + String(repeating: " ", count: indent) + "^"
   }
 }

@@ -43,6 +43,8 @@ public struct PastChange: Sendable {
   public var replica: UniqueID
   /// What became of the object.
   public var kind: ObjectChange.Kind
+  /// Of an insert: whether the object was there before, was deleted and came back.
+  public var isRevival: Bool
   /// For an update, what changed.
   public var edits: [Edit]
   /// For each edit the one that takes it back, from the property as the change left it.
@@ -55,13 +57,14 @@ public struct PastChange: Sendable {
 
   /// A change as history tells it.
   public init(
-    revision: Revision, author: String, replica: UniqueID, kind: ObjectChange.Kind, edits: [Edit],
-    reversals: [Edit] = [], spacing: [PropertyNumber] = []
+    revision: Revision, author: String, replica: UniqueID, kind: ObjectChange.Kind, isRevival: Bool = false,
+    edits: [Edit], reversals: [Edit] = [], spacing: [PropertyNumber] = []
   ) {
     self.revision = revision
     self.author = author
     self.replica = replica
     self.kind = kind
+    self.isRevival = isRevival
     self.edits = edits
     self.reversals = reversals
     self.spacing = spacing

@@ -93,15 +93,15 @@ extension TransactionPlanner {
     }
     let wanted = model.entity(relationship.destination)
     guard let entity = try entity(of: other) else {
-      let name = wanted?.name ?? "object"
+      let name = wanted?.nameWithArticle ?? "an object"
       violate(
-        owner, property, "destination", .object(other), "\(property.name) names a \(name) that is not there: \(other)")
+        owner, property, "destination", .object(other), "\(property.name) names \(name) that is not there: \(other)")
       return other
     }
     if let wanted, !entity.isKind(of: wanted) {
       violate(
         owner, property, "destination", .object(other),
-        "\(property.name) takes a \(wanted.name), and \(other) is a \(entity.name)")
+        "\(property.name) takes \(wanted.nameWithArticle), and \(other) is \(entity.nameWithArticle)")
     }
     // What is written must name the concrete entity, whatever the client believed.
     return ObjectID(key: other.key, entity: entity.number)

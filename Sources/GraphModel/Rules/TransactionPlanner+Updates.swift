@@ -9,21 +9,13 @@ extension TransactionPlanner {
     // Decided whole, with all changes of the object, when the first of them came.
     if contested[id] != nil { return try resolveWhole(draft) }
     // At or below the base there is nothing to compare.
-    guard let before = draft.before, before.revision > change.base else {
+    guard let before = draft.before, try isStale(before, since: change.base) else {
       for edit in change.edits { try apply(edit, to: draft, isInsert: false) }
       return
     }
     let past = try reader.history(of: id, after: change.base)
-    if recordRevival(of: id, in: past, after: change.base) { return }
+    if try recordRevival(of: id, in: past, after: change.base) { return }
     for edit in merge(change.edits, of: before, past: past) { try apply(edit, to: draft, isInsert: false) }
-  }
-
-  /// What was deleted meanwhile and came back is not what the edit was made on.
-  mutating func recordRevival(of id: ObjectID, in past: [PastChange], after base: Revision) -> Bool {
-    guard base > 0, let revival = past.first(where: { $0.kind == .inserted }) else { return false }
-    conflicts.append(
-      Conflict(kind: .deleted, id: id, author: revival.author, revision: revival.revision, mineWon: false))
-    return true
   }
 
   /// The edits that remain once others' are considered; conflicts are noted on the way.

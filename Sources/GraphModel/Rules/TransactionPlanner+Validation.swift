@@ -33,7 +33,7 @@ extension TransactionPlanner {
     for draft in order where !draft.isDeleted {
       // A value that the transaction did not change was valid when it came.
       let changed = draft.before.map { draft.after.changedSlots(since: $0) } ?? Array(draft.after.values.indices)
-      for slot in changed { validate(draft.after.values[slot], draft.entity.storedProperties[slot], of: draft) }
+      validate(changed, of: draft)
       try validateUniqueness(of: draft, keys)
     }
     for (id, properties) in countsToCheck.sorted(by: { $0.key < $1.key }) {
@@ -45,6 +45,25 @@ extension TransactionPlanner {
       for property in draft.entity.relationships where (property.relationship?.minimumCount ?? 0) > 0 {
         if countsToCheck[id]?.contains(property.number) != true { try validateCount(of: property.number, id) }
       }
+    }
+  }
+
+  /// What is derived from a value that is wrong is wrong with it: only the value is told, for that one can be given.
+  private mutating func validate(_ slots: [Int], of draft: Draft) {
+    let known = violations.count
+    let expressions = model.parts.expressions[draft.entity.number] ?? []
+    var derived = [(slot: Int, sources: Set<PropertyNumber>)]()
+    for slot in slots {
+      let property = draft.entity.storedProperties[slot]
+      if let expression = expressions.first(where: { $0.attribute.number == property.number }) {
+        derived.append((slot, expression.sources))
+      } else {
+        validate(draft.after.values[slot], property, of: draft)
+      }
+    }
+    for (slot, sources) in derived
+    where !violations[known...].contains(where: { sources.contains($0.property) }) {
+      validate(draft.after.values[slot], draft.entity.storedProperties[slot], of: draft)
     }
   }
 
@@ -146,6 +165,6 @@ extension Violation {
     let names = constraint.compactMap { model.property($0)?.name }.joined(separator: " and ")
     self.init(
       id: id, property: constraint.first ?? 0, rule: "unique", value: value,
-      message: "there is already a \(owner.name) with this \(names)")
+      message: "there is already \(owner.nameWithArticle) with this \(names)")
   }
 }

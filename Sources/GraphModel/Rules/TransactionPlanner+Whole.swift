@@ -45,7 +45,7 @@ extension TransactionPlanner {
     guard let stored = draft.before, let contest = contested[stored.id], !contest.isResolved else { return }
     contested[stored.id]?.isResolved = true
     let past = try reader.history(of: stored.id, after: contest.since)
-    if recordRevival(of: stored.id, in: past, after: contest.since) { return }
+    if try recordRevival(of: stored.id, in: past, after: contest.since) { return }
     if transaction.policy == .overwrite {
       try setBack(draft, stored, contest, past)
       for (edit, base) in contest.edits { try overwrite(edit, of: draft, stored, past.filter { $0.revision > base }) }

@@ -55,7 +55,10 @@ extension HistoryChange {
       known[version.numbers.stored(property: property.number)] = value
     }
     return zip(now.storedProperties, now.initialValues).map { property, initial in
-      known[layout.numbers.stored(property: property.number)].map { property.widened($0) } ?? initial
+      let value = known[layout.numbers.stored(property: property.number)].map { property.widened($0) }
+      // What must have a value by now got its default in the objects that were there; so does what comes back.
+      if let value, !value.isNull || property.isOptional { return value }
+      return initial
     }
   }
 }

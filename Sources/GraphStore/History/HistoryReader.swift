@@ -278,7 +278,8 @@ struct HistoryReader {
     /// As the rules read it.
     var past: PastChange {
       PastChange(
-        revision: revision, author: author, replica: replica, kind: change.kind, edits: change.edits.map(\.edit),
+        revision: revision, author: author, replica: replica, kind: change.kind,
+        isRevival: change.kind == .inserted && change.previous > 0, edits: change.edits.map(\.edit),
         reversals: change.edits.map(\.reversed), spacing: change.spacing)
     }
   }

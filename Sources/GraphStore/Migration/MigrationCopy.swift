@@ -6,8 +6,8 @@ import GraphModel
 enum MigrationCopy {
   static let suffixes = ["", "-wal", "-shm", "-journal"]
 
-  /// The copy has its name only when it is whole and on disk.
-  static func make(of path: String, at copy: String) throws {
+  /// The copy has its name only when it is whole, on disk and verified.
+  static func make(of path: String, at copy: String, verify: (_ draft: String) throws -> Void = { _ in }) throws {
     let draft = copy + ".new"
     for suffix in suffixes { unlink(draft + suffix) }
     do {
@@ -17,6 +17,8 @@ enum MigrationCopy {
       try target.inDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
       try source.backup(to: target)
       try target.close()
+      try verify(draft)
+      for suffix in suffixes.dropFirst() { unlink(draft + suffix) }
     } catch {
       for suffix in suffixes { unlink(draft + suffix) }
       throw error

@@ -124,15 +124,15 @@ public struct StoreMigration: Sendable {
     let time = Dates.text(now).split(separator: ".")[0].filter { $0.isNumber || $0 == "T" }
     let copy = "\(path).version-\(kept.version).\(time).backup"
     try options.progress("copying the store", 0)
-    try MigrationCopy.make(of: path, at: copy)
-    try options.progress("verifying the copy", 0.02)
-    let findings = try StoreCheck.run(file: copy, model: kept)
-    guard findings.isEmpty else {
-      for suffix in MigrationCopy.suffixes { unlink(copy + suffix) }
-      throw StoreFailure(
-        .corrupt, "the store in \(directory) is not sound, and was not migrated",
-        cause: findings.prefix(3).map(\.description).joined(separator: "; "),
-        advice: "Run stickiesd check with the model that the store was made with.")
+    try MigrationCopy.make(of: path, at: copy) { draft in
+      try options.progress("verifying the copy", 0.02)
+      let findings = try StoreCheck.run(file: draft, model: kept)
+      guard findings.isEmpty else {
+        throw StoreFailure(
+          .corrupt, "the store in \(directory) is not sound, and was not migrated",
+          cause: findings.prefix(3).map(\.description).joined(separator: "; "),
+          advice: "Run stickiesd check with the model that the store was made with.")
+      }
     }
     return copy
   }

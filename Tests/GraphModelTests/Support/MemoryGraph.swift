@@ -37,8 +37,8 @@ final class MemoryGraph: GraphReader {
       if change.kind == .deleted { deletions[change.id] = (revision, "replica \(replica)") }
       past[change.id, default: []].append(
         PastChange(
-          revision: revision, author: "replica \(replica)", replica: writer, kind: change.kind, edits: change.edits,
-          spacing: change.spacing))
+          revision: revision, author: "replica \(replica)", replica: writer, kind: change.kind,
+          isRevival: change.kind == .inserted && past[change.id] != nil, edits: change.edits, spacing: change.spacing))
     }
     return plan
   }

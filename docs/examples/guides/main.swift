@@ -5,11 +5,15 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 if arguments.count == 2, let server = try? ServerAddress(parsing: arguments[1]) {
   switch arguments[0] {
   case "modelling": try await modelling(at: server)
+  case "fetching": try await fetching(at: server)
   case "live-queries": try await liveQueries(at: server)
   case "faulting": try await faulting(at: server)
   case "conflicts": try await conflicts(at: server)
-  default: print("there is no guide \(arguments[0]): there are modelling, live-queries, faulting and conflicts")
+  case "undo": try await undo(at: server)
+  default:
+    print(
+      "there is no guide \(arguments[0]): there are modelling, fetching, live-queries, faulting, conflicts and undo")
   }
 } else {
-  print("usage: company-guides modelling|live-queries|faulting|conflicts tcp://HOST:PORT|unix:///PATH")
+  print("usage: company-guides modelling|fetching|live-queries|faulting|conflicts|undo tcp://HOST:PORT|unix:///PATH")
 }

@@ -1,0 +1,28 @@
+/// The revision at which a change's author read the object: a base that can't be one is a mistake and no conflict.
+extension TransactionPlanner {
+  /// Whether the object has changed since. The largest number says that it is meant as it is now, whenever that is.
+  func isStale(_ stored: ObjectImage, since base: Revision) throws -> Bool {
+    guard base >= revision, base != .max else { return stored.revision > base }
+    throw Refusal(.malformed, "revision \(base) is yet to be; the newest is \(revision - 1)")
+  }
+
+  /// What was deleted meanwhile and came back is not what the edit was made on.
+  mutating func recordRevival(of id: ObjectID, in past: [PastChange], after base: Revision) throws -> Bool {
+    guard base > 0 else { return false }
+    try refuseUnborn(id, in: past, at: base)
+    guard let revival = past.first(where: \.isRevival) else { return false }
+    conflicts.append(
+      Conflict(kind: .deleted, id: id, author: revival.author, revision: revival.revision, mineWon: false))
+    return true
+  }
+
+  /// Nobody has read an object before it was made. Its own replica may say so: its commits are never in its way.
+  func refuseUnborn(_ id: ObjectID, in past: [PastChange], at base: Revision) throws {
+    guard let first = past.first, first.kind == .inserted, !first.isRevival, first.replica != transaction.id.replica
+    else { return }
+    let entity = model.entity(id.entity)?.name ?? "object"
+    throw Refusal(
+      .malformed,
+      "the \(entity) \(id) was made in revision \(first.revision): nobody can have read it at revision \(base)")
+  }
+}

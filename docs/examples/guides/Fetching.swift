@@ -1,0 +1,60 @@
+import GraphClient
+
+@MainActor
+func fetching(at server: ServerAddress) async throws {
+  let client = try await GraphClient.connect(
+    to: server, model: CompanyModel.model, classes: CompanyModel.classes, options: .init(author: "ann@example"))
+  var departments = [Department]()
+  for code in ["ENG", "OPS"] {
+    guard let department = client.context.insert(Department.self) else { return }
+    department.code = code
+    departments.append(department)
+  }
+  for (number, name) in ["Ann", "Bob", "Cleo", "Dan", "Eve"].enumerated() {
+    guard let person = client.context.insert(Person.self) else { return }
+    person.name = name
+    person.hired = Dates.timestamp("202\(number)-01-01") ?? 0
+    person.vacationDays = Int64(25 + number)
+    person.remote = number > 1
+    person.department = departments[number % 2]
+  }
+  try await client.save()
+
+  // Objects: the typed form, which the compiler checks, and the text that the shell takes.
+  let typed = try await client.fetch(
+    Person.self, where: { $0.department.code == "ENG" && $0.vacationDays > 25 }, sort: [\.name.ascending], limit: 10)
+  let told = try await client.fetch(
+    Person.self, where: "department.code == \"ENG\" AND vacationDays > 25", sort: "name", limit: 10)
+  print(typed.map(\.name), told.map(\.name))
+
+  // Neither sends an object.
+  let remote = try await client.count(of: Person.self, where: "remote == TRUE")
+  let ids = try await client.identifiers(of: Person.self, where: "remote == TRUE", sort: "-name", limit: 2)
+  print("\(remote) work elsewhere; two of them: \(ids.count) ids")
+
+  // A page begins behind the last object of the one before it, whatever has happened there meanwhile.
+  for try await page in try client.pages(of: Person.self, sort: "-hired,name", size: 2) {
+    print("page:", page.objects.map(\.name))
+  }
+
+  // Values, and values of groups: the server calculates.
+  let rows = try await client.rows(
+    of: Person.self, "name, department.code, vacationDays * 8 AS hours", where: "remote == TRUE", sort: "name")
+  for row in rows { tell(row, ["name", "department.code", "hours"]) }
+  let groups = try await client.rows(
+    of: Person.self, "department.code, @count, @sum.vacationDays AS days", groupBy: "department.code",
+    sort: "-@count")
+  for row in groups { tell(row, ["department.code", "@count", "days"]) }
+
+  // What can't be read is refused, with its place.
+  do {
+    _ = try await client.count(of: Person.self, where: "salary >> 3")
+  } catch let mistake as PredicateSyntaxError {
+    print(mistake.pointer)
+  }
+  await client.close()
+
+  func tell(_ row: FetchedRow, _ columns: [String]) {
+    print(columns.map { (row[$0] ?? .null).json(kind: nil).text }.joined(separator: " "))
+  }
+}

@@ -1,0 +1,57 @@
+import GraphClient
+
+@MainActor
+func undo(at server: ServerAddress) async throws {
+  func connect(_ author: String) async throws -> GraphClient {
+    try await GraphClient.connect(
+      to: server, model: CompanyModel.model, classes: CompanyModel.classes, options: .init(author: author))
+  }
+  let ann = try await connect("ann@example")
+  guard let department = ann.context.insert(Department.self), let bridge = ann.context.insert(Project.self),
+    let tunnel = ann.context.insert(Project.self)
+  else { return }
+  department.code = "ENG"
+  for (project, title) in [(bridge, "Bridge"), (tunnel, "Tunnel")] {
+    project.title = title
+    project.department = department
+  }
+  try await ann.save()
+
+  // A stack of its own for what this window does. Two saves are one step of it.
+  let scope = ann.undoScope()
+  ann.context.undoScope = scope
+  scope.beginGroup(named: "Weigh")
+  bridge.weight = 5
+  try await ann.save()
+  tunnel.weight = 7
+  try await ann.save()
+  scope.endGroup()
+
+  // Somebody else weighs one of them anew.
+  let bob = try await connect("bob@example")
+  guard let his = try await bob.fetch(Project.self, where: { $0.title == "Bridge" }).first else { return }
+  his.weight = 6
+  try await bob.save()
+
+  let state = try await ann.undoState(scope: scope.id)
+  print("Undo \(state.undo?.name ?? ""): \(state.undo?.count ?? 0) commits")
+  tell(try await ann.undo(scope: scope.id))
+  try await show("undone")
+  tell(try await ann.redo(scope: scope.id))
+  try await show("redone")
+  await bob.close()
+  await ann.close()
+
+  // What others have changed since stays, and is named.
+  func tell(_ saved: Saved) {
+    for conflict in saved.committed.conflicts {
+      let property = ann.context.model.property(conflict.property)?.name ?? ""
+      print("\(property) stays: \(conflict.theirs.json(kind: nil).text) of \(conflict.author)")
+    }
+  }
+
+  func show(_ what: String) async throws {
+    let projects = try await bob.fetch(Project.self, sort: [\.title.ascending])
+    print("\(what):", projects.map { "\($0.title) \($0.weight)" })
+  }
+}
