@@ -1,10 +1,8 @@
 /// The revision at which a change's author read the object: a base that can't be one is a mistake and no conflict.
 extension TransactionPlanner {
-  /// Whether the object has changed since. The largest number says that it is meant as it is now, whenever that is.
-  func isStale(_ stored: ObjectImage, since base: Revision) throws -> Bool {
-    guard base >= revision, base != .max else { return stored.revision > base }
-    throw Refusal(.malformed, "revision \(base) is yet to be; the newest is \(revision - 1)")
-  }
+  /// Whether the object has changed since. A base that is yet to be means the object as it is now: a client whose store
+  /// went back to a backup has read what the store has forgotten, and its edits must not be lost for that.
+  func isStale(_ stored: ObjectImage, since base: Revision) -> Bool { stored.revision > base }
 
   /// What was deleted meanwhile and came back is not what the edit was made on.
   mutating func recordRevival(of id: ObjectID, in past: [PastChange], after base: Revision) throws -> Bool {

@@ -9,7 +9,7 @@ extension TransactionPlanner {
     // Decided whole, with all changes of the object, when the first of them came.
     if contested[id] != nil { return try resolveWhole(draft) }
     // At or below the base there is nothing to compare.
-    guard let before = draft.before, try isStale(before, since: change.base) else {
+    guard let before = draft.before, isStale(before, since: change.base) else {
       for edit in change.edits { try apply(edit, to: draft, isInsert: false) }
       return
     }
