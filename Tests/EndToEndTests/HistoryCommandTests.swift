@@ -86,6 +86,20 @@ import Testing
 
   // MARK: - Why and diff
 
+  @Test func textsThatDifferFurtherDownShowWhere() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "list")
+    let first = try revision(daemon)
+    try daemon.run("edit", "1", "--text", "list\nmilk")
+    let second = try revision(daemon)
+    try daemon.run("edit", "1", "--text", "list\nbread")
+    #expect(try daemon.run("diff", "1", first, second).output.contains("text: 1 line → line 2: milk\n"))
+    #expect(try daemon.run("diff", "#1", second).output.contains("text: line 2: milk → line 2: bread\n"))
+    #expect(try daemon.run("why", "1.text").output.contains("replaced: line 2: milk\n"))
+    #expect(daemon.stop() == 0)
+  }
+
   @Test func aValueTellsItsStory() throws {
     let daemon = try Daemon()
     try daemon.start()

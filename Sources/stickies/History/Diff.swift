@@ -69,13 +69,10 @@ extension Shell {
       case .deleted: "-"
       }
     output.print("\(sign) \(output.line(difference.object))")
-    func text(_ value: Value, _ property: Property) -> String {
-      value.isNull ? "null" : ValueText.cell(value, property)
-    }
     for changed in difference.properties {
       guard let property = model.property(changed.number) else { continue }
-      output.print(
-        "    \(property.name): \(text(changed.was, property)) → \(text(difference.object[property], property))")
+      let change = ValueText.change(from: changed.was, to: difference.object[property], property)
+      output.print("    \(property.name): \(change.was) → \(change.is)")
     }
   }
 }

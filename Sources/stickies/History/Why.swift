@@ -52,7 +52,9 @@ extension Shell {
       "  \(what) by \(TextTable.visible(origin.author)), \(Output.localTime(origin.time)), revision \(origin.revision)"
         + (name.isEmpty ? "" : " (\(TextTable.visible(name)))") + of,
     ]
-    if origin.kind != .inserted { lines.append("  replaced: \(text(origin.replaced))") }
+    if origin.kind != .inserted {
+      lines.append("  replaced: \(ValueText.change(from: origin.replaced, to: origin.value, property).was)")
+    }
     for loser in origin.losers {
       lines.append(
         "  lost to it: \(text(loser.value)) of \(TextTable.visible(loser.author)), \(Output.localTime(loser.time)), "
