@@ -15,6 +15,7 @@ final class HubRunner: @unchecked Sendable {
   private var hub: Hub
   private let reads: StoreReads
   private let writer: WriterThread
+  private var loneClient = LoneClient()
   /// For what sessions ask to read.
   private let readers: FairReaders
   /// For what the hub itself needs, all of it short: it never waits behind a session's reads.
@@ -125,7 +126,7 @@ final class HubRunner: @unchecked Sendable {
     guard !commits.isEmpty else { return }
     let turn = commits
     commits.removeAll(keepingCapacity: true)
-    if let result = writer.takeTurn(turn, isFree: awaited == 0) {
+    if let result = writer.takeTurn(turn, isFree: awaited == 0, &loneClient) {
       perform(result)
     } else {
       awaited += turn.count

@@ -3,45 +3,6 @@ import GraphHub
 import GraphModel
 import Synchronization
 
-/// Knows when one client alone is committing, a small commit at a time. Then the hop to the thread and back is most of
-/// what a commit costs beyond the disk, and nobody else waits for the loop meanwhile.
-///
-/// `@unchecked Sendable`: used on the hub's loop only, which is the only place where turns are taken.
-private final class LoneClient: @unchecked Sendable {
-  private var replica = UniqueID.zero
-  private var streak = 0
-  private var pause = 0
-
-  /// So many commits of one client in a row, each alone in its turn, make it a lone one.
-  private static let neededStreak = 8
-  /// A larger transaction is planned while the loop goes on.
-  private static let maximumChanges = 8
-  /// Text and data of a few windows; no more is planned and written while the loop waits.
-  private static let maximumSize = 64 << 10
-  /// After one that took this long the next ones go to the thread, more of them the longer it took: a slow disk, a
-  /// checkpoint, and another program's lock hold the loop up for a bounded share of the time.
-  private static let slowNanoseconds: UInt64 = 5_000_000
-  private static let pauseAfterSlow: UInt64 = 8
-
-  func allows(_ turn: [(Ticket, WriteRequest)]) -> Bool {
-    guard turn.count == 1, let request = turn.first?.1, request.id.replica == replica else {
-      replica = turn.last?.1.id.replica ?? .zero
-      streak = 0
-      return false
-    }
-    streak += 1
-    if pause > 0 { pause -= 1 }
-    guard streak >= Self.neededStreak, pause == 0, case .transaction(let transaction, _) = request else { return false }
-    // A delete may take a hundred thousand objects along.
-    return transaction.changes.count <= Self.maximumChanges && !transaction.changes.contains { $0.kind == .delete }
-      && transaction.approximateSize <= Self.maximumSize
-  }
-
-  func took(nanoseconds: UInt64) {
-    pause = Int(nanoseconds / Self.slowNanoseconds * Self.pauseAfterSlow)
-  }
-}
-
 /// The store's single writer: a thread of its own that takes everything that waits as one batch, so that all of it
 /// shares one wait for the disk. The mailbox is bounded by the sessions' limits on outstanding requests.
 final class WriterThread: Sendable {
@@ -57,7 +18,6 @@ final class WriterThread: Sendable {
   /// Called on the writer's thread with each batch.
   private let deliver: @Sendable (HubEvent) -> Void
   private let mailbox = Mutex(Mailbox())
-  private let loneClient: LoneClient
   private let wake = DispatchSemaphore(value: 0)
   private let stopped = DispatchSemaphore(value: 0)
 
@@ -69,7 +29,6 @@ final class WriterThread: Sendable {
     deliver: @escaping @Sendable (HubEvent) -> Void
   ) {
     self.store = store
-    loneClient = LoneClient()
     self.clock = clock
     self.deliver = deliver
   }
@@ -86,8 +45,10 @@ final class WriterThread: Sendable {
 
   /// Takes what came in one turn of the hub's loop. A lone client's small commit is done here and now, and its result
   /// is returned; everything else goes to the thread. docs/decisions/0005 says why and what bounds it.
-  /// - Parameter isFree: every result of the thread has been handled by the hub: none may be overtaken.
-  func takeTurn(_ requests: [(Ticket, WriteRequest)], isFree: Bool) -> HubEvent? {
+  /// - Parameters:
+  ///   - isFree: every result of the thread has been handled by the hub: none may be overtaken.
+  ///   - loneClient: the loop's own.
+  func takeTurn(_ requests: [(Ticket, WriteRequest)], isFree: Bool, _ loneClient: inout LoneClient) -> HubEvent? {
     guard loneClient.allows(requests), isFree else {
       enqueue(requests)
       return nil
