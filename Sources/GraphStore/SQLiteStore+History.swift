@@ -103,7 +103,7 @@ extension SQLiteStore {
           + "what there is now")
     }
     // The commit itself may be gone as long as all behind it are there, but then nobody can tell whose token it is.
-    guard print != nil else {
+    guard print != nil, try token.revision >= history.oldest() else {
       throw Refusal(
         .limit, "history no longer holds revision \(token.revision); begin anew with what there is now")
     }

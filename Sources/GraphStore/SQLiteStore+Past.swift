@@ -26,7 +26,7 @@ extension SQLiteStore {
     _ request: FetchRequest, _ ids: [ObjectID], at revision: Revision, _ body: (FetchedPart) throws -> Void
   ) throws -> FetchEnd {
     try read { _, history, head in
-      try history.checkReach(of: revision, head: head.revision)
+      try history.check(revision, head: head.revision)
       let family = model.entity(request.entity)?.family ?? []
       var count = 0
       for id in ids {

@@ -10,9 +10,8 @@ import Synchronization
 /// One writer and several readers, as WAL allows: readers never block the writer. Nothing here owns a thread or waits
 /// for a client; every call runs on the caller's thread and returns when it is done.
 ///
-/// `@unchecked Sendable`: the pool and the constants are Sendable by themselves; `writer` and what is
-/// guarded as it is are read and written by the one
-/// caller of `commit` at a time, inside the pool's writer queue, and by `init` and `close`.
+/// `@unchecked Sendable`: the pool and the constants are Sendable by themselves; `writer` and what is guarded as it is are
+/// read and written by the one caller of `commit` at a time, inside the pool's writer queue, and by `init` and `close`.
 public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   /// The model that the store was made with, or one of equal hash.
   public let model: Model

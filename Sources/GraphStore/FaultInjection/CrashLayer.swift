@@ -20,6 +20,7 @@ enum CrashLayer {
   private static let files = Mutex<(last: Int64, open: [Int64: OpenFile])>((0, [:]))
   // Written once in `install`, before SQLite knows the layer, and only read afterwards.
   private nonisolated(unsafe) static var inner: UnsafeMutablePointer<sqlite3_vfs>?
+  // As `inner`.
   private nonisolated(unsafe) static var methods: UnsafeMutablePointer<sqlite3_io_methods>?
 
   static func install() {

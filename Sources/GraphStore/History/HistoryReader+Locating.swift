@@ -1,7 +1,7 @@
 import GRDBSQLite
 import GraphModel
 
-/// Objects that are there and objects that were, by their ids; and whether a state can be read at all.
+/// Objects that are there and objects that were, by their ids.
 extension HistoryReader {
   /// An object's id with its concrete entity, and when it was deleted; nil for one that is there.
   /// - Parameter id: its entity may be none, where the asker does not know it.
@@ -47,29 +47,5 @@ extension HistoryReader {
       throw Refusal(.malformed, "\"\(prefix)\" is the beginning of several ids: \(names)\(more)")
     }
     return first
-  }
-
-  /// States are told in the present model's terms: as of a revision under an older one there is none to be told.
-  func checkModel(at revision: Revision) throws {
-    let since = objects.layout.since
-    guard revision >= since else {
-      throw Refusal(
-        .limit,
-        "revision \(revision) was made before the model changed with revision \(since): the log tells what happened then, "
-          + "the graph is told as of \(since) and later")
-    }
-  }
-
-  /// - Throws: `Refusal` for a revision that never was, is yet to be, or whose later commits history no longer has.
-  func check(_ revision: Revision) throws {
-    guard revision >= 0 else { throw Refusal(.malformed, "\(revision) is no revision: they begin with 0") }
-    let head = try head().revision
-    guard revision <= head else {
-      throw Refusal(.notFound, "there is no revision \(revision) yet; the newest is \(head)")
-    }
-    try checkModel(at: revision)
-    guard try revision == head || fingerprint(of: revision + 1) != nil else {
-      throw Refusal(.limit, "history no longer holds what was committed behind revision \(revision)")
-    }
   }
 }

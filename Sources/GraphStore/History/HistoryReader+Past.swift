@@ -13,7 +13,7 @@ extension HistoryReader {
   }
 
   /// - Throws: `Refusal` with words for a revision that never was, is not there yet, or is no longer kept.
-  func checkReach(of revision: Revision, head: Revision) throws {
+  func check(_ revision: Revision, head: Revision) throws {
     guard revision >= 0 else {
       throw Refusal(.malformed, "there is no revision \(revision): they count from 0, the empty graph")
     }
@@ -24,6 +24,20 @@ extension HistoryReader {
     let oldest = try oldest()
     guard revision >= oldest else {
       throw Refusal(.notFound, "revision \(revision) is no longer kept: history goes back to revision \(oldest)")
+    }
+  }
+
+  /// The same, of a head that is not known yet.
+  func check(_ revision: Revision) throws { try check(revision, head: head().revision) }
+
+  /// States are told in the present model's terms: as of a revision under an older one there is none to be told.
+  private func checkModel(at revision: Revision) throws {
+    let since = objects.layout.since
+    guard revision >= since else {
+      throw Refusal(
+        .limit,
+        "revision \(revision) was made before the model changed with revision \(since): the log tells what happened then, "
+          + "the graph is told as of \(since) and later")
     }
   }
 

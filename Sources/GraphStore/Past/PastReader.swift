@@ -58,7 +58,7 @@ final class PastReader: @unchecked Sendable {
     let objects = ObjectReader(connection, layout: layout)
     let history = HistoryReader(objects: objects)
     let head = try history.head()
-    try history.checkReach(of: revision, head: head.revision)
+    try history.check(revision, head: head.revision)
     if let shown, shown.revision == revision, shown.head == head.revision, shown.fingerprint == head.fingerprint {
       return shown.scope
     }
