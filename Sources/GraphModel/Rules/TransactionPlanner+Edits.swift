@@ -128,7 +128,7 @@ extension TransactionPlanner {
     guard violations.isEmpty, let inverse = model.property(relationship.inverse),
       let inverseRelationship = inverse.relationship
     else { return }
-    if !relationship.isToMany, let old = drafts[id]?.after[property].objectID {
+    if !relationship.isToMany, let old = draft(of: id)?.after[property].objectID {
       if old == other { return }
       try disconnect(id, old, property, relationship)
     }

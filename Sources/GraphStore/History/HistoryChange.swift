@@ -61,26 +61,30 @@ struct HistoryEdit {
 
 extension HistoryChange {
   /// - Parameters:
+  ///   - place: where the change lies; a copy of it would cost as much as its binary form.
   ///   - sum: the checksum of the image after the commit, or before it for a delete.
   ///   - deletion: for a revival, when the object was deleted.
   ///   - isWhole: whether an update is to hold the whole object.
-  init(_ change: ObjectChange, sum: UInt64, model: Model, deletion: Revision? = nil, isWhole: Bool = false) {
-    kind = change.kind
-    id = change.id
-    previous = change.before?.revision ?? deletion ?? 0
+  init(
+    _ place: UnsafePointer<ObjectChange>, sum: UInt64, model: Model, deletion: Revision? = nil, isWhole: Bool = false
+  ) {
+    let before = place.pointee.before
+    kind = place.pointee.kind
+    id = place.pointee.id
+    previous = before?.revision ?? deletion ?? 0
     self.sum = sum
-    spacing = change.spacing
-    if change.kind == .deleted { values = change.before?.values ?? [] }
-    if isWhole, change.kind == .updated { values = change.after?.values ?? [] }
-    for edit in change.edits {
+    spacing = place.pointee.spacing
+    if kind == .deleted { values = before?.values ?? [] }
+    if isWhole, kind == .updated { values = place.pointee.after?.values ?? [] }
+    for edit in place.pointee.edits {
       guard let property = model.property(edit.property) else { continue }
-      let old = change.before?[property] ?? .null
+      let old = before?[property] ?? .null
       let action: HistoryEdit.Action =
         switch edit.action {
         case .set(let new): .set(old: old, new: new)
         case .members(let added, let removed): .members(added: added, removed: removed)
         // Plans tell an ordered to-many as the whole list: what an undo needs is the difference between two of them.
-        case .place: .set(old: old, new: change.after?[property] ?? old)
+        case .place: .set(old: old, new: place.pointee.after?[property] ?? old)
         case .splice(let splices): .splice(splices, removed: Self.removed(splices, from: old.stringValue ?? ""))
         }
       edits.append(HistoryEdit(property: edit.property, action: action))
@@ -152,13 +156,13 @@ extension HistoryChange: BinaryForm {
     marks: [ObjectID: PropertyMarks] = [:]
   ) -> [UInt8] {
     var writer = BinaryWriter(capacity: 48 * changes.count)
-    // In place: a copy of a change costs as much as its binary form.
-    changes.withUnsafeBufferPointer { changes in
-      for index in changes.indices {
+    changes.withUnsafeBufferPointer { buffer in
+      guard let changes = buffer.baseAddress else { return }
+      for index in buffer.indices {
         let deletion = deletions.isEmpty ? nil : deletions[changes[index].id]
         let isWhole = !whole.isEmpty && whole.contains(index)
         var told = HistoryChange(
-          changes[index], sum: sums[index], model: layout.model, deletion: deletion, isWhole: isWhole)
+          changes + index, sum: sums[index], model: layout.model, deletion: deletion, isWhole: isWhole)
         if !marks.isEmpty { told.marks = marks[changes[index].id] }
         if !layout.numbers.isPlain { told = told.stored(layout.numbers) }
         writer.field(1, told)

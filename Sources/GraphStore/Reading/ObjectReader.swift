@@ -43,6 +43,9 @@ final class ObjectReader: ImageSource {
     rows[id] = Known(row: row, entity: id.entity)
   }
 
+  /// Of one that was written just now: the next may refer to it.
+  func noteLatest(_ id: ObjectID, row: Int64) { latest = (id, row) }
+
   func forget(_ id: ObjectID) {
     guard let table = layout.table(of: id.entity) else { return }
     latest = nil

@@ -28,15 +28,16 @@ struct RowWriter {
     var waiting = [(ObjectImage, Int)]()
     var deleted = [Int]()
     // In place: a copy of a change costs more than some of its steps.
-    try changes.withUnsafeBufferPointer { changes in
-      for index in changes.indices where changes[index].kind == .inserted {
+    try changes.withUnsafeBufferPointer { buffer in
+      guard let changes = buffer.baseAddress else { return }
+      for index in buffer.indices where changes[index].kind == .inserted {
         if let image = changes[index].after { try insert(image, sum: sums[index], waiting: &waiting) }
       }
       for (image, slot) in waiting { try writeReference(of: image, slot: slot) }
-      for index in changes.indices {
+      for index in buffer.indices {
         switch changes[index].kind {
-        case .inserted: try writeEdges(of: changes[index], isNew: true)
-        case .updated: try update(changes[index], sum: sums[index])
+        case .inserted: try writeEdges(of: changes + index, isNew: true)
+        case .updated: try update(changes + index, sum: sums[index])
         case .deleted: deleted.append(index)
         }
       }
@@ -76,8 +77,13 @@ struct RowWriter {
     }
     try connection.run(row)
     let number = connection.lastRow
-    // Its members are to be listed under its row.
-    if !shape.edges.isEmpty { objects.remember(image.id, row: number) }
+    // Its members are to be listed under its row. Without any it is not kept: a table of all that a commit inserts makes
+    // each look into it slow.
+    if shape.edges.contains(where: { image[$0.property] != .objects([]) }) {
+      objects.remember(image.id, row: number)
+    } else {
+      objects.noteLatest(image.id, row: number)
+    }
     if revives {
       let tombstone = try connection.statement(Self.deleteTombstone)
       tombstone.bind(1, image.id.key)
@@ -88,11 +94,13 @@ struct RowWriter {
     }
   }
 
-  private func update(_ change: ObjectChange, sum: UInt64) throws {
-    guard let table = layout.table(of: change.id.entity), let shape = layout.shape(of: change.id.entity),
-      let image = change.after, let before = change.before
+  private func update(_ place: UnsafePointer<ObjectChange>, sum: UInt64) throws {
+    let id = place.pointee.id
+    guard let table = layout.table(of: id.entity), let shape = layout.shape(of: id.entity),
+      let image = place.pointee.after
     else { return }
-    let changed = change.edits.compactMap { edit in
+    let edits = place.pointee.edits
+    let changed = edits.compactMap { edit in
       deferredKeys.contains(edit.property) ? nil : table.column(of: edit.property)
     }
     if changed.count == 1 {
@@ -102,13 +110,13 @@ struct RowWriter {
     } else {
       for column in changed { try update([column], column.update, image, sum: sum) }
     }
-    for words in shape.words where change.edits.contains(where: { $0.property == words.property.number }) {
+    for words in shape.words where edits.contains(where: { $0.property == words.property.number }) {
       self.words.updated(
-        from: before[words.property].stringValue, to: image[words.property].stringValue,
+        from: place.pointee.before?[words.property].stringValue, to: image[words.property].stringValue,
         row: try self.row(of: image.id),
         words)
     }
-    if !shape.edges.isEmpty { try writeEdges(of: change, isNew: false) }
+    if !shape.edges.isEmpty { try writeEdges(of: place, isNew: false) }
   }
 
   private func update(_ columns: [EntityTable.Column], _ sql: SQL, _ image: ObjectImage, sum: UInt64) throws {
@@ -156,11 +164,13 @@ struct RowWriter {
     try runOnOne(row)
   }
 
-  private func writeEdges(of change: ObjectChange, isNew: Bool) throws {
-    guard let shape = layout.shape(of: change.id.entity), !shape.edges.isEmpty, let image = change.after else { return }
-    for edge in shape.edges where isNew || change.edits.contains(where: { $0.property == edge.property.number }) {
+  private func writeEdges(of place: UnsafePointer<ObjectChange>, isNew: Bool) throws {
+    guard let shape = layout.shape(of: place.pointee.id.entity), !shape.edges.isEmpty, let image = place.pointee.after
+    else { return }
+    let edits = place.pointee.edits
+    for edge in shape.edges where isNew || edits.contains(where: { $0.property == edge.property.number }) {
       let new = image[edge.property].objectIDs
-      let old = isNew ? [] : change.before?[edge.property].objectIDs ?? []
+      let old = isNew ? [] : place.pointee.before?[edge.property].objectIDs ?? []
       if new == old { continue }
       let owner = try row(of: image.id)
       let (newSet, oldSet) = (Set(new), Set(old))
