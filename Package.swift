@@ -22,6 +22,7 @@ let package = Package(
     .executable(name: "stickies", targets: ["stickies"]),
     .library(name: "StickiesKit", targets: ["StickiesKit"]),
     .library(name: "GraphClient", targets: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"]),
+    .library(name: "GraphControllers", targets: ["GraphModel", "GraphReplica", "GraphControllers"]),
     .library(name: "GraphWire", targets: ["GraphModel", "GraphWire"]),
     .library(name: "GraphServer", targets: ["GraphModel", "GraphStore", "GraphServer"]),
     .plugin(name: "GraphModelPlugin", targets: ["GraphModelPlugin"]),
@@ -42,6 +43,7 @@ let package = Package(
     .target(name: "GraphStore", dependencies: ["GraphModel", grdb, sqlite, log]),
     .target(name: "GraphHub", dependencies: ["GraphModel", "GraphWire", collections]),
     .target(name: "GraphReplica", dependencies: ["GraphModel", "GraphWire"]),
+    .target(name: "GraphControllers", dependencies: ["GraphModel", "GraphReplica"]),
     .target(
       name: "GraphServer",
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", log, lifecycle] + nio),
@@ -82,6 +84,9 @@ let package = Package(
       name: "GraphServerTests",
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphServer", "GraphTesting"]),
     .testTarget(name: "GraphReplicaTests", dependencies: ["GraphReplica", "GraphTesting"]),
+    .testTarget(
+      name: "GraphControllersTests",
+      dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphTesting"]),
     .testTarget(name: "GraphSimulationTests", dependencies: ["GraphSimulation", "GraphTesting", "graph-sim"]),
     .testTarget(name: "StickiesKitTests", dependencies: ["GraphModel", "GraphTesting", "StickiesKit"]),
     .testTarget(

@@ -267,7 +267,9 @@ public final class GraphClient {
     perform()
   }
 
-  func perform() {
+  /// Does what the context wants done since the last call: for those who follow queries by the context itself, as
+  /// controllers do.
+  public func perform() {
     for action in context.takeActions() { perform(action) }
   }
 

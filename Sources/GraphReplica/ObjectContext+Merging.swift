@@ -20,9 +20,12 @@ extension ObjectContext {
     case .changed(let update):
       apply(update)
       prefetch(update)
-    case .refusedQuery(let query, _):
-      results[query] = nil
+    case .refusedQuery(let query, let refusal):
       loads.prefetches[query] = nil
+      guard results.removeValue(forKey: query) != nil else { return }
+      var change = ObjectsDidChange()
+      change.refused = [query: refusal]
+      post(change)
     default: break
     }
   }
@@ -33,6 +36,7 @@ extension ObjectContext {
     guard let old = results[query] else { return }
     var change = ObjectsDidChange()
     change.queries = [query]
+    change.loaded = [query]
     var result = [ObjectID: ObjectState]()
     let batch = FetchBatch()
     for image in images {

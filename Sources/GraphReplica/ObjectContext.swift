@@ -292,6 +292,10 @@ public struct ObjectsDidChange: Sendable {
   public var departed = [ObjectID]()
   /// The live queries whose results this changed.
   public var queries = Set<QueryID>()
+  /// Of these, the ones whose whole result came anew: what is told of objects does not say who is in it.
+  public var loaded = Set<QueryID>()
+  /// Live queries that the server does not follow, or no more: their results are gone.
+  public var refused = [QueryID: Refusal]()
 
   /// Whether the property may have changed: it did, the object came anew, or it is gone.
   public func touches(_ id: ObjectID, _ property: PropertyNumber) -> Bool {

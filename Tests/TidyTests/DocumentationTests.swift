@@ -103,7 +103,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "GraphModel", "GraphWire", "GraphStore", "GraphHub", "GraphReplica", "GraphServer", "GraphClient", "StickiesKit",
+    "GraphModel", "GraphWire", "GraphStore", "GraphHub", "GraphReplica", "GraphControllers", "GraphServer",
+    "GraphClient", "StickiesKit",
   ])
   func theLibrarysPageNamesWhatIsThere(target: String) throws {
     let page = try LayeringTests.file("Sources/\(target)/\(target).docc/\(target).md")

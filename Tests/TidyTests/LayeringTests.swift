@@ -41,7 +41,9 @@ import Testing
   ]
 
   /// Foundation is the toolchain's; the pure targets do without it.
-  private static let withoutFoundation: Set<String> = ["GraphModel", "GraphWire", "GraphHub", "GraphReplica"]
+  private static let withoutFoundation: Set<String> = [
+    "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphControllers",
+  ]
   private static let toolchain: Set<String> = [
     "Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Glibc", "Swift",
   ]

@@ -1,0 +1,23 @@
+import GraphModel
+
+/// Several observers of one results controller.
+public final class MulticastResultsDelegate: MulticastDelegate<any ResultsControllerDelegate>, ResultsControllerDelegate
+{
+  public func resultsWillChange(_ controller: ResultsController) { tell { $0.resultsWillChange(controller) } }
+
+  public func results(_ controller: ResultsController, didChange section: ResultsSectionChange) {
+    tell { $0.results(controller, didChange: section) }
+  }
+
+  public func results(_ controller: ResultsController, didChange object: ResultsObjectChange) {
+    tell { $0.results(controller, didChange: object) }
+  }
+
+  public func resultsDidChange(_ controller: ResultsController, by difference: ResultsDifference) {
+    tell { $0.resultsDidChange(controller, by: difference) }
+  }
+
+  public func results(_ controller: ResultsController, didFail refusal: Refusal) {
+    tell { $0.results(controller, didFail: refusal) }
+  }
+}

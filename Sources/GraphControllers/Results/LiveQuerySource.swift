@@ -1,0 +1,163 @@
+import GraphModel
+import GraphReplica
+
+/// Rows of a live query: each object as the server has it, unsaved edits apart.
+///
+/// It keeps a row for each object of the query, and touches those that a commit touched. Rows whose place hangs on other
+/// objects (`manager.name`) are found through what was read for them; an order over the members of a to-many is read anew
+/// for all rows with each commit, which a derived attribute avoids.
+public final class LiveQuerySource: ResultsSource {
+  public let order: ResultsOrder
+  /// The context whose objects the rows stand for.
+  public let context: ObjectContext
+  /// The live query; nil before `start` and after `stop`.
+  public private(set) var query: QueryID?
+
+  private let request: ResultsRequest
+  private let perform: () -> Void
+  private var receive: ((ResultsEvent) -> Void)?
+  private var token: ObservationToken?
+  private var rows = [ObjectID: ResultsRow]()
+  private var snapshot: ResultsSnapshot
+  private var reached = ReachedObjects()
+
+  /// Rows of a query that it follows by itself.
+  /// - Parameter perform: called when the context has something for the server; `GraphClient.perform`.
+  public init(_ request: ResultsRequest, in context: ObjectContext, perform: @escaping () -> Void) {
+    self.request = request
+    self.context = context
+    self.perform = perform
+    order = request.order(in: context.model)
+    snapshot = ResultsSnapshot(awaiting: order)
+  }
+
+  public var totalCount: Int { snapshot.count }
+
+  public func row(of id: ObjectID) -> ResultsRow? { rows[id] }
+
+  public func start(_ receive: @escaping (ResultsEvent) -> Void) {
+    guard query == nil else { return }
+    self.receive = receive
+    guard let entity = context.model.entity(request.entity) else {
+      return receive(.failed(Refusal(.malformed, "the model has no entity \(request.entity)")))
+    }
+    token = context.observe { [weak self] change in self?.take(change) }
+    query = context.follow(entity: entity, predicate: request.predicate, prefetching: request.prefetching)
+    perform()
+  }
+
+  public func stop() {
+    token = nil
+    receive = nil
+    guard let query else { return }
+    self.query = nil
+    context.unfollow(query)
+    perform()
+  }
+
+  // MARK: - Changes
+
+  private func take(_ change: ObjectsDidChange) {
+    guard let query else { return }
+    if let refusal = change.refused[query] {
+      self.query = nil
+      token = nil
+      receive?(.failed(refusal))
+    } else if change.loaded.contains(query) {
+      reload(query)
+    } else if change.queries.contains(query) || order.reachesOthers {
+      apply(change, to: query)
+    }
+  }
+
+  /// All rows anew: a load says of no object whether it was there before.
+  private func reload(_ query: QueryID) {
+    let old = rows
+    rows = [:]
+    reached = ReachedObjects()
+    let source = context.storedObjects
+    for (id, image) in context.storedResult(of: query) { rows[id] = row(image, over: old[id], in: source) }
+    snapshot = ResultsSnapshot(rows.values, order: order)
+    let touched = rows.map { id, row in ResultsTouch(before: old[id], after: row) }
+    let gone = old.filter { rows[$0.key] == nil }.map { ResultsTouch(before: $0.value, after: nil) }
+    receive?(.changed(ResultsCommit(snapshot: snapshot, touched: touched + gone)))
+  }
+
+  private func apply(_ change: ObjectsDidChange, to query: QueryID) {
+    var own = Set(change.inserted + change.refreshed + change.deleted + change.departed)
+    own.formUnion(change.updated.keys)
+    var ids = own
+    if order.reachesOthers { reached.dependents(of: own, among: rows.keys, into: &ids) }
+    let source = context.storedObjects
+    var touched = [ResultsTouch]()
+    for id in ids {
+      let before = rows[id]
+      let after = context.storedImage(id, in: query).map { row($0, over: before, in: source) }
+      guard before != nil || after != nil, own.contains(id) || before !== after else { continue }
+      rows[id] = after
+      touched.append(
+        ResultsTouch(before: before, after: after, isChanged: own.contains(id), properties: change.updated[id]))
+    }
+    guard !touched.isEmpty else { return }
+    move(touched)
+    snapshot.revision = change.revision
+    receive?(
+      .changed(ResultsCommit(snapshot: snapshot, touched: touched, author: change.author, time: change.time)))
+  }
+
+  private func move(_ touched: [ResultsTouch]) {
+    // Putting them in one by one would take longer than sorting all of them.
+    guard touched.count < 64 || touched.count < rows.count / 16 else {
+      return snapshot = ResultsSnapshot(rows.values, order: order)
+    }
+    for touch in touched where touch.before !== touch.after { touch.before.map { snapshot.remove($0) } }
+    for touch in touched where touch.before !== touch.after { touch.after.map { snapshot.insert($0) } }
+  }
+
+  /// The row that was there, where the object has kept its place.
+  private func row(_ image: ObjectImage, over old: ResultsRow?, in source: any ImageSource) -> ResultsRow {
+    let row =
+      order.reachesOthers ? reached.row(image, order, in: source) : order.row(image, in: source)
+    if let old, order.isSamePlace(old, row) { return old }
+    return row
+  }
+}
+
+/// Which rows have their places from which other objects. Filled when a row is made, asked when objects change; what a row
+/// no longer reads stays until the next load, and only costs a look.
+private struct ReachedObjects {
+  private var dependents = [ObjectID: Set<ObjectID>]()
+  /// Members of a to-many were counted or looked through: any object may have become one.
+  private var readsMembers = false
+
+  mutating func row(_ image: ObjectImage, _ order: ResultsOrder, in source: any ImageSource) -> ResultsRow {
+    let recorder = ReadRecorder(source)
+    let row = order.row(image, in: recorder)
+    for id in recorder.read where id != image.id { dependents[id, default: []].insert(image.id) }
+    readsMembers = readsMembers || recorder.readsMembers
+    return row
+  }
+
+  func dependents(of ids: Set<ObjectID>, among rows: some Sequence<ObjectID>, into found: inout Set<ObjectID>) {
+    if readsMembers { return found.formUnion(rows) }
+    for id in ids { if let others = dependents[id] { found.formUnion(others) } }
+  }
+}
+
+private final class ReadRecorder: ImageSource {
+  private let source: any ImageSource
+  private(set) var read = [ObjectID]()
+  private(set) var readsMembers = false
+
+  init(_ source: any ImageSource) { self.source = source }
+
+  func image(of id: ObjectID) -> ObjectImage? {
+    read.append(id)
+    return source.image(of: id)
+  }
+
+  func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
+    readsMembers = true
+    return source.referrers(to: id, through: property)
+  }
+}

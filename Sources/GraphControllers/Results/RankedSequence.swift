@@ -1,0 +1,277 @@
+/// Something that stands in a `RankedSequence`, and how much it weighs there.
+protocol Ranked: Sendable {
+  /// How many rows it stands for.
+  var weight: Int { get }
+}
+
+/// Elements in order, found, counted, inserted and removed in logarithmic time: a B+ tree whose nodes know how many
+/// elements and how much weight lie below them.
+///
+/// Nodes never change: an edit makes the few nodes on its way anew, and whoever holds the sequence as it was goes on
+/// holding it at no cost. So a difference can look at before and after, and a snapshot is free. An array with its linear
+/// insert was rejected for a million rows, nodes edited in place because somebody holds the old ones at each commit.
+struct RankedSequence<Element: Ranked>: Sendable {
+  final class Node: Sendable {
+    let content: Content
+    let count: Int
+    let weight: Int
+    /// The last of its elements: what a search goes by.
+    let last: Element
+
+    init(_ elements: [Element]) {
+      content = .leaf(elements)
+      count = elements.count
+      weight = elements.reduce(0) { $0 + $1.weight }
+      last = elements[elements.count - 1]
+    }
+
+    init(_ children: [Node]) {
+      content = .branch(children)
+      count = children.reduce(0) { $0 + $1.count }
+      weight = children.reduce(0) { $0 + $1.weight }
+      last = children[children.count - 1].last
+    }
+  }
+
+  enum Content: Sendable {
+    case leaf([Element])
+    case branch([Node])
+  }
+
+  /// What a node holds: at least a quarter of it, but for the root.
+  private static var width: Int { 32 }
+
+  private(set) var root: Node?
+
+  init() {}
+
+  /// Elements that stand in their order already.
+  init(_ elements: some RandomAccessCollection<Element>) {
+    var nodes = Self.slices(elements.count).map { range in
+      Node(
+        elements[
+          elements.index(
+            elements.startIndex, offsetBy: range.lowerBound)..<elements.index(
+              elements.startIndex, offsetBy: range.upperBound)
+        ].map { $0 })
+    }
+    while nodes.count > 1 { nodes = Self.slices(nodes.count).map { Node(Array(nodes[$0])) } }
+    root = nodes.first
+  }
+
+  /// Parts of equal size, with some room in each.
+  private static func slices(_ count: Int) -> [Range<Int>] {
+    let parts = (count + width * 3 / 4 - 1) / (width * 3 / 4)
+    return (0..<parts).map { count * $0 / parts..<count * ($0 + 1) / parts }
+  }
+
+  var count: Int { root?.count ?? 0 }
+
+  var weight: Int { root?.weight ?? 0 }
+
+  // MARK: - Finding
+
+  /// The element at a position below `count`.
+  subscript(position: Int) -> Element {
+    guard var node = root, position >= 0, position < node.count else {
+      preconditionFailure("position \(position) of \(count)")
+    }
+    var rest = position
+    while true {
+      switch node.content {
+      case .leaf(let elements): return elements[rest]
+      case .branch(let children):
+        var index = 0
+        while rest >= children[index].count {
+          rest -= children[index].count
+          index += 1
+        }
+        node = children[index]
+      }
+    }
+  }
+
+  /// What all elements before a position weigh.
+  func weight(before position: Int) -> Int {
+    guard var node = root else { return 0 }
+    guard position < node.count else { return node.weight }
+    var (rest, sum) = (position, 0)
+    while true {
+      switch node.content {
+      case .leaf(let elements): return elements[..<rest].reduce(sum) { $0 + $1.weight }
+      case .branch(let children):
+        var index = 0
+        while rest >= children[index].count {
+          rest -= children[index].count
+          sum += children[index].weight
+          index += 1
+        }
+        node = children[index]
+      }
+    }
+  }
+
+  /// The position of the element that holds a place among the weights, and how far into it the place lies.
+  func position(atWeight place: Int) -> (position: Int, rest: Int) {
+    guard var node = root, place >= 0, place < node.weight else {
+      preconditionFailure("place \(place) of \(weight)")
+    }
+    var (rest, position) = (place, 0)
+    while true {
+      switch node.content {
+      case .leaf(let elements):
+        for element in elements where rest >= element.weight {
+          rest -= element.weight
+          position += 1
+        }
+        return (position, rest)
+      case .branch(let children):
+        var index = 0
+        while rest >= children[index].weight {
+          rest -= children[index].weight
+          position += children[index].count
+          index += 1
+        }
+        node = children[index]
+      }
+    }
+  }
+
+  /// The first position whose element fits, where all behind it fit as well; `count` when none does.
+  func firstPosition(where fits: (Element) -> Bool) -> Int {
+    guard var node = root, fits(node.last) else { return count }
+    var position = 0
+    while true {
+      switch node.content {
+      case .leaf(let elements): return position + Self.first(in: elements, fits)
+      case .branch(let children):
+        let index = Self.first(in: children) { fits($0.last) }
+        for child in children[..<index] { position += child.count }
+        node = children[index]
+      }
+    }
+  }
+
+  private static func first<Item>(in items: [Item], _ fits: (Item) -> Bool) -> Int {
+    var (low, high) = (0, items.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if fits(items[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+
+  // MARK: - Editing
+
+  private enum Edit {
+    case insert(Element)
+    case replace(Element)
+    case remove
+  }
+
+  mutating func insert(_ element: Element, at position: Int) {
+    precondition(position >= 0 && position <= count)
+    guard let root else { return self.root = Node([element]) }
+    settle(Self.edit(root, position, .insert(element)))
+  }
+
+  mutating func replace(at position: Int, with element: Element) {
+    guard let root, position >= 0, position < root.count else { preconditionFailure("position \(position)") }
+    settle(Self.edit(root, position, .replace(element)))
+  }
+
+  mutating func remove(at position: Int) {
+    guard let root, position >= 0, position < root.count else { preconditionFailure("position \(position)") }
+    settle(Self.edit(root, position, .remove))
+  }
+
+  private mutating func settle(_ nodes: [Node]) {
+    root = nodes.count > 1 ? Node(nodes) : nodes.first
+    while let node = root, case .branch(let children) = node.content, children.count == 1 { root = children[0] }
+  }
+
+  /// The node with the edit made: none when nothing is left, two when it was full.
+  private static func edit(_ node: Node, _ position: Int, _ edit: Edit) -> [Node] {
+    switch node.content {
+    case .leaf(var elements):
+      switch edit {
+      case .insert(let element): elements.insert(element, at: position)
+      case .replace(let element): elements[position] = element
+      case .remove: elements.remove(at: position)
+      }
+      return leaves(elements)
+    case .branch(var children):
+      var (index, rest) = (0, position)
+      // Behind the last element of a node is a place in it for what is inserted.
+      let room = if case .insert = edit { 1 } else { 0 }
+      while rest >= children[index].count + room {
+        rest -= children[index].count
+        index += 1
+      }
+      let made = self.edit(children[index], rest, edit)
+      children.replaceSubrange(index...index, with: made)
+      if made.count == 1, made[0].isSparse(width), children.count > 1 {
+        let first = index > 0 ? index - 1 : 0
+        children.replaceSubrange(first...first + 1, with: joined(children[first], children[first + 1]))
+      }
+      return branches(children)
+    }
+  }
+
+  private static func leaves(_ elements: [Element]) -> [Node] {
+    if elements.isEmpty { return [] }
+    guard elements.count > width else { return [Node(elements)] }
+    return [Node(Array(elements[..<(elements.count / 2)])), Node(Array(elements[(elements.count / 2)...]))]
+  }
+
+  private static func branches(_ children: [Node]) -> [Node] {
+    if children.isEmpty { return [] }
+    guard children.count > width else { return [Node(children)] }
+    return [Node(Array(children[..<(children.count / 2)])), Node(Array(children[(children.count / 2)...]))]
+  }
+
+  private static func joined(_ left: Node, _ right: Node) -> [Node] {
+    switch (left.content, right.content) {
+    case (.leaf(let left), .leaf(let right)): leaves(left + right)
+    case (.branch(let left), .branch(let right)): branches(left + right)
+    // All leaves lie equally deep.
+    default: [left, right]
+    }
+  }
+}
+
+extension RankedSequence.Node {
+  fileprivate func isSparse(_ width: Int) -> Bool {
+    switch content {
+    case .leaf(let elements): elements.count < width / 4
+    case .branch(let children): children.count < width / 4
+    }
+  }
+}
+
+extension RankedSequence: Sequence {
+  /// From the first to the last, in constant time for each.
+  struct Iterator: IteratorProtocol {
+    private var waiting: [Node]
+    private var leaf = [Element]()
+    private var index = 0
+
+    init(_ root: Node?) { waiting = root.map { [$0] } ?? [] }
+
+    mutating func next() -> Element? {
+      while index == leaf.count {
+        guard let node = waiting.popLast() else { return nil }
+        switch node.content {
+        case .leaf(let elements): (leaf, index) = (elements, 0)
+        case .branch(let children): waiting += children.reversed()
+        }
+      }
+      defer { index += 1 }
+      return leaf[index]
+    }
+  }
+
+  func makeIterator() -> Iterator { Iterator(root) }
+
+  var underestimatedCount: Int { count }
+}

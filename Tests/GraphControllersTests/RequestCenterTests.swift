@@ -1,0 +1,148 @@
+import GraphControllers
+import GraphModel
+import Testing
+
+/// Work in the background, as views hear of it.
+@Suite struct RequestLedgerTests {
+  @Test func nothingIsSentBeforeSomebodyListens() {
+    var ledger = RequestLedger()
+    #expect(ledger.send(for: 1) == nil)
+    let owner = ledger.open()
+    #expect(ledger.send(for: owner)?.actions == [.busy(owner, true), .perform(1)])
+  }
+
+  @Test func theIndicatorStopsWithTheLastAnswerErrorOrCancel() throws {
+    var ledger = RequestLedger()
+    let (one, other) = (ledger.open(), ledger.open())
+    #expect(ledger.send(for: one)?.actions == [.busy(one, true), .perform(1)])
+    #expect(ledger.send(for: one)?.actions == [.perform(2)])
+    #expect(ledger.send(for: other)?.actions == [.busy(other, true), .perform(3)])
+    #expect(ledger.finish(1) == [.tell(one, 1)])
+    #expect(ledger.cancel(2) == [.stop(2), .busy(one, false), .tell(one, 2)])
+    #expect(!ledger.isBusy(one) && ledger.isBusy(other))
+    // What arrives for it is dropped.
+    #expect(ledger.finish(2) == [] && ledger.cancel(2) == [])
+    #expect(ledger.finish(3) == [.busy(other, false), .tell(other, 3)])
+    #expect(ledger.count == 0)
+  }
+
+  @Test func anAnswerToAClosedViewIsDropped() {
+    var ledger = RequestLedger()
+    let owner = ledger.open()
+    _ = ledger.send(for: owner)
+    _ = ledger.send(for: owner)
+    #expect(ledger.close(owner) == [.stop(1), .stop(2)])
+    #expect(ledger.finish(1) == [] && ledger.count == 0)
+    #expect(ledger.send(for: owner) == nil && ledger.close(owner) == [])
+  }
+}
+
+/// The same over real tasks: the performer's gates decide when an answer comes.
+@MainActor @Suite struct RequestCenterTests {
+  /// Performs requests when it is told to.
+  private actor Performer {
+    private var gates = [String: CheckedContinuation<String, any Error>]()
+    private var early = [String: Result<String, Refusal>]()
+    private(set) var performed = 0
+
+    func perform(_ request: String) async throws -> String {
+      performed += 1
+      if let result = early.removeValue(forKey: request) { return try result.get() }
+      return try await withCheckedThrowingContinuation { gates[request] = $0 }
+    }
+
+    func end(_ request: String, _ result: Result<String, Refusal>) {
+      guard let gate = gates.removeValue(forKey: request) else { return early[request] = result }
+      gate.resume(with: result.mapError { $0 as any Error })
+    }
+  }
+
+  @MainActor private final class View {
+    var lines = [String]()
+    var observer: RequestObserver<String, String>?
+    let (told, tell) = AsyncStream.makeStream(of: Void.self)
+
+    func open(_ center: RequestCenter<String, String>) {
+      let observer = center.observe { [unowned self] completed in
+        MainActor.assertIsolated()
+        // What it looks at during the call is set already.
+        let isSet = self.observer?.last?.number == completed.number
+        let busy = self.observer?.isBusy == true ? "busy" : "idle"
+        lines.append("\(completed.request): \(text(completed.outcome)), \(isSet ? "set" : "not set"), \(busy)")
+        tell.yield()
+      }
+      observer.busyDidChange = { [unowned self] in lines.append($0 ? "starts" : "stops") }
+      self.observer = observer
+    }
+
+    private func text(_ outcome: CompletedRequest<String, String>.Outcome) -> String {
+      switch outcome {
+      case .answered(let answer): answer
+      case .failed(let error): "failed, \((error as? Refusal)?.message ?? "\(error)")"
+      case .cancelled: "cancelled"
+      }
+    }
+  }
+
+  private func script() -> (RequestCenter<String, String>, Performer, View) {
+    let performer = Performer()
+    let center = RequestCenter<String, String> { try await performer.perform($0) }
+    let view = View()
+    view.open(center)
+    return (center, performer, view)
+  }
+
+  @Test func answersAndErrorsCarryTheirRequestAndStopTheIndicator() async throws {
+    let (center, performer, view) = script()
+    var told = view.told.makeAsyncIterator()
+    view.observer?.send("one")
+    view.observer?.send("two")
+    #expect(view.lines == ["starts"] && center.count == 2)
+    await performer.end("two", .success("2"))
+    await told.next()
+    await performer.end("one", .failure(Refusal(.unavailable, "away")))
+    await told.next()
+    #expect(view.lines == ["starts", "two: 2, set, busy", "stops", "one: failed, away, set, idle"])
+    #expect(center.count == 0)
+  }
+
+  @Test func aCancelIsHeardAtOnceAndTheAnswerThatFollowsIsDropped() async throws {
+    let (center, performer, view) = script()
+    var told = view.told.makeAsyncIterator()
+    let number = try #require(view.observer?.send("one"))
+    view.observer?.cancel(number)
+    #expect(view.lines == ["starts", "stops", "one: cancelled, set, idle"])
+    await told.next()
+    await performer.end("one", .success("1"))
+    // Behind it, so that it would have been heard before.
+    view.observer?.send("two")
+    await performer.end("two", .success("2"))
+    await told.next()
+    #expect(view.lines.suffix(3) == ["starts", "stops", "two: 2, set, idle"] && center.count == 0)
+  }
+
+  @Test func anAnswerToAClosedViewIsDropped() async throws {
+    let (center, performer, view) = script()
+    let other = View()
+    other.open(center)
+    var told = other.told.makeAsyncIterator()
+    view.observer?.send("one")
+    view.observer?.close()
+    #expect(view.observer?.isBusy == false && view.observer?.send("again") == nil)
+    await performer.end("one", .success("1"))
+    other.observer?.send("two")
+    await performer.end("two", .success("2"))
+    await told.next()
+    #expect(view.lines == ["starts", "stops"])
+    #expect(other.lines == ["starts", "stops", "two: 2, set, idle"] && center.count == 0)
+  }
+
+  @Test func aViewThatGoesIsClosed() async throws {
+    let (center, performer, view) = script()
+    view.observer?.send("one")
+    view.observer = nil
+    while center.count > 0 { await Task.yield() }
+    await performer.end("one", .success("1"))
+    #expect(view.lines == ["starts"])
+  }
+}

@@ -1,0 +1,130 @@
+import GraphControllers
+import GraphModel
+import Testing
+
+/// Search over a live list, as the face sees it.
+@Suite struct SearchControllerTests {
+  /// Shows rows and knows neither where all of them come from nor where the found ones do.
+  private final class Face: SearchControllerDelegate {
+    private(set) var lines = [String]()
+    var place = SearchPlace()
+
+    func taken() -> [String] {
+      defer { lines = [] }
+      return lines
+    }
+
+    private func text(_ rows: ResultsSnapshot) -> String { rows.map { "\($0.key.low)" }.joined(separator: " ") }
+
+    func search(_ controller: SearchController, didShow rows: ResultsSnapshot, for query: SearchQuery?) {
+      lines.append("\(query?.words.joined(separator: " ") ?? "all"): \(text(rows))")
+    }
+
+    func search(_ controller: SearchController, didChange rows: ResultsSnapshot, by difference: ResultsDifference) {
+      lines.append("changed: \(text(rows))")
+    }
+
+    func search(_ controller: SearchController, isBusy: Bool) { lines.append(isBusy ? "busy" : "idle") }
+
+    func search(_ controller: SearchController, didFail refusal: Refusal) { lines.append("failed: \(refusal.message)") }
+
+    func placeToKeep(for controller: SearchController) -> SearchPlace { place }
+
+    func search(_ controller: SearchController, didReturnTo place: SearchPlace) {
+      let selection = place.selection.map(\.key.low).sorted()
+      lines.append("selected \(selection), at \(place.first.map { "\($0.key.low)" } ?? "the top")")
+    }
+  }
+
+  private func script() throws -> (LiveGraph, SearchController, Face) {
+    let graph = try LiveGraph()
+    try graph.commit(
+      ["milk and bread", "breakfast", "tunnel", "milk"].enumerated().map {
+        .set(UInt64($0 + 1), ["title": .string($1), "rank": .integer(Int64($0))])
+      })
+    let request = try graph.request()
+    let title = GraphPredicate.Path.property(try graph.property("title"))
+    func results(_ request: ResultsRequest) -> ResultsController {
+      ResultsController(request, in: graph.context) { [weak graph] in graph?.perform() }
+    }
+    let controller = SearchController(all: results(request)) { query in
+      var found = request
+      found.predicate = query.predicate(in: [title])
+      return results(found)
+    }
+    let face = Face()
+    controller.delegate = face
+    controller.start()
+    #expect(face.taken() == ["changed: 1 2 3 4"])
+    return (graph, controller, face)
+  }
+
+  private func find(_ text: String, _ controller: SearchController, at now: Milliseconds) throws {
+    controller.type(text, at: now)
+    controller.tick(at: try #require(controller.deadline))
+  }
+
+  @Test func eachWordsPrefixMatchesAndTheResultStaysLive() throws {
+    let (graph, controller, face) = try script()
+    try find("mil", controller, at: 0)
+    #expect(face.taken() == ["busy", "idle", "mil: 1 4"])
+    try find("br mil", controller, at: 500)
+    #expect(face.taken() == ["busy", "idle", "br mil: 1"])
+    try graph.commit([.set(3, ["title": .string("miles of brick")]), .set(9, ["title": .string("other")])])
+    #expect(face.taken() == ["changed: 1 3"])
+    #expect(controller.rows.count == 2 && controller.query?.words == ["br", "mil"])
+  }
+
+  @Test func allRowsAreLoadedOnceAndComeBackWithTheSelection() throws {
+    let (graph, controller, face) = try script()
+    face.place = SearchPlace(selection: [try graph.id(2), try graph.id(3)], first: try graph.id(3))
+    try find("milk", controller, at: 0)
+    _ = face.taken()
+    face.place = SearchPlace()
+    try find("milk bread", controller, at: 500)
+    // Meanwhile one of the selected goes, and a row comes that the search does not show.
+    try graph.commit([.delete(3), .set(5, ["title": .string("new"), "rank": .integer(9)])])
+    _ = face.taken()
+    controller.clear()
+    #expect(face.taken() == ["all: 1 2 4 5", "selected [2], at the top"])
+    // One for all rows, two for the searches.
+    #expect(graph.subscriptions == 3 && graph.followed == 1)
+    #expect(controller.query == nil)
+    try graph.commit([.delete(5)])
+    #expect(face.taken() == ["changed: 1 2 4"])
+  }
+
+  @Test func aStaleAnswerIsNotShown() throws {
+    let (graph, controller, face) = try script()
+    graph.answers = false
+    try find("tun", controller, at: 0)
+    #expect(face.taken() == ["busy"])
+    try find("milk", controller, at: 500)
+    #expect(controller.rows.count == 4)
+    graph.answer()
+    #expect(face.taken() == ["idle", "milk: 1 4"])
+    #expect(graph.followed == 2)
+  }
+
+  @Test func clearingBeforeTheAnswerComesDropsIt() throws {
+    let (graph, controller, face) = try script()
+    graph.answers = false
+    try find("tun", controller, at: 0)
+    controller.clear()
+    graph.answer()
+    #expect(face.taken() == ["busy", "idle", "all: 1 2 3 4", "selected [], at the top"])
+    #expect(graph.followed == 1)
+  }
+
+  @Test func aRefusedSearchIsToldAndLeavesWhatIsShown() throws {
+    let (graph, controller, face) = try script()
+    graph.answers = false
+    try find("milk", controller, at: 0)
+    graph.refuseUnanswered("no index")
+    #expect(face.taken() == ["busy", "idle", "failed: no index"])
+    #expect(controller.rows.count == 4)
+    graph.answers = true
+    try find("milk", controller, at: 500)
+    #expect(face.taken() == ["busy", "idle", "milk: 1 4"])
+  }
+}
