@@ -1,0 +1,121 @@
+/// The lines of a box.
+public enum BoxLines: Hashable, Sendable {
+  /// `┌─┐`
+  case light
+  /// `╭─╮`
+  case rounded
+  /// `┏━┓`
+  case heavy
+  /// `╔═╗`
+  case double
+  /// `+-+`, for terminals without any of these.
+  case ascii
+
+  /// Top left, top right, bottom left, bottom right, horizontal, vertical.
+  var scalars: [Unicode.Scalar] {
+    switch self {
+    case .light: ["┌", "┐", "└", "┘", "─", "│"]
+    case .rounded: ["╭", "╮", "╰", "╯", "─", "│"]
+    case .heavy: ["┏", "┓", "┗", "┛", "━", "┃"]
+    case .double: ["╔", "╗", "╚", "╝", "═", "║"]
+    case .ascii: ["+", "+", "+", "+", "-", "|"]
+    }
+  }
+}
+
+/// Drawing. Everything is cut at the grid's edges and at `clip`, and may begin anywhere, outside too.
+extension Grid {
+  private func inside(_ clip: Rect?) -> Rect { clip.map { bounds.intersection($0) } ?? bounds }
+
+  /// Draws a text in one line from a place on, and returns the column behind it. Line breaks are shown as pictures: whoever
+  /// wants rows asks `TextLayout`.
+  @discardableResult
+  public mutating func draw(_ text: some StringProtocol, x: Int, y: Int, _ style: Style = .standard, clip: Rect? = nil)
+    -> Int
+  {
+    let clip = inside(clip)
+    let style = style.bits
+    var x = x
+    for character in text {
+      CellText.eachGlyph(of: character) { glyph in
+        let width = glyph.width
+        put(glyph, width: width, x: x, y: y, style: style, clip: clip)
+        x += width
+      }
+    }
+    return x
+  }
+
+  /// Fills a rectangle with a character, which is narrow; of a wide one, or of none, a blank is made.
+  public mutating func fill(
+    _ rect: Rect, with character: Character = " ", _ style: Style = .standard, clip: Rect? = nil
+  ) {
+    let area = inside(clip).intersection(rect)
+    guard !area.isEmpty else { return }
+    let glyphs = CellText.glyphs(of: character)
+    let glyph = glyphs.count == 1 && glyphs[0].width == 1 ? glyphs[0] : .space
+    let style = style.bits
+    for y in area.minY..<area.maxY {
+      for x in area.minX..<area.maxX { put(glyph, width: 1, x: x, y: y, style: style, clip: area) }
+    }
+  }
+
+  /// Draws the frame of a rectangle, one cell thick. Of one that is less than two cells high or wide nothing is drawn.
+  public mutating func box(_ rect: Rect, _ lines: BoxLines = .light, _ style: Style = .standard, clip: Rect? = nil) {
+    guard rect.size.width >= 2, rect.size.height >= 2 else { return }
+    let clip = inside(clip)
+    let glyphs = lines.scalars.map(Glyph.init)
+    let look = style.bits
+    let (right, bottom) = (rect.maxX - 1, rect.maxY - 1)
+    put(glyphs[0], width: 1, x: rect.minX, y: rect.minY, style: look, clip: clip)
+    put(glyphs[1], width: 1, x: right, y: rect.minY, style: look, clip: clip)
+    put(glyphs[2], width: 1, x: rect.minX, y: bottom, style: look, clip: clip)
+    put(glyphs[3], width: 1, x: right, y: bottom, style: look, clip: clip)
+    for x in max(rect.minX + 1, clip.minX)..<max(rect.minX + 1, clip.minX, min(right, clip.maxX)) {
+      put(glyphs[4], width: 1, x: x, y: rect.minY, style: look, clip: clip)
+      put(glyphs[4], width: 1, x: x, y: bottom, style: look, clip: clip)
+    }
+    for y in max(rect.minY + 1, clip.minY)..<max(rect.minY + 1, clip.minY, min(bottom, clip.maxY)) {
+      put(glyphs[5], width: 1, x: rect.minX, y: y, style: look, clip: clip)
+      put(glyphs[5], width: 1, x: right, y: y, style: look, clip: clip)
+    }
+  }
+
+  /// Gives the cells of a rectangle another look and leaves what they show. A wide character of which it holds one half changes
+  /// whole.
+  public mutating func restyle(_ rect: Rect, clip: Rect? = nil, _ change: (inout Style) -> Void) {
+    let area = inside(clip).intersection(rect)
+    guard !area.isEmpty else { return }
+    // Neighbours mostly look the same.
+    var known: (from: UInt64, to: UInt64)?
+    for y in area.minY..<area.maxY {
+      let row = y * size.width
+      let low = cells[row + area.minX].isContinuation ? area.minX - 1 : area.minX
+      let high = cells[row + area.maxX - 1].isWide ? area.maxX + 1 : area.maxX
+      for index in row + low..<row + high {
+        let from = cells[index].styleBits
+        if known?.from != from {
+          var style = cells[index].style
+          change(&style)
+          known = (from, style.bits)
+        }
+        if let known { cells[index] = cells[index].styled(known.to) }
+      }
+    }
+  }
+
+  /// Lays a shadow over a rectangle: what lies there is seen through it, faint and darker.
+  public mutating func shade(_ rect: Rect, clip: Rect? = nil) {
+    restyle(rect, clip: clip) { style in
+      style.foreground = style.foreground.mixed(with: .rgb(0, 0, 0), 0.5)
+      style.background = style.background.mixed(with: .rgb(0, 0, 0), 0.5)
+      style.attributes.insert(.dim)
+    }
+  }
+
+  /// Lays the shadow of a rectangle: one row below it and two columns to its right.
+  public mutating func shadow(of rect: Rect, clip: Rect? = nil) {
+    shade(Rect(x: rect.maxX, y: rect.minY + 1, width: 2, height: rect.size.height), clip: clip)
+    shade(Rect(x: rect.minX + 2, y: rect.maxY, width: rect.size.width - 2, height: 1), clip: clip)
+  }
+}

@@ -1,0 +1,111 @@
+/// How text becomes cells: what each character is drawn as, and how many columns it takes.
+///
+/// Terminals agree about letters and ideographs and about nothing else, so whatever they disagree about is drawn as
+/// something that they agree about: of a joined emoji the first one, a skin tone not at all, a flag as its two letters, an
+/// emoji that a selector makes of a symbol as the symbol. A control character is shown as its picture, marks of direction and other
+/// invisible characters are left out: nothing that a text holds reaches the terminal as a command. Text that is written from
+/// the right stands in the order in which it is stored.
+public enum CellText {
+  /// Columns of a tab, wherever it stands.
+  public static let tabWidth = 4
+
+  /// Columns of a lone scalar: 0 for marks and what is invisible, 2 for what is wide, 1 for anything else.
+  public static func width(of scalar: Unicode.Scalar) -> Int {
+    let value = scalar.value
+    if value < 0x300 { return value == 0xAD ? 0 : 1 }
+    if isInvisible(scalar) { return 0 }
+    return isWide(value) ? 2 : 1
+  }
+
+  /// Columns that a character takes.
+  public static func width(of character: Character) -> Int {
+    if let ascii = character.asciiValue, character != "\r\n" { return ascii == 9 ? tabWidth : 1 }
+    var width = 0
+    eachGlyph(of: character) { width += $0.width }
+    return width
+  }
+
+  /// Columns that a text takes in one line.
+  public static func width(of text: some StringProtocol) -> Int {
+    text.reduce(0) { $0 + width(of: $1) }
+  }
+
+  /// What a character is drawn as, from left to right; nothing, if all of it is invisible.
+  public static func glyphs(of character: Character) -> [Glyph] {
+    var found = [Glyph]()
+    eachGlyph(of: character) { found.append($0) }
+    return found
+  }
+
+  static func eachGlyph(of character: Character, _ body: (Glyph) -> Void) {
+    if let ascii = character.asciiValue, ascii >= 0x20, ascii < 0x7F { return body(Glyph(bits: UInt64(ascii))) }
+    if character == "\r\n" { return body(Glyph("\u{240A}")) }
+    var waiting: Glyph?
+    var isAfterJoiner = false
+    for scalar in character.unicodeScalars {
+      let properties = scalar.properties
+      if scalar == "\u{200D}" {
+        isAfterJoiner = true
+        continue
+      }
+      if isAfterJoiner, let waiting, waiting.bits > 0x7F, properties.isEmoji { break }
+      isAfterJoiner = false
+      if scalar == "\t" {
+        for _ in 0..<tabWidth { body(.space) }
+      } else if (0x1F1E6...0x1F1FF).contains(scalar.value) {
+        if let waiting { body(waiting) }
+        waiting = Glyph(bits: UInt64(scalar.value - 0x1F1E6 + 0x41))
+      } else if properties.isEmojiModifier, waiting != nil {
+        continue
+      } else if let picture = picture(of: scalar) {
+        if let waiting { body(waiting) }
+        waiting = Glyph(picture)
+      } else if width(of: scalar) > 0 {
+        if let waiting { body(waiting) }
+        waiting = Glyph(scalar)
+      } else if isMark(scalar) {
+        // A mark without a letter stands on a blank, where it can be seen and deleted.
+        waiting = (waiting ?? .space).marked(scalar)
+      }
+    }
+    if let waiting { body(waiting) }
+  }
+
+  /// What stands for a character that must not reach the terminal.
+  private static func picture(of scalar: Unicode.Scalar) -> Unicode.Scalar? {
+    switch scalar.value {
+    case 0x00...0x1F: Unicode.Scalar(0x2400 + scalar.value)
+    case 0x7F: "\u{2421}"
+    case 0x80...0x9F: "\u{FFFD}"
+    case 0x2028, 0x2029: "\u{2424}"
+    default: nil
+    }
+  }
+
+  /// Marks that stand on a letter, and the vowels and ends of a syllable of Hangul. What encloses a letter is not drawn.
+  private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+    if (0x1160...0x11FF).contains(scalar.value) || (0xD7B0...0xD7FF).contains(scalar.value) { return true }
+    return scalar.properties.generalCategory == .nonspacingMark && !scalar.properties.isVariationSelector
+  }
+
+  private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+    let value = scalar.value
+    if (0x3400...0xA4CF).contains(value) || (0xAC00...0xD7A3).contains(value) { return false }
+    if (0x1160...0x11FF).contains(value) || (0xD7B0...0xD7FF).contains(value) { return true }
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .format: return true
+    default: return scalar.properties.isDefaultIgnorableCodePoint
+    }
+  }
+
+  private static func isWide(_ value: UInt32) -> Bool {
+    if value < 0x1100 { return false }
+    var low = 0
+    var high = wideRanges.count
+    while low < high {
+      let middle = (low + high) / 2
+      if wideRanges[middle].high < value { low = middle + 1 } else { high = middle }
+    }
+    return low < wideRanges.count && wideRanges[low].low <= value
+  }
+}
