@@ -5,6 +5,9 @@ public struct UnsentQuestion: Hashable, Sendable {
   /// The objects with text that no commit holds yet, in the order of their windows.
   public var ids: [ObjectID]
 
+  /// A question about objects with unsent text; they are not none.
+  public init(ids: [ObjectID]) { self.ids = ids }
+
   /// For a person: "2 windows have changes that are not sent".
   public var sentence: String {
     ids.count == 1 ? "1 window has changes that are not sent" : "\(ids.count) windows have changes that are not sent"
