@@ -1,0 +1,160 @@
+import GraphControllers
+import Testing
+
+/// When pages ask for their content, and what they show meanwhile.
+@Suite struct PageContentTests {
+  @Test func anOffScreenPageIsAskedForNothingUntilItAppears() {
+    let script = PagerTranscript(10)
+    #expect(script.source.asked.map(\.page) == [0])
+    _ = script.scroll(0.1)
+    #expect(script.source.asked.map(\.page) == [0, 1])
+    _ = script.scroll(0.5, 0.9)
+    #expect(script.source.asked.map(\.page) == [0, 1])
+  }
+
+  @Test func aPageThatChangesOffScreenIsRefreshedWhenItAppearsAndOnceAtTheEnd() {
+    let script = PagerTranscript(10)
+    _ = script.scroll(0.4)
+    _ = script.end()
+    #expect(script.line == "0 | 1")
+    script.source.edition = 2
+    script.pager.sourceDidChange(pages: [1, 5], at: 0)
+    #expect(script.line == "0 | 1 stale")
+    #expect(script.face(script.pager.next) == "page 1, edition 1")
+    let before = script.refreshes
+
+    // It has something of its own to show: the scroll is not held up.
+    #expect(script.scroll(0.6, 0.7, 0.8) == "0 | 1 stale")
+    #expect(script.refreshes == before)
+    #expect(script.end() == "1 | 0")
+    #expect(script.refreshes == before + 1)
+    #expect(script.faces == ["page 1, edition 2"])
+    _ = script.end()
+    #expect(script.refreshes == before + 1)
+  }
+
+  @Test func aPageThatChangesAtRestIsRefreshedAtOnce() {
+    let script = PagerTranscript(10)
+    script.source.edition = 2
+    script.pager.sourceDidChange(pages: [0], at: 0)
+    #expect(script.faces == ["page 0, edition 2"])
+    let before = script.source.asked.count
+    script.pager.sourceDidChange(pages: [7], at: 0)
+    #expect(script.source.asked.count == before)
+  }
+
+  @Test func slowDataShowsTheOverlayAndNeverAnotherPagesContent() {
+    let script = PagerTranscript(10)
+    #expect(script.faces == ["page 0, edition 1"])
+    script.source.isSlow = true
+    script.now = 1_000
+    _ = script.jump(5)
+    #expect(script.faces == ["empty"])
+    #expect(!script.pager.current.allows(.edit))
+    #expect(script.pager.current.allows(.navigate))
+    #expect(script.pager.current.nextChange(after: 1_000) == 1_250)
+    script.now = 1_250
+    #expect(script.faces == ["Loading…"])
+    script.pager.deliver("five", for: script.source.asked[1])
+    #expect(script.faces == ["five"])
+    #expect(script.pager.current.allows(.edit))
+    #expect(script.pager.current.nextChange(after: 1_250) == nil)
+  }
+
+  @Test func anAnswerForAPageThatIsLeftIsDropped() {
+    let script = PagerTranscript(10, isSlow: true)
+    let first = script.source.asked[0]
+    _ = script.jump(5)
+    let second = script.source.asked[1]
+    #expect(!script.pager.deliver("zero", for: first))
+    #expect(!script.pager.fail(first, "gone"))
+    #expect(script.faces == ["empty"])
+    #expect(script.pager.deliver("five", for: second))
+    #expect(!script.pager.deliver("five again", for: second))
+    #expect(script.faces == ["five"])
+  }
+
+  @Test func aPageThatIsAskedForTwiceTakesTheNewerAnswer() {
+    let script = PagerTranscript(10, isSlow: true)
+    script.now = 300
+    #expect(script.faces == ["Loading…"])
+    script.pager.sourceDidChange(pages: [0], at: 300)
+    // It goes on waiting: the overlay does not blink.
+    #expect(script.faces == ["Loading…"])
+    #expect(!script.pager.deliver("old", for: script.source.asked[0]))
+    #expect(script.pager.deliver("new", for: script.source.asked[1]))
+    #expect(script.faces == ["new"])
+  }
+
+  @Test func aRefreshKeepsWhatThePageShowsUntilTheAnswer() {
+    let script = PagerTranscript(10)
+    script.source.isSlow = true
+    script.pager.sourceDidChange(pages: [0], at: 0)
+    script.now = 5_000
+    #expect(script.faces == ["page 0, edition 1"])
+    script.pager.deliver("newer", for: script.source.asked[1])
+    #expect(script.faces == ["newer"])
+  }
+
+  @Test func aFailureSaysWhyAndIsTriedAgain() {
+    let script = PagerTranscript(10, isSlow: true)
+    #expect(script.pager.fail(script.source.asked[0], "the connection is gone"))
+    script.now = 5_000
+    #expect(script.faces == ["failed: the connection is gone"])
+    script.source.isSlow = false
+    script.pager.sourceDidChange(at: 5_000)
+    #expect(script.faces == ["page 0, edition 1"])
+  }
+
+  @Test func whenPagesGoTheLastOneThatIsThereIsShown() {
+    let script = PagerTranscript(10, at: 9)
+    script.source.pageCount = 3
+    script.pager.sourceDidChange(at: 0)
+    #expect(script.line == "2 | 1 stale")
+    script.source.pageCount = 4
+    _ = script.jump(3)
+    _ = script.scroll(3.2)
+    #expect(script.faces == ["page 3, edition 1", "none"])
+    script.source.pageCount = 5
+    script.pager.sourceDidChange(at: 0)
+    _ = script.scroll(3.3)
+    #expect(script.faces == ["page 3, edition 1", "page 4, edition 1"])
+  }
+
+  // MARK: - Dots
+
+  private func row(_ dots: PageDots) -> String {
+    String(
+      dots.dots.map { dot -> Character in
+        switch dot {
+        case .page: "·"
+        case .current: "●"
+        case .more: "…"
+        }
+      })
+  }
+
+  @Test func dotsShowWhereOneIsAndThatThereIsMore() {
+    #expect(row(PageDots(count: 5, current: 1, room: 9)) == "·●···")
+    #expect(row(PageDots(count: 10_000, current: 0, room: 5)) == "●···…")
+    #expect(row(PageDots(count: 10_000, current: 5_000, room: 5)) == "…·●·…")
+    #expect(row(PageDots(count: 10_000, current: 9_999, room: 5)) == "…···●")
+    #expect(row(PageDots(count: 3, current: -1, room: 5)) == "···")
+    #expect(row(PageDots(count: 3, current: 0, room: 2)) == "")
+    #expect(row(PageDots(count: 0, current: 0, room: 5)) == "")
+  }
+
+  @Test func dotsAreASecondWayToPage() {
+    let dots = PageDots(count: 10_000, current: 5_000, room: 5)
+    #expect(dots.page(ofDot: 0) == 4_998)
+    #expect(dots.page(ofDot: 4) == 5_002)
+    #expect(dots.page(ofDot: 5) == nil)
+    #expect(dots.page(ofDot: -1) == nil)
+    #expect(dots.previous == 4_999)
+    #expect(dots.next == 5_001)
+    #expect(PageDots(count: 3, current: 0, room: 5).previous == nil)
+    #expect(PageDots(count: 3, current: 2, room: 5).next == nil)
+    #expect(PageDots(count: 3, current: 1, room: 5).text == "2 of 3")
+    #expect(PageDots(count: 0, current: 0, room: 5).text == "")
+  }
+}

@@ -1,0 +1,84 @@
+import GraphControllers
+import Testing
+
+/// Edit, select, act, cancel.
+@Suite struct EditModeTests {
+  private let delete = SelectionAction("delete", named: "Delete")
+
+  @Test func editTurnsToCancelAndCancelClearsAll() {
+    var mode = EditMode<Int>()
+    #expect(mode.button == .edit)
+    mode.toggle(1)
+    #expect(mode.selection.isEmpty)
+    mode.begin(at: 0)
+    #expect(mode.button == .cancel)
+    mode.toggle(1)
+    mode.toggle(2)
+    mode.begin(at: 10)
+    #expect(mode.selection.count == 2)
+    mode.cancel(at: 1_000)
+    #expect(mode.button == .edit)
+    #expect(mode.selection.isEmpty)
+  }
+
+  @Test func circlesSlideInAndTurnRoundWhereTheyAre() {
+    var mode = EditMode<Int>()
+    #expect(mode.slideFraction(at: 0) == 0)
+    mode.begin(at: 1_000)
+    #expect(mode.slideFraction(at: 1_000) == 0)
+    #expect(mode.slideFraction(at: 1_150) == 0.75)
+    #expect(mode.isSliding(at: 1_150))
+    mode.cancel(at: 1_150)
+    #expect(mode.slideFraction(at: 1_150) == 0.75)
+    #expect(mode.slideFraction(at: 1_250) == 0.25)
+    #expect(mode.slideFraction(at: 1_300) == 0)
+    #expect(!mode.isSliding(at: 1_300))
+    mode.begin(at: 2_000)
+    #expect(mode.slideFraction(at: 9_000) == 1)
+    #expect(!mode.isSliding(at: 9_000))
+  }
+
+  @Test func anActionCarriesTheCountAndIsDisabledAtZero() {
+    var mode = EditMode<Int>()
+    mode.begin(at: 0)
+    #expect(delete.title(mode.selection) == "Delete")
+    #expect(!delete.isEnabled(mode.selection))
+    #expect(delete.order(mode.selection) == nil)
+    mode.toggle(7)
+    mode.toggle(3)
+    #expect(delete.title(mode.selection) == "Delete (2)")
+    #expect(delete.isEnabled(mode.selection))
+    #expect(delete.order(mode.selection)?.count == 2)
+    #expect(delete.order(mode.selection)?.command == "delete")
+    #expect(delete.order(mode.selection)?.target == .some([3, 7]))
+  }
+
+  @Test func anActionIsDisabledWhenOthersDeleteAllThatIsSelected() {
+    var mode = EditMode<Int>()
+    mode.begin(at: 0)
+    mode.toggle(7)
+    mode.selection.objectsWereDeleted([7])
+    #expect(!delete.isEnabled(mode.selection))
+    #expect(mode.isEditing)
+  }
+
+  @Test func theSelectionSurvivesScrolling() {
+    var mode = EditMode<Int>()
+    mode.begin(at: 0)
+    mode.toggle(2)
+    // A view of three rows goes down a list and back again; rows are made anew each time.
+    func rows(from first: Int) -> [Bool] { (first..<first + 3).map { mode.selection.contains($0) } }
+    #expect(rows(from: 1) == [false, true, false])
+    #expect(rows(from: 500) == [false, false, false])
+    #expect(rows(from: 1) == [false, true, false])
+  }
+
+  @Test func allOfAWindowedListCanBeDeletedWithoutItsIDs() {
+    var mode = EditMode<Int>()
+    mode.begin(at: 0)
+    mode.selection.selectAll(count: 100_000, at: 9)
+    mode.toggle(4)
+    #expect(delete.title(mode.selection) == "Delete (99999)")
+    #expect(delete.order(mode.selection)?.target == .all(at: 9, except: [4], later: []))
+  }
+}

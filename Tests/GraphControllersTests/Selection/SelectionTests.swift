@@ -1,0 +1,177 @@
+import GraphControllers
+import GraphTesting
+import Synchronization
+import Testing
+
+/// What is selected, apart from any view.
+@Suite struct SelectionTests {
+  @Test func objectsAreSelectedOneByOne() {
+    var selection = Selection<Int>()
+    #expect(selection.isEmpty)
+    selection.toggle(3)
+    selection.insert(1)
+    selection.insert(1)
+    #expect(selection.count == 2)
+    #expect(selection.contains(3) && selection.contains(1) && !selection.contains(2))
+    selection.toggle(3)
+    selection.remove(9)
+    #expect(selection.target == .some([1]))
+    selection.clear()
+    #expect(selection.isEmpty)
+    selection.select([4, 2])
+    #expect(selection.target == .some([2, 4]))
+  }
+
+  @Test func itDropsWhatOthersDeleteAndKeepsWhatOnlyLeavesTheList() {
+    var selection = Selection<Int>()
+    selection.select([1, 2, 3])
+    selection.listDidLose([1])
+    #expect(selection.count == 3)
+    selection.objectsWereDeleted([2, 9])
+    #expect(selection.target == .some([1, 3]))
+  }
+
+  @Test func aTemporaryIDBecomesPermanent() {
+    var selection = Selection<Int>()
+    selection.insert(-1)
+    selection.identify(-1, as: 7)
+    selection.identify(-2, as: 8)
+    #expect(selection.target == .some([7]))
+  }
+
+  // MARK: - All of a list
+
+  @Test func allOfAListIsACountAndWhatIsLeftOut() {
+    var selection = Selection<Int>()
+    selection.selectAll(count: 100_000, at: 42)
+    #expect(selection.count == 100_000)
+    #expect(selection.contains(77_777))
+    selection.toggle(5)
+    selection.remove(6)
+    selection.remove(6)
+    #expect(selection.count == 99_998)
+    #expect(!selection.contains(5))
+    #expect(selection.target == .all(at: 42, except: [5, 6], later: []))
+    selection.toggle(5)
+    #expect(selection.count == 99_999)
+  }
+
+  @Test func whatComesAfterAllWasSelectedIsNotSelected() {
+    var selection = Selection<Int>()
+    selection.selectAll(count: 3, at: 42)
+    selection.listDidGain([8, 9])
+    #expect(selection.count == 3)
+    #expect(!selection.contains(8))
+    selection.insert(8)
+    #expect(selection.count == 4)
+    #expect(selection.target == .all(at: 42, except: [], later: [9]))
+    selection.remove(9)
+    selection.objectsWereDeleted([9])
+    #expect(selection.count == 4)
+    #expect(selection.target == .all(at: 42, except: [], later: []))
+  }
+
+  @Test func ofAllOfAListWhatLeavesItIsSelectedNoMore() {
+    var selection = Selection<Int>()
+    selection.selectAll(count: 5, at: 42)
+    selection.remove(1)
+    selection.objectsWereDeleted([1, 2])
+    selection.listDidLose([3])
+    #expect(selection.count == 2)
+    #expect(selection.target == .all(at: 42, except: [], later: []))
+    selection.objectsWereDeleted([4, 5])
+    #expect(selection.isEmpty)
+  }
+
+  // MARK: - Cost
+
+  /// Counts how often anybody looks at an id.
+  private final class Watch: Sendable {
+    private let count = Mutex(0)
+
+    func add() { count.withLock { $0 += 1 } }
+
+    func during(_ body: () -> Void) -> Int {
+      let before = count.withLock { $0 }
+      body()
+      return count.withLock { $0 } - before
+    }
+  }
+
+  private struct WatchedID: Hashable, Comparable, Sendable {
+    let number: Int
+    let watch: Watch
+
+    static func == (left: WatchedID, right: WatchedID) -> Bool {
+      left.watch.add()
+      return left.number == right.number
+    }
+    static func < (left: WatchedID, right: WatchedID) -> Bool { left.number < right.number }
+    func hash(into hasher: inout Hasher) {
+      watch.add()
+      hasher.combine(number)
+    }
+  }
+
+  @Test(arguments: [100, 100_000])
+  func countingLooksAtNoObject(size: Int) {
+    let watch = Watch()
+    var selection = Selection<WatchedID>()
+    selection.select((0..<size).map { WatchedID(number: $0, watch: watch) })
+    let action = SelectionAction("delete", named: "Delete")
+    let looks = watch.during {
+      #expect(selection.count == size)
+      #expect(action.isEnabled(selection))
+      #expect(action.title(selection) == "Delete (\(size))")
+    }
+    #expect(looks == 0)
+    let toggling = watch.during { selection.toggle(WatchedID(number: 7, watch: watch)) }
+    #expect(toggling > 0 && toggling < 100, "one toggle looked at \(toggling) ids of \(size)")
+  }
+
+  // MARK: - Random
+
+  /// The twin keeps the selected ids of the whole list.
+  @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
+  func randomSelectionsAreThoseOfATwin(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var list = Set(0..<20)
+    var fresh = 20
+    var selection = Selection<Int>()
+    var twin = Set<Int>()
+    var isAll = false
+    var mixed = 0
+    for step in 0..<800 {
+      let id = list.sorted().randomElement(using: &random) ?? 0
+      switch Int.random(in: 0..<14, using: &random) {
+      case 0:
+        selection.selectAll(count: list.count, at: 1)
+        (twin, isAll) = (list, true)
+      case 1:
+        selection.clear()
+        (twin, isAll) = ([], false)
+      case 2, 3:
+        list.insert(fresh)
+        selection.listDidGain([fresh])
+        fresh += 1
+      case 4, 5:
+        guard list.count > 3 else { continue }
+        list.remove(id)
+        twin.remove(id)
+        selection.objectsWereDeleted([id])
+      case 6:
+        guard list.count > 3 else { continue }
+        list.remove(id)
+        selection.listDidLose([id])
+        if isAll { twin.remove(id) }
+      default:
+        selection.toggle(id)
+        if twin.remove(id) == nil { twin.insert(id) }
+      }
+      if isAll, !twin.isEmpty, twin.count < list.count { mixed += 1 }
+      #expect(selection.count == twin.count, "seed \(seed), step \(step)")
+      #expect(list.filter { selection.contains($0) } == twin.intersection(list), "seed \(seed), step \(step)")
+    }
+    #expect(mixed > 20, "seed \(seed) shows nothing")
+  }
+}

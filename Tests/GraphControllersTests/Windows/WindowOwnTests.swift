@@ -1,0 +1,72 @@
+import GraphControllers
+import GraphModel
+import Testing
+
+/// Place and pile are everybody's, focus, selection and scroll the client's own.
+@Suite struct WindowOwnTests {
+  private struct Shapes: WindowShapeSource {
+    var shapes = [ObjectID: WindowShape]()
+    func shape(of id: ObjectID) -> WindowShape? { shapes[id] }
+    init(_ heights: [UInt64: Double]) {
+      for (number, z) in heights {
+        shapes[WindowTranscript.id(number)] = WindowShape(x: Double(number) * 10, y: 0, width: 15, height: 5, z: z)
+      }
+    }
+  }
+
+  private func id(_ number: UInt64) -> ObjectID { WindowTranscript.id(number) }
+
+  @Test func thePileIsTheObjectsAndTheSameOnEveryClient() {
+    let (mine, yours) = (WindowTranscript(), WindowTranscript())
+    _ = mine.arrange([1, 2, 3, 4])
+    _ = yours.arrange([4, 3, 2, 1])
+    let shapes = Shapes([1: 5, 2: -1, 3: 5])
+    mine.windows.setFocus(id(2))
+    #expect(mine.windows.pile(shapes) == [id(2), id(1), id(3), id(4)])
+    #expect(yours.windows.pile(shapes) == mine.windows.pile(shapes))
+  }
+
+  @Test func aPointFindsTheHighestWindow() {
+    let script = WindowTranscript()
+    _ = script.arrange([1, 2])
+    #expect(script.windows.window(atX: 22, y: 1, Shapes([1: 2, 2: 1])) == id(1))
+    #expect(script.windows.window(atX: 22, y: 1, Shapes([1: 1, 2: 2])) == id(2))
+    #expect(script.windows.window(atX: 25, y: 1, Shapes([1: 2, 2: 1])) == id(2))
+    #expect(script.windows.window(atX: 22, y: 5, Shapes([1: 2, 2: 1])) == nil)
+  }
+
+  @Test func raisingIsAHeightForTheObjectAndNothingWhenItLiesOnTop() {
+    let script = WindowTranscript()
+    _ = script.arrange([1, 2, 3])
+    let shapes = Shapes([1: 5, 2: 1, 3: 5])
+    #expect(script.windows.topHeight(for: id(2), shapes) == 6)
+    #expect(script.windows.topHeight(for: id(1), shapes) == 6)
+    #expect(script.windows.topHeight(for: id(3), shapes) == 5)
+  }
+
+  @Test func theFocusGoesBackToWhereItWas() {
+    let script = WindowTranscript()
+    _ = script.arrange([1, 2, 3])
+    #expect(script.focus == nil)
+    for number: UInt64 in [1, 3, 2, 9] { script.windows.setFocus(id(number)) }
+    #expect(script.focus == "2")
+    _ = script.windows.close(id(2))
+    #expect(script.focus == "3")
+    _ = script.arrange([1])
+    #expect(script.focus == "1")
+    script.windows.clearFocus()
+    #expect(script.focus == nil)
+  }
+
+  @Test func selectionAndScrollGoWithTheWindow() {
+    let script = WindowTranscript()
+    _ = script.arrange([1])
+    script.windows.setState(WindowState(selection: 0..<0, scroll: 3), of: id(1))
+    _ = script.arrange([1, 2])
+    #expect(script.windows.state(of: id(1)) == WindowState(selection: 0..<0, scroll: 3))
+    _ = script.arrange([2])
+    _ = script.arrange([1, 2])
+    #expect(script.windows.state(of: id(1)) == WindowState())
+    #expect(script.windows.state(of: id(9)) == nil)
+  }
+}

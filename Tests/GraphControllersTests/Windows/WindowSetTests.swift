@@ -1,0 +1,136 @@
+import GraphControllers
+import GraphModel
+import GraphTesting
+import Testing
+
+/// One window for each arranged object, made and closed by reconciling; nothing that happens to a window happens to its
+/// object.
+@Suite struct WindowSetTests {
+  private typealias Script = WindowTranscript
+
+  @Test func eachArrangedObjectHasOneWindow() {
+    let script = WindowTranscript()
+    #expect(script.arrange([1, 2, 3]) == ["opened #1 for 1", "opened #2 for 2", "opened #3 for 3"])
+    #expect(script.arrange([3, 1, 2]) == [])
+    #expect(script.order == ["3", "1", "2"])
+    #expect(script.arrange([3, 4]) == ["closed #1 for 1", "closed #2 for 2", "opened #4 for 4"])
+    #expect(script.order == ["3", "4"])
+    #expect(script.arrange([4, 4, 3, 4]) == [])
+    #expect(script.order == ["4", "3"])
+    #expect(script.made == 4)
+  }
+
+  @Test func aClosedWindowStaysClosedAndItsObjectLives() {
+    let script = WindowTranscript()
+    _ = script.arrange([1, 2])
+    #expect(script.lines(script.windows.close(Script.id(1))) == ["closed #1 for 1"])
+    #expect(script.arrange([1, 2], script.commit(5, by: "ben")) == [])
+    #expect(script.windows.isShut(Script.id(1)))
+    #expect(script.order == ["2"])
+    script.windows.reopen(Script.id(1))
+    #expect(script.arrange([1, 2]) == ["opened #3 for 1"])
+    #expect(script.lines(script.windows.close(Script.id(9))) == [])
+  }
+
+  @Test func whatIsDeletedAndComesBackGetsAWindowAnew() {
+    let script = WindowTranscript()
+    _ = script.arrange([1])
+    _ = script.windows.close(Script.id(1))
+    #expect(script.arrange([], script.commit(5, by: "ben", deleted: [1])) == [])
+    #expect(script.arrange([1], script.commit(6, by: "ben")) == ["opened #2 for 1"])
+  }
+
+  // MARK: - Gone under an editor
+
+  @Test func anObjectDeletedUnderAnEditorSaysWhoDidItAndOffersTheText() {
+    let script = WindowTranscript()
+    _ = script.arrange([1, 2])
+    script.windows[Script.id(1)]?.type("milk and bread")
+    #expect(
+      script.arrange([2], script.commit(5, by: "ben", deleted: [1])) == [
+        "lost #1 for 1: ben deleted it while it was edited here: 'milk and bread'"
+      ])
+    #expect(script.order == ["2", "1"])
+    #expect(script.windows.loss(of: Script.id(1))?.revision == 5)
+    #expect(script.arrange([2, 3], script.commit(6, by: "cem")) == ["opened #3 for 3"])
+    #expect(script.order == ["2", "3", "1"])
+    #expect(script.lines(script.windows.resolveLoss(Script.id(1))) == ["closed #1 for 1"])
+    #expect(script.order == ["2", "3"])
+    #expect(script.lines(script.windows.resolveLoss(Script.id(2))) == [])
+  }
+
+  @Test func anObjectThatLeavesTheFilterUnderAnEditorSaysSo() {
+    let script = WindowTranscript()
+    _ = script.arrange([1, 2])
+    script.windows[Script.id(1)]?.editor = "all of it is sent"
+    #expect(
+      script.arrange([2], script.commit(5, by: "ben")) == [
+        "lost #1 for 1: ben changed it, and it left what is shown while it was edited here: 'all of it is sent'"
+      ])
+    #expect(script.arrange([2, 1], script.commit(6, by: "ben")) == ["returned #1 for 1"])
+    #expect(script.windows.loss(of: Script.id(1)) == nil)
+    #expect(
+      script.arrange([2]) == [
+        "lost #1 for 1: it left what is shown while it was edited here: 'all of it is sent'"
+      ])
+    #expect(
+      script.arrange([2], script.commit(7, by: "cem", deleted: [1])) == [
+        "lost #1 for 1: cem deleted it while it was edited here: 'all of it is sent'"
+      ])
+    #expect(script.made == 2)
+  }
+
+  @Test func textThatWasNotSentKeepsAWindowWhoseEditorIsClosed() {
+    let script = WindowTranscript()
+    _ = script.arrange([1])
+    script.windows[Script.id(1)]?.type("offline")
+    #expect(
+      script.arrange([], script.commit(5, by: "ben", deleted: [1])) == [
+        "lost #1 for 1: ben deleted it while it was edited here: 'offline'"
+      ])
+  }
+
+  // MARK: - Quitting
+
+  @Test func quittingAsksOnlyForWhatIsUnsent() {
+    let script = WindowTranscript()
+    _ = script.arrange([1, 2, 3])
+    #expect(script.windows.unsentQuestion == nil)
+    var quitting = Quitting.stays
+    quitting.request(script.windows.unsentQuestion)
+    #expect(quitting == .quits)
+
+    script.windows[Script.id(3)]?.type("c")
+    #expect(script.windows.unsentQuestion?.sentence == "1 window has changes that are not sent")
+    script.windows[Script.id(1)]?.type("a")
+    let question = script.windows.unsentQuestion
+    #expect(question?.ids == [Script.id(1), Script.id(3)])
+    #expect(question?.sentence == "2 windows have changes that are not sent")
+
+    quitting = .stays
+    quitting.request(question)
+    #expect(quitting.answer(.cancel) == [])
+    #expect(quitting == .stays)
+    quitting.request(question)
+    #expect(quitting.answer(.discard) == [])
+    #expect(quitting == .quits)
+  }
+
+  @Test func sendingBeforeQuittingWaitsForEachAnswer() {
+    let question = UnsentQuestion(ids: [Script.new(1), Script.id(3)])
+    var quitting = Quitting.stays
+    #expect(quitting.answer(.send) == [])
+    quitting.request(question)
+    quitting.request(UnsentQuestion(ids: [Script.id(9)]))
+    #expect(quitting.answer(.send) == [Script.new(1), Script.id(3)])
+    quitting.identify([Committed.Identity(temporary: Script.new(1), permanent: Script.id(8))])
+    quitting.sent(Script.id(3))
+    #expect(quitting == .sending([Script.id(8)]))
+    quitting.sent(Script.id(8))
+    #expect(quitting == .quits)
+
+    quitting = .sending([Script.id(3)])
+    quitting.failed()
+    #expect(quitting == .stays)
+  }
+}
