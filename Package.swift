@@ -82,7 +82,9 @@ let package = Package(
       name: "GraphServerTests",
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphServer", "GraphTesting"]),
     .testTarget(name: "GraphReplicaTests", dependencies: ["GraphReplica", "GraphTesting"]),
-    .testTarget(name: "GraphSimulationTests", dependencies: ["GraphSimulation", "GraphTesting", "graph-sim"]),
+    .testTarget(
+      name: "GraphSimulationTests",
+      dependencies: ["GraphModel", "GraphStore", "GraphSimulation", "GraphTesting", "graph-sim"]),
     .testTarget(name: "StickiesKitTests", dependencies: ["GraphModel", "GraphTesting", "StickiesKit"]),
     .testTarget(
       name: "EndToEndTests",
