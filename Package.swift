@@ -87,7 +87,9 @@ let package = Package(
     .testTarget(
       name: "GraphControllersTests",
       dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphControllers", "GraphTesting"]),
-    .testTarget(name: "GraphSimulationTests", dependencies: ["GraphSimulation", "GraphTesting", "graph-sim"]),
+    .testTarget(
+      name: "GraphSimulationTests",
+      dependencies: ["GraphModel", "GraphStore", "GraphSimulation", "GraphTesting", "graph-sim"]),
     .testTarget(name: "StickiesKitTests", dependencies: ["GraphModel", "GraphTesting", "StickiesKit"]),
     .testTarget(
       name: "EndToEndTests",

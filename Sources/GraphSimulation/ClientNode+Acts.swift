@@ -11,7 +11,7 @@ extension ClientNode {
       rollback()
       return "rollback after a refusal"
     }
-    switch random.below(32) {
+    switch random.below(44) {
     case 0...1: return insertFolder(&random)
     case 2...5: return insertItem(&random)
     case 6...12: return updateItem(&random)
@@ -27,7 +27,12 @@ extension ClientNode {
     case 24...25: return hang(&random)
     case 26...27: return work(&random)
     case 28: return cover(&random)
-    case 29: return undo(&random)
+    case 29...30: return undo(&random)
+    case 31...33: return batch(&random)
+    case 34...35: return touchFaults(&random)
+    case 36: return prefetch(&random)
+    case 37...38: return readPast(&random)
+    case 39...40: return restore(&random)
     default:
       if random.chance(50) { follow(&random) } else { unfollow(&random) }
       return "follow"
@@ -261,7 +266,7 @@ extension ClientNode {
   }
 
   /// The objects of an entity and its heirs in what this client follows, each once.
-  private func objects(_ name: String) -> [ManagedObject] {
+  func objects(_ name: String) -> [ManagedObject] {
     guard let wanted = model.entity(named: name) else { return [] }
     var found = [ManagedObject]()
     for query in queries where query.entity.isKind(of: wanted) || wanted.isKind(of: query.entity) {

@@ -51,4 +51,16 @@ extension ClientNode {
     }
     return nil
   }
+
+  /// A question or a load that has no end.
+  func unfinishedReading() -> String? {
+    if pendingBatch != nil { return "client \(number) still waits for its batch" }
+    if !pastReads.isEmpty { return "client \(number) still reads the past" }
+    if !loads.isEmpty { return "client \(number) still loads" }
+    for query in queries where prefetching.contains(query.id) {
+      guard context.prefetch(of: query.id).load == nil else { return "client \(number) still prefetches" }
+      happened.note(.queryPrefetched)
+    }
+    return nil
+  }
 }

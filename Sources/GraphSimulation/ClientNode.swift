@@ -30,6 +30,27 @@ final class ClientNode {
   var kept = [(object: ManagedObject, property: String, value: Value)]()
   /// Of undo and redo; saves count from 1.
   var lastUndo: UInt64 = 1 << 32
+  /// The same, of batches and of restores.
+  var lastBatch: UInt64 = 1 << 40
+  var lastRestore: UInt64 = 1 << 44
+  private var lastQuestion: RequestID = 0
+  /// All batches and restores that this client has asked for, over all its lives.
+  var batches = [TransactionID: SimulatedBatch]()
+  var restores = [TransactionID: RestoreRequest]()
+  /// Batches that are in the store, whether the client knows it or not.
+  var committedBatches = Set<TransactionID>()
+  var pendingBatch: PendingBatch?
+  /// Queries that load something along with their objects.
+  var prefetching = Set<QueryID>()
+  var pastReads = [RequestID: PastRead]()
+  var finishedPastReads = [PastRead]()
+  var loads = [LoadID: PendingLoad]()
+  var finishedLoads = [FinishedLoad]()
+  /// Requests for objects that it has sent.
+  private(set) var fetchesSent = 0
+  /// Objects that were there once, as anybody reads in the log.
+  var gone = [ObjectID]()
+  var happened = HappeningCounts()
   /// What its user types, over all its lives.
   var typed: TypedText
   /// What its user puts in order, over all its lives.
@@ -60,6 +81,8 @@ final class ClientNode {
         id: UniqueID(high: UInt64(number) + 1, low: replicas), author: "client \(number)", model: model.hash))
     queries = []
     (kept, wasRefused) = ([], false)
+    (pendingBatch, pastReads, loads) = (nil, [:], [:])
+    (finishedPastReads, finishedLoads, prefetching) = ([], [], [])
     lastRevision = 0
     // Everyone sees the whole graph through one query or several, and parts of it through others.
     follow("Folder", "")
@@ -79,7 +102,13 @@ final class ClientNode {
     let predicate =
       text.isEmpty ? .always : (try? GraphPredicate(parsing: text, entity: entity, model: model)) ?? .always
     guard !queries.contains(where: { $0.entity.number == entity.number && $0.predicate == predicate }) else { return }
-    queries.append((context.follow(entity: entity, predicate: predicate), entity, predicate))
+    var tree = RelationshipTree.none
+    // By the number of the query: chance has its say elsewhere.
+    if queries.count % 3 == 2, let path = Self.trees[name]?.first {
+      tree = (try? RelationshipTree(parsing: path, entity: entity, model: model)) ?? .none
+    }
+    queries.append((context.follow(entity: entity, predicate: predicate, prefetching: tree), entity, predicate))
+    if !tree.isEmpty { prefetching.insert(queries[queries.count - 1].id) }
     perform()
   }
 
@@ -120,35 +149,58 @@ final class ClientNode {
   }
 
   func perform() {
-    for action in context.takeActions() {
-      switch action {
-      case .send(let message): send(message)
-      case .saved(let id, .success(let saved)):
-        acknowledged.append((id, saved.committed.revision))
-        typed.note(id, saved.committed)
-        placed.note(id, saved.committed)
-        wasRefused = false
-        told.append("transaction \(id.sequence) is revision \(saved.committed.revision)")
-      case .saved(let id, .failure(let refusal)):
-        // A server that fails may or may not have committed; everything else is a promise.
-        if refusal.code != .unavailable { refused.append(id) }
-        wasRefused = true
-        told.append("transaction \(id.sequence) was refused: \(refusal.message)")
-      case .changed(let update):
-        if update.revision < lastRevision {
-          failure = failure ?? "client \(number) was shown revision \(update.revision) after \(lastRevision)"
-        }
-        lastRevision = update.revision
-      case .rejected(let refusal): failure = failure ?? "client \(number) was rejected: \(refusal.message)"
-      case .refusedQuery(let query, let refusal):
-        failure = failure ?? "client \(number)'s query \(query) was refused: \(refusal.message)"
-      default: break
-      }
+    // What is asked for an answer's sake makes actions of its own.
+    while case let actions = context.takeActions(), !actions.isEmpty {
+      for action in actions { perform(action) }
     }
+  }
+
+  private func perform(_ action: ReplicaAction) {
+    switch action {
+    case .send(let message): send(message)
+    case .welcomed: askForBatch()
+    case .answer(let question, let answer): _ = takeBatch(answer, of: question)
+    case .chunk(let question, let chunk): _ = takePast(chunk, of: question)
+    case .refused(let question, let refusal):
+      if !refuseBatch(refusal, of: question) { _ = refusePast(refusal, of: question) }
+    case .filled(let load, let refusal): finish(load, refusal)
+    case .saved(let id, .success(let saved)):
+      acknowledged.append((id, saved.committed.revision))
+      typed.note(id, saved.committed)
+      placed.note(id, saved.committed)
+      wasRefused = false
+      told.append("transaction \(id.sequence) is revision \(saved.committed.revision)")
+    case .saved(let id, .failure(let refusal)):
+      if restores[id] != nil {
+        // It may be under way once more on a connection that the server believes in, and there may be something to
+        // restore by then.
+        if refusal.code != .unavailable { happened.note(.restoreRefused) }
+      } else if refusal.code != .unavailable {
+        // A server that fails may or may not have committed; everything else is a promise.
+        refused.append(id)
+      }
+      wasRefused = true
+      told.append("transaction \(id.sequence) was refused: \(refusal.message)")
+    case .changed(let update):
+      if update.revision < lastRevision {
+        failure = failure ?? "client \(number) was shown revision \(update.revision) after \(lastRevision)"
+      }
+      lastRevision = update.revision
+    case .rejected(let refusal): failure = failure ?? "client \(number) was rejected: \(refusal.message)"
+    case .refusedQuery(let query, let refusal):
+      failure = failure ?? "client \(number)'s query \(query) was refused: \(refusal.message)"
+    default: break
+    }
+  }
+
+  func newQuestion() -> RequestID {
+    lastQuestion += 1
+    return lastQuestion
   }
 
   private func send(_ message: ToServer) {
     guard session != nil else { return }
+    if case .fetch = message.body { fetchesSent += 1 }
     guard case .commit(var transaction, let acknowledged) = message.body, let text else {
       up.append(Frame.encode(message))
       return

@@ -97,7 +97,7 @@ struct PlacedMembers {
   }
 
   /// The lists whose order or members a commit may have changed, each once.
-  private static func touchedLists(
+  static func touchedLists(
     by record: CommitRecord, model: Model
   ) -> [(owner: ObjectID, property: Property)] {
     var lists = [(owner: ObjectID, property: Property)]()

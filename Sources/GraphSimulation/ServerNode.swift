@@ -15,6 +15,11 @@ struct ServerNode {
   /// What threads have told the event loop and it has not heard.
   var inbox = [HubEvent]()
   var streams = [Ticket: Stream]()
+  /// Rows of batches that have not been asked for, and those of batches that wait.
+  var keptRows = [Ticket: KeptRows]()
+  /// Batches that nobody waits for any more.
+  var cancelled = Set<Ticket>()
+  private let bug: PlantedBug?
   /// Sessions that the hub does not read from.
   var paused = Set<SessionID>()
 
@@ -49,16 +54,21 @@ struct ServerNode {
 
   init(store: SQLiteStore, bug: PlantedBug?) throws {
     self.store = store
+    self.bug = bug
     hub = Hub(model: store.model, head: try store.head, limits: Self.limits)
     hub.forgetsRemovals = bug == .lostRemoval
   }
 
   /// The writer takes some of what waits as one batch.
-  mutating func write(count: Int, now: Timestamp) {
+  mutating func write(count: Int, now: Timestamp, fate: BatchFate) {
     let batch = Array(commits.prefix(count))
     commits.removeFirst(batch.count)
     do {
-      let results = try store.commit(batch.map(\.1), now: now)
+      var results = try store.commit(batch.map { supervised($0.1, $0.0, fate) }, now: now)
+      if bug == .untoldBatch {
+        for index in results.indices { results[index].record?.summary?.entities = [] }
+      }
+      for (ticket, progress) in fate.told { inbox.append(.batchProgress(ticket, progress)) }
       inbox.append(.committed(zip(batch, results).map { (ticket: $0.0, result: $1) }))
     } catch {
       let failure = error as? StoreFailure ?? StoreFailure(.inputOutput, "\(error)", advice: "")
@@ -87,7 +97,10 @@ struct ServerNode {
   private func read(_ request: ReadRequest, _ session: SessionID, _ number: UInt64) -> Stream {
     var frames = [[UInt8]]()
     do {
-      guard case .objects(let fetch) = request else { throw Refusal(.malformed, "no log here") }
+      guard case .objects(var fetch) = request else { throw Refusal(.malformed, "no log here") }
+      if bug == .pastOfToday { fetch.at = nil }
+      // Loads ask by ids; what a live query begins with is asked by its own predicate.
+      if bug == .forgottenFault, fetch.at == nil, fetch.predicate.namesIDs { fetch.predicate = .never }
       var encoder = ChunkEncoder(request: number)
       let end = try store.answer(fetch) { if let frame = try encoder.append($0) { frames.append(frame) } }
       frames.append(encoder.finish(end))
@@ -113,5 +126,13 @@ struct ServerNode {
     } else {
       streams[ticket] = stream
     }
+  }
+}
+
+extension GraphPredicate {
+  /// Whether it is a list of ids and nothing else.
+  fileprivate var namesIDs: Bool {
+    guard case .comparison(let comparison) = self else { return false }
+    return comparison.comparator == .in && comparison.path == Path(end: .identifier)
   }
 }

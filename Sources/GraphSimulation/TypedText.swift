@@ -8,8 +8,8 @@ import GraphModel
 ///   nothing goes by a splice at a wrong place;
 /// - no text has a character twice.
 ///
-/// A transaction that replaces texts whole is exempt from the second: one that says `set`, or an overwrite. So are undo and
-/// redo, which take back what was typed.
+/// A transaction that replaces texts whole is exempt from the second: one that says `set`, an overwrite, or a restore. So
+/// are undo and redo, which take back what was typed.
 struct TypedText {
   /// The two private planes have room for 64 clients with so many keys each; then a user types no more of them.
   private static let keysEach: UInt32 = 0x7FF
@@ -68,6 +68,9 @@ struct TypedText {
     }
     if !typed.isEmpty { sent[transaction.id] = typed }
   }
+
+  /// What is restored has the text that it had then.
+  mutating func noteRestore(_ id: TransactionID) { replacing.insert(id) }
 
   mutating func note(_ id: TransactionID, _ committed: Committed) {
     acknowledged.append((id, Set(committed.conflicts.lazy.filter { !$0.mineWon }.map(\.id))))

@@ -18,6 +18,8 @@ struct GraphSim: ParsableCommand {
   var clients = 3
   @Option(help: "Plant a bug: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", ")).")
   var bug: PlantedBug?
+  @Flag(help: "Print how often each thing happened.")
+  var counts = false
   @Flag(help: "Print every step.")
   var trace = false
 
@@ -26,6 +28,7 @@ struct GraphSim: ParsableCommand {
   }
 
   func run() throws {
+    var happened = [Happening: Int]()
     for seed in self.seed..<(self.seed + seeds) {
       let directory = FileManager.default.temporaryDirectory.appendingPathComponent("graph-sim-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -34,11 +37,13 @@ struct GraphSim: ParsableCommand {
         let simulation = try Simulation(
           seed: seed, directory: directory.path, clients: clients, bug: bug, trace: trace ? { print($0) } : nil)
         try simulation.run(steps: steps)
+        happened.merge(simulation.happenings, uniquingKeysWith: +)
       } catch let failure as Simulation.Failure {
         print(failure)
         throw ExitCode(1)
       }
     }
+    if counts { for happening in Happening.allCases { print("\(happening) \(happened[happening] ?? 0)") } }
     print("\(seeds) seeds from \(seed), \(steps) steps each: every promise held")
   }
 }

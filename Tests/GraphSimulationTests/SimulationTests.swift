@@ -1,4 +1,6 @@
 import Foundation
+import GraphModel
+import GraphStore
 import GraphTesting
 import Testing
 
@@ -26,6 +28,66 @@ private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) 
       do { try simulate(seed: seed, bug: bug) } catch is Simulation.Failure { caught = seed }
     }
     #expect(caught != nil, "\(bug) goes unnoticed in 300 seeds")
+  }
+
+  /// A promise about something that is never generated holds of nothing.
+  @Test func everyKindOfThingHappens() throws {
+    var happened = [Happening: Int]()
+    for seed in UInt64(1_000)..<1_040 {
+      let directory = try TemporaryDirectory()
+      let simulation = try Simulation(seed: seed, directory: directory.path)
+      #expect(throws: Never.self, "seed \(seed)") { try simulation.run(steps: 1_000) }
+      happened.merge(simulation.happenings, uniquingKeysWith: +)
+    }
+    for happening in Happening.allCases {
+      #expect(happened[happening] ?? 0 > 0, "\(happening) never happens in 40 seeds")
+    }
+  }
+
+  /// The power goes at every single write and sync of one batch, which is asked for again: it is there once, or not at all.
+  @Test func aBatchThatMeetsAPowerCutAnywhereIsThereOnceOrNotAtAll() throws {
+    let model = try SimulationModel.load()
+    let task = try #require(model.entity(named: "Task"))
+    let starts = try #require(task.property(named: "starts"))
+    let id = TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1)
+    let rows = (0..<10).map { [Value.integer(Int64($0))] }
+    let batch = Batch(id: id, entity: task.number, operation: .insert([starts.number], rows: rows.count))
+    let request = WriteRequest.batch(BatchRun(batch, author: "a", rows: KeptRows(rows: rows)))
+    var options = SQLiteStore.Options()
+    options.sliceObjects = 3
+    /// After so many writes and syncs; nil when the batch was through before.
+    func commit(cutAfter operations: Int) throws -> Bool {
+      let directory = try TemporaryDirectory()
+      CrashableFiles.watch(directory.path)
+      defer { CrashableFiles.unwatch(directory.path) }
+      var store: SQLiteStore? = try SQLiteStore(directory: directory.path, model: model, options: options)
+      CrashableFiles.fail(directory.path, with: .powerCutAfter(operations: operations))
+      let answer = try? store?.commit([request], now: 1)
+      CrashableFiles.fail(directory.path, with: nil)
+      let wasCut = CrashableFiles.isOff(directory.path)
+      store = nil
+      CrashableFiles.recover(directory.path)
+      let again = try SQLiteStore(directory: directory.path, model: model, options: options)
+      let head = try again.head.revision
+      #expect(head == 0 || head == 1)
+      if let answer, case .committed? = answer.first?.outcome { #expect(head == 1, "an acknowledged batch is gone") }
+      guard case .committed(let committed) = try again.commit([request], now: 2)[0].outcome else {
+        Issue.record("the batch is refused when it is asked for again")
+        return wasCut
+      }
+      #expect(committed.revision == 1)
+      var there = 0
+      _ = try again.fetch(FetchRequest(entity: task.number)) { _ in there += 1 }
+      #expect(there == rows.count)
+      return wasCut
+    }
+    var operations = 0
+    while try commit(cutAfter: operations) {
+      operations += 1
+      try #require(operations < 2_000)
+    }
+    // Frames of a log, and at least one sync.
+    #expect(operations > 2)
   }
 
   // What simulations found, by its seed. Each failed before its mend, under the generator of its day; one that grows gives

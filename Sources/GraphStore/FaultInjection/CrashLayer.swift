@@ -67,6 +67,9 @@ enum CrashLayer {
     guard let inner, let file, let wrapped = wrapped(file) else { return SQLITE_ERROR }
     file.pointee.pMethods = nil
     wrapped.pointee.pMethods = nil
+    if let name, let folder = CrashableFiles.folder(of: String(cString: name)), CrashableFiles.isOff(folder.path) {
+      return SQLITE_CANTOPEN
+    }
     let code = inner.pointee.xOpen(inner, name, wrapped, flags, outFlags)
     guard code == SQLITE_OK, wrapped.pointee.pMethods != nil else { return code }
     let number = files.withLock { files -> Int64 in
@@ -107,6 +110,13 @@ enum CrashLayer {
       case (.fullAfter(let operations), _):
         if operations > 0 { folders[open.folder]?.fault = .fullAfter(operations: operations - 1) }
         return operations > 0 ? SQLITE_OK : SQLITE_FULL
+      case (.powerCutAfter(let operations), _):
+        if operations > 0 {
+          folders[open.folder]?.fault = .powerCutAfter(operations: operations - 1)
+          return SQLITE_OK
+        }
+        folders[open.folder]?.cutPower()
+        return SQLITE_IOERR
       case (.inputOutput, _): return SQLITE_IOERR
       case (.readOnly, _): return SQLITE_READONLY
       case (.notSynchronized, .sync): return syncFailed

@@ -15,6 +15,8 @@ public enum CrashableFiles {
     case fullAfter(operations: Int)
     case inputOutput
     case readOnly
+    /// So many more writes and syncs succeed; the next one meets a machine without power.
+    case powerCutAfter(operations: Int)
     /// Writes succeed and syncs don't.
     case notSynchronized
     /// The file system knows no locks.
@@ -25,8 +27,15 @@ public enum CrashableFiles {
     var unsynced = [String: [UndoEntry]]()
     /// Connections of before the crash can write nothing any more.
     var generation = 0
+    /// The power is gone, and nothing is opened before `recover`.
+    var isOff = false
     var fault: Fault?
     var syncs = 0
+
+    mutating func cutPower() {
+      generation += 1
+      (isOff, fault) = (true, nil)
+    }
   }
 
   /// What a write or a truncation replaced.
@@ -58,10 +67,21 @@ public enum CrashableFiles {
     folders.withLock { $0[path]?.generation += 1 }
   }
 
+  /// The power goes in the middle of whatever runs: it can write no more, and open nothing either.
+  public static func cutPower(_ path: String) {
+    folders.withLock { $0[path]?.cutPower() }
+  }
+
+  /// Whether the power was cut, and `recover` has not been called since.
+  public static func isOff(_ path: String) -> Bool { folders.withLock { $0[path]?.isOff ?? false } }
+
   /// After the dead connections are closed: the files as the disk has them.
   public static func recover(_ path: String) {
     let lost = folders.withLock { folders in
-      defer { folders[path]?.unsynced = [:] }
+      defer {
+        folders[path]?.unsynced = [:]
+        folders[path]?.isOff = false
+      }
       return folders[path]?.unsynced ?? [:]
     }
     for (file, entries) in lost.sorted(by: { $0.key < $1.key }) {

@@ -1,0 +1,199 @@
+import GraphModel
+import GraphReplica
+import GraphWire
+
+/// A user's batches, one at a time: rows first where there are any, then the batch. When the connection is lost it is
+/// asked for again under its id, for nobody knows whether it was committed.
+extension ClientNode {
+  /// A batch that is not answered.
+  struct PendingBatch {
+    let batch: SimulatedBatch
+    /// The question whose answer it waits for; nil when none is under way.
+    var question: RequestID?
+    /// Messages of rows that are not answered.
+    var rows = Set<RequestID>()
+    var timesAsked = 0
+    var done = 0
+    /// It is asked for once more, and is in the store.
+    var isThere = false
+  }
+
+  func batch(_ random: inout SeededRandom) -> String {
+    guard pendingBatch == nil else { return "a batch is under way" }
+    lastBatch += 1
+    let id = TransactionID(replica: context.replica.id, sequence: lastBatch)
+    guard let batch = makeBatch(id, &random) else { return "no batch" }
+    batches[id] = batch
+    pendingBatch = PendingBatch(batch: batch)
+    askForBatch()
+    return "batch \(id.sequence), \(batch.happening) of \(batch.entity.name)"
+  }
+
+  // MARK: - What it does
+
+  private func makeBatch(_ id: TransactionID, _ random: inout SeededRandom) -> SimulatedBatch? {
+    switch random.below(10) {
+    case 0...3: insertion(id, &random)
+    case 4...7: update(id, &random)
+    default: deletion(id, &random)
+    }
+  }
+
+  private func make(
+    _ id: TransactionID, _ name: String, _ policy: MergePolicy = .error, _ work: (Entity) throws -> SimulatedBatch.Work?
+  ) -> SimulatedBatch? {
+    guard let entity = model.entity(named: name), let work = try? work(entity) else { return nil }
+    return SimulatedBatch(id: id, entity: entity, policy: policy, work: work, model: model)
+  }
+
+  private func insertion(_ id: TransactionID, _ random: inout SeededRandom) -> SimulatedBatch? {
+    let count = 1 + random.below(10)
+    switch random.below(4) {
+    case 0:
+      let rows = (0..<count).map { _ in [Value.string("l\(random.below(30))")] }
+      // The key is unique: two rows of one name are one label.
+      return make(id, "Label", .objectTrump) { .insert([$0.property(named: "name")].compactMap { $0 }, rows) }
+    case 1:
+      let rows = (0..<count).map { _ -> [Value] in
+        let starts = random.below(8)
+        // One in many breaks the rule, and the whole batch with it.
+        let due = random.chance(4) ? starts - 1 : starts + random.below(5)
+        return [.integer(Int64(starts)), .integer(Int64(due))]
+      }
+      return make(id, "Task") { entity in
+        .insert(["starts", "due"].compactMap { entity.property(named: $0) }, rows)
+      }
+    default:
+      guard let folder = random.pick(objects("Folder").filter { !$0.isInserted }) else { return nil }
+      let rows = (0..<count).map { _ -> [Value] in
+        [
+          .object(folder.id), .integer(Int64(random.below(20))),
+          .string(random.pick(["red", "green", "blue"]) ?? "red"), .string(random.pick(["a", "b c", ""]) ?? ""),
+        ]
+      }
+      return make(id, "Item") { entity in
+        .insert(["folder", "size", "kind", "text"].compactMap { entity.property(named: $0) }, rows)
+      }
+    }
+  }
+
+  private func update(_ id: TransactionID, _ random: inout SeededRandom) -> SimulatedBatch? {
+    let name = random.pick(["Item", "Item", "Thing", "Task"]) ?? "Item"
+    let conditions = SimulationModel.queries.filter { $0.entity == name }.map(\.predicate)
+    let condition = random.pick(conditions) ?? ""
+    let choice = random.below(4)
+    let number = Int64(random.below(12))
+    let folder = random.pick(objects("Folder").filter { !$0.isInserted })?.id
+    return make(id, name) { entity in
+      func set(_ name: String, _ becoming: SimulatedBatch.Becoming) -> (
+        property: Property, to: SimulatedBatch.Becoming
+      )? {
+        entity.property(named: name).map { ($0, becoming) }
+      }
+      let assignments =
+        switch (name, choice) {
+        case ("Item", 0): [set("size", .plus(number - 4))]
+        case ("Item", 1):
+          [set("folder", .value(folder.map(Value.object) ?? .null)), set("size", .value(.integer(number)))]
+        case ("Item", 2): [set("kind", .value(.string("green"))), set("memo", .value(.string("A b")))]
+        case ("Task", 0...1): [set("due", .plus(number - 2))]
+        // A row without a column breaks the rule of those that have none.
+        case (_, 3): [set("place.row", .value(.integer(number)))]
+        default: [set("memo", .value(number < 3 ? .null : .string("x\(number)")))]
+        }
+      return .update(try predicate(condition, entity), assignments.compactMap { $0 })
+    }
+  }
+
+  private func deletion(_ id: TransactionID, _ random: inout SeededRandom) -> SimulatedBatch? {
+    let choices = [
+      ("Item", "size > 30"), ("Item", "kind == \"blue\" AND size < 4"), ("Item", "folder.name BEGINSWITH \"f1\""),
+      ("Task", "starts <= 4 AND due > 2"), ("Task", "about == NULL"), ("Label", "use < 1"),
+      ("Label", "name BEGINSWITH \"l1\""), ("Folder", "itemCount < 2"), ("Folder", "name BEGINSWITH \"f7\""),
+      ("Thing", "memo BEGINSWITH \"x\""), ("Folder", "ANY items.size > 60"),
+    ]
+    guard let (name, condition) = random.pick(choices) else { return nil }
+    return make(id, name) { .delete(try predicate(condition, $0)) }
+  }
+
+  private func predicate(_ text: String, _ entity: Entity) throws -> GraphPredicate {
+    text.isEmpty ? .always : try GraphPredicate(parsing: text, entity: entity, model: model)
+  }
+
+  // MARK: - Asking and answers
+
+  /// Asks for the batch that waits, from its rows on.
+  func askForBatch() {
+    guard var pending = pendingBatch, pending.question == nil, pending.rows.isEmpty, session != nil else { return }
+    pending.timesAsked += 1
+    if pending.timesAsked > 1 { happened.note(.batchAskedAgain) }
+    pending.done = 0
+    pending.isThere = committedBatches.contains(pending.batch.id)
+    guard case .insert(_, let rows) = pending.batch.work else {
+      pendingBatch = pending
+      return askForBatchItself()
+    }
+    let half = (rows.count + 1) / 2
+    let parts = [Array(rows[..<half]), Array(rows[half...])].filter { !$0.isEmpty }
+    let questions = parts.map { _ in newQuestion() }
+    pending.rows = Set(questions)
+    pendingBatch = pending
+    for (question, part) in zip(questions, parts) {
+      context.handle(.ask(question, .batchRows(BatchRows(id: pending.batch.id, rows: part))))
+    }
+  }
+
+  private func askForBatchItself() {
+    let question = newQuestion()
+    pendingBatch?.question = question
+    guard let pending = pendingBatch else { return }
+    context.handle(.ask(question, .batch(pending.batch.request)))
+  }
+
+  /// - Returns: false for an answer to something else.
+  func takeBatch(_ answer: Answer, of question: RequestID) -> Bool {
+    guard let pending = pendingBatch, pending.question == question || pending.rows.contains(question) else {
+      return false
+    }
+    switch answer {
+    case .kept:
+      pendingBatch?.rows.remove(question)
+      if pendingBatch?.rows.isEmpty == true { askForBatchItself() }
+    case .progress(let progress):
+      happened.note(.batchProgress)
+      if progress.done < pending.done || progress.done > progress.total {
+        failure = failure ?? "client \(number)'s batch has come to \(progress.done) of \(progress.total) objects"
+      }
+      pendingBatch?.done = progress.done
+    case .saved(let saved):
+      acknowledged.append((pending.batch.id, saved.committed.revision))
+      told.append("batch \(pending.batch.id.sequence) is revision \(saved.committed.revision)")
+      if pending.isThere { happened.note(.batchAnsweredAgain) }
+      pendingBatch = nil
+    default: break
+    }
+    return true
+  }
+
+  /// - Returns: false for a refusal of something else.
+  func refuseBatch(_ refusal: Refusal, of question: RequestID) -> Bool {
+    guard let pending = pendingBatch, pending.question == question || pending.rows.contains(question) else {
+      return false
+    }
+    told.append("batch \(pending.batch.id.sequence) was refused: \(refusal.message)")
+    pendingBatch?.question = nil
+    pendingBatch?.rows.remove(question)
+    switch refusal.code {
+    // The connection is lost: it may have been committed.
+    case .unavailable: break
+    case .malformed, .notAllowed, .limit:
+      failure = failure ?? "client \(number)'s batch was refused as \(refusal)"
+    default:
+      happened.note(.batchRefused)
+      // One that was asked for twice may still be under way on a connection that the server believes in.
+      if pending.timesAsked == 1 { refused.append(pending.batch.id) }
+      pendingBatch = nil
+    }
+    return true
+  }
+}

@@ -1,0 +1,90 @@
+import GraphModel
+import GraphReplica
+import GraphWire
+
+/// A user looks at the graph as it was, and brings back what is gone.
+extension ClientNode {
+  /// A fetch of the past, and what has come of it.
+  struct PastRead {
+    let revision: Revision
+    let entity: Entity
+    let predicate: GraphPredicate
+    let isByID: Bool
+    var images = [ObjectImage]()
+  }
+
+  func readPast(_ random: inout SeededRandom) -> String {
+    let revision = Revision(random.below(Int(lastRevision) + 1))
+    let isByID = random.chance(35)
+    guard let read = isByID ? pastByID(at: revision, &random) : pastQuery(at: revision, &random) else {
+      return "nothing to read"
+    }
+    let question = newQuestion()
+    pastReads[question] = read
+    let text = read.predicate == .always ? "" : read.predicate.text(in: model)
+    context.handle(.ask(question, .fetch(Fetch(entity: read.entity.number, predicate: text, at: revision))))
+    return "read \(read.entity.name) \(text) as of \(revision)"
+  }
+
+  private func pastQuery(at revision: Revision, _ random: inout SeededRandom) -> PastRead? {
+    guard let (name, text) = random.pick(SimulationModel.queries), let entity = model.entity(named: name) else {
+      return nil
+    }
+    let predicate =
+      text.isEmpty ? .always : (try? GraphPredicate(parsing: text, entity: entity, model: model)) ?? .always
+    return PastRead(revision: revision, entity: entity, predicate: predicate, isByID: false)
+  }
+
+  /// Objects that are there, and some that are gone.
+  private func pastByID(at revision: Revision, _ random: inout SeededRandom) -> PastRead? {
+    guard let entity = model.entity(named: "Thing") else { return nil }
+    var ids = (objects("Thing").filter { !$0.isInserted }.map(\.id) + gone).shuffled(using: &random)
+    ids = ids.filter { entity.family.contains($0.entity) }.prefix(1 + random.below(5)).sorted()
+    guard !ids.isEmpty else { return nil }
+    let predicate = GraphPredicate.comparison(
+      GraphPredicate.Comparison(.one, GraphPredicate.Path(end: .identifier), .in, .list(ids.map { .object($0) })))
+    return PastRead(revision: revision, entity: entity, predicate: predicate, isByID: true)
+  }
+
+  /// - Returns: false for a chunk of something else.
+  func takePast(_ chunk: Chunk, of question: RequestID) -> Bool {
+    guard pastReads[question] != nil else { return false }
+    pastReads[question]?.images += chunk.objects
+    if chunk.end == nil {
+      context.handle(.more(question))
+    } else if let read = pastReads.removeValue(forKey: question) {
+      finishedPastReads.append(read)
+    }
+    return true
+  }
+
+  /// - Returns: false for a refusal of something else.
+  func refusePast(_ refusal: Refusal, of question: RequestID) -> Bool {
+    guard let read = pastReads.removeValue(forKey: question) else { return false }
+    // A question goes with its connection.
+    if refusal.code != .unavailable {
+      failure = failure ?? "client \(number) can't read revision \(read.revision): \(refusal.message)"
+    }
+    return true
+  }
+
+  // MARK: - Back from the past
+
+  func restore(_ random: inout SeededRandom) -> String {
+    lastRestore += 1
+    let id = TransactionID(replica: context.replica.id, sequence: lastRestore)
+    let request: RestoreRequest
+    if let object = random.pick(gone), random.chance(75) {
+      request = RestoreRequest(id, random.chance(50) ? .contents(object) : .object(object))
+    } else if let object = random.pick(objects("Thing") + objects("Folder")), !object.isInserted {
+      let revision = Revision(random.below(Int(lastRevision) + 1))
+      request = RestoreRequest(id, .object(object.id), at: revision)
+    } else {
+      return "nothing to restore"
+    }
+    restores[id] = request
+    typed.noteRestore(id)
+    context.restore(request)
+    return "restore \(request.scope), transaction \(id.sequence)"
+  }
+}

@@ -1,0 +1,41 @@
+/// What a run can meet. A run counts each, so that a generator that has stopped making something does not go unnoticed:
+/// promises about what never happens hold of nothing.
+public enum Happening: String, Sendable, CaseIterable {
+  /// Batches that were committed, by what they did.
+  case batchInserted, batchUpdated, batchDeleted
+  /// Of those, the ones that were written in several slices.
+  case batchInSlices
+  /// A batch that breaks a rule, and writes nothing.
+  case batchRefused
+  /// The connection of a batch is lost between two slices, or before the first.
+  case batchGivenUp
+  /// The power goes between two slices of a batch.
+  case batchLostPower
+  /// The power goes while a commit is on its way to the disk.
+  case commitLostPower
+  /// A batch whose answer was lost is asked for again.
+  case batchAskedAgain
+  /// And had been committed the first time.
+  case batchAnsweredAgain
+  /// A client is told how far its batch is.
+  case batchProgress
+  /// A fault is filled, or turns out to stand for nothing.
+  case faultFilled, faultOfDeleted
+  /// Relationships are followed from objects, from a live query, and at rest, where all that comes can be compared.
+  case prefetched, queryPrefetched, prefetchedAtRest
+  /// The graph as it was is asked, by a predicate and by ids.
+  case pastRead, pastReadByID
+  /// An object comes back, alone or with what was in it; one that is there gets back what it had.
+  case restored, restoredContents, restoredOverPresent, restoreRefused
+  /// An undo right behind its commit, which puts a list back in the order that it had.
+  case undoneOrder
+}
+
+/// How often each happened.
+struct HappeningCounts {
+  private(set) var counts = [Happening: Int]()
+
+  mutating func note(_ happening: Happening) { counts[happening, default: 0] += 1 }
+
+  mutating func add(_ other: HappeningCounts) { counts.merge(other.counts, uniquingKeysWith: +) }
+}

@@ -1,0 +1,137 @@
+import GraphModel
+import GraphWire
+
+/// A batch as a user means it, and what it must have done: worked out from the graph before it, object by object, by none
+/// of the store's code.
+struct SimulatedBatch {
+  /// What a property becomes, said so that it needs no evaluator.
+  enum Becoming {
+    case value(Value)
+    /// So much is added to the object's own number.
+    case plus(Int64)
+  }
+
+  enum Work {
+    case insert([Property], [[Value]])
+    case update(GraphPredicate, [(property: Property, to: Becoming)])
+    case delete(GraphPredicate)
+  }
+
+  let id: TransactionID
+  let entity: Entity
+  let policy: MergePolicy
+  let work: Work
+  let model: Model
+
+  var happening: Happening {
+    switch work {
+    case .insert: .batchInserted
+    case .update: .batchUpdated
+    case .delete: .batchDeleted
+    }
+  }
+
+  /// As it travels.
+  var request: BatchRequest {
+    func text(_ predicate: GraphPredicate) -> String { predicate == .always ? "" : predicate.text(in: model) }
+    let operation: BatchRequest.Operation =
+      switch work {
+      case .insert(let properties, let rows): .insert(properties: properties.map(\.number), rows: UInt64(rows.count))
+      case .delete(let predicate): .delete(predicate: text(predicate))
+      case .update(let predicate, let assignments):
+        .update(
+          predicate: text(predicate),
+          assignments.map { property, becoming in
+            switch becoming {
+            case .value(let value): BatchRequest.Assignment(property.number, .value(value))
+            case .plus(let number):
+              BatchRequest.Assignment(property.number, .expression("\(property.name) + \(number)"))
+            }
+          })
+      }
+    return BatchRequest(id: id, policy: policy, entity: entity.number, operation: operation)
+  }
+
+  // MARK: - The promise
+
+  /// What the commit did that was not asked for, or did not do.
+  func failure(from before: RecordedGraph, to after: RecordedGraph) -> String? {
+    let reason =
+      switch work {
+      case .insert(let properties, let rows): failure(properties, rows, before, after)
+      case .update(let predicate, let assignments): failure(predicate, assignments, before, after)
+      case .delete(let predicate): failure(predicate, before, after)
+      }
+    return reason.map { "batch \(id.sequence) of \(entity.name): \($0)" }
+  }
+
+  private func failure(
+    _ properties: [Property], _ rows: [[Value]], _ before: RecordedGraph, _ after: RecordedGraph
+  ) -> String? {
+    let made = after.images.values.filter { before.images[$0.id] == nil }
+    // A row that meets a unique key may be the object that has it.
+    let candidates = policy == .error ? made : Array(after.images.values)
+    if policy == .error, made.count != rows.count { return "\(rows.count) rows became \(made.count) objects" }
+    var found = [[Value]: Int]()
+    for image in candidates where image.id.entity == entity.number {
+      found[properties.map { image[$0] }, default: 0] += 1
+    }
+    for row in rows {
+      guard let count = found[row], count > 0 else { return "no object is there for the row \(row)" }
+      if policy == .error { found[row] = count - 1 }
+    }
+    if before.images.keys.contains(where: { after.images[$0] == nil }) { return "an insert has deleted something" }
+    return untouched(before, after) { _, _ in false }
+  }
+
+  private func failure(
+    _ predicate: GraphPredicate, _ assignments: [(property: Property, to: Becoming)], _ before: RecordedGraph,
+    _ after: RecordedGraph
+  ) -> String? {
+    if Set(before.images.keys) != Set(after.images.keys) { return "an update has inserted or deleted something" }
+    let matched = before.objects(of: entity, predicate)
+    for (id, old) in matched {
+      for (property, becoming) in assignments {
+        let wanted: Value
+        switch (becoming, old[property]) {
+        case (.value(let value), _): wanted = value
+        case (.plus(let number), .integer(let past)): wanted = .integer(past + number)
+        case (.plus, _): wanted = .null
+        }
+        guard let image = after.images[id], image[property] == wanted else {
+          return "\(property.name) of \(id) is \(after.images[id]?[property] ?? .null) and should be \(wanted)"
+        }
+      }
+    }
+    let assigned = Set(assignments.map(\.property.number))
+    return untouched(before, after) { id, property in matched[id] != nil && assigned.contains(property.number) }
+  }
+
+  private func failure(_ predicate: GraphPredicate, _ before: RecordedGraph, _ after: RecordedGraph) -> String? {
+    var leaving = Set(before.objects(of: entity, predicate).keys)
+    // The only cascade of the model: a folder takes its items along.
+    if let folder = model.entity(named: "Item")?.property(named: "folder") {
+      for image in before.images.values where model.entity(image.id.entity)?.name == "Item" {
+        if let owner = image[folder].objectID, leaving.contains(owner) { leaving.insert(image.id) }
+      }
+    }
+    let left = Set(before.images.keys).subtracting(leaving)
+    if left != Set(after.images.keys) {
+      return "\(leaving.count) should have gone, \(before.images.count - after.images.count) went"
+    }
+    return untouched(before, after) { _, _ in false }
+  }
+
+  /// No attribute changed that nobody asked for; what the rules set by themselves is looked at elsewhere.
+  private func untouched(
+    _ before: RecordedGraph, _ after: RecordedGraph, except isExempt: (ObjectID, Property) -> Bool
+  ) -> String? {
+    for (id, old) in before.images {
+      guard let new = after.images[id], old != new else { continue }
+      for property in model.entity(id.entity)?.storedProperties ?? [] where property.isPlainAttribute {
+        if old[property] != new[property], !isExempt(id, property) { return "\(property.name) of \(id) has changed" }
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,126 @@
+import GraphModel
+import GraphReplica
+import GraphStore
+
+/// Quiet moments: everything finishes, then the clients are held against the store.
+extension Simulation {
+  /// Lets everything finish, then holds the clients against the store.
+  func quiesce() throws {
+    note("quiet")
+    while !ghosts.isEmpty { haunt() }
+    isResting = true
+    defer { isResting = false }
+    try comeToRest()
+    try checkPromises()
+    // Of objects that are not followed nothing is known but what is loaded now.
+    for client in clients where random.chance(50) { note("client \(client.number): \(client.prefetchAtRest(&random))") }
+    try comeToRest()
+  }
+
+  private func comeToRest() throws {
+    for _ in 0..<20_000 {
+      for client in clients where client.session == nil { reconnect(client) }
+      var isQuiet = true
+      for client in clients {
+        while client.session != nil, !client.up.isEmpty,
+          server?.paused.contains(client.session ?? 0) == false
+        {
+          isQuiet = false
+          deliverUp(client)
+        }
+        while client.session != nil, !client.down.isEmpty {
+          isQuiet = false
+          try deliverDown(client)
+        }
+        if client.closing {
+          isQuiet = false
+          client.closing = false
+          cut(client)
+        }
+      }
+      while server?.commits.isEmpty == false {
+        isQuiet = false
+        try write()
+      }
+      while server?.jobs.isEmpty == false {
+        isQuiet = false
+        runJob()
+      }
+      while server?.inbox.isEmpty == false {
+        isQuiet = false
+        hear()
+      }
+      try check(clients.lazy.compactMap(\.failure).first)
+      if isQuiet { return }
+    }
+    try check("the system does not come to rest")
+  }
+
+  private func checkPromises() throws {
+    guard let server else { return }
+    let head = try server.store.head.revision
+    let records = try server.store.commits(after: 0, through: nil, maximumChanges: .max).map(recorder.whole)
+    try check(Int64(records.count) == head ? nil : "the log has \(records.count) commits, the head is \(head)")
+    var revisions = [TransactionID: Revision]()
+    for record in records {
+      if let other = revisions.updateValue(record.revision, forKey: record.transaction) {
+        try check("transaction \(record.transaction) was committed as \(other) and as \(record.revision)")
+      }
+    }
+    if let item = model.entity(named: "Item"), let text = item.property(named: "text") {
+      try check(TypedText.failure(in: records, of: clients.map(\.typed), text: text, in: item))
+    }
+    try check(PlacedMembers.failure(in: records, of: clients.map(\.placed), model: model))
+    let undone = UndonePlaces(records, model: model)
+    try check(undone.failure)
+    for _ in undoneSeen..<max(undoneSeen, undone.count) { happened.note(.undoneOrder) }
+    undoneSeen = max(undoneSeen, undone.count)
+    var objects = [ObjectImage]()
+    for entity in model.entities where entity.parent == nil {
+      _ = try server.store.fetch(FetchRequest(entity: entity.number)) { objects.append($0) }
+    }
+    note("\(objects.count) objects, \(records.count) commits")
+    try check(GraphPromises(objects, model: model).failure())
+    for client in clients {
+      for (id, revision) in client.acknowledged where revisions[id] != revision {
+        try check(
+          "transaction \(id) was acknowledged as \(revision) and is \(revisions[id].map(String.init) ?? "gone")")
+      }
+      for id in client.refused where revisions[id] != nil {
+        try check("transaction \(id) was refused and is there")
+      }
+      for query in client.queries { try checkQuery(query, of: client, server) }
+      try check(client.brokenOrder(in: server.store, objects))
+      try check(client.lostEdit())
+      try check(client.unfinishedReading())
+      try check(
+        client.context.replica.pendingTransactions.isEmpty ? nil : "client \(client.number) still waits for an answer")
+    }
+    try check(
+      server.hub.census.sessions == clients.count ? nil : "\(server.hub.census.sessions) sessions are registered")
+  }
+
+  private func checkQuery(
+    _ query: (id: QueryID, entity: Entity, predicate: GraphPredicate), of client: ClientNode, _ server: ServerNode
+  ) throws {
+    var fresh = [ObjectID: ObjectImage]()
+    _ = try server.store.fetch(FetchRequest(entity: query.entity.number, predicate: query.predicate)) {
+      fresh[$0.id] = $0
+    }
+    let held = client.context.storedResult(of: query.id)
+    note("client \(client.number) holds \(held.count) of \(query.entity.name) \(query.predicate.text(in: model))")
+    guard fresh != held else { return }
+    let lost = fresh.keys.filter { held[$0] == nil }.count
+    let extra = held.keys.filter { fresh[$0] == nil }.count
+    let stale = fresh.filter { held[$0.key].map { image in image != fresh[image.id] } ?? false }.count
+    let place = "client \(client.number), \(query.entity.name) \(query.predicate.text(in: model)): "
+    let counts = "\(lost) lost, \(extra) too many, \(stale) stale of \(fresh.count)"
+    let revisions = fresh.values.filter { held[$0.id] == nil }.map { String($0.revision) }.sorted()
+    let differing = fresh.values.compactMap { image -> String? in
+      guard let other = held[image.id], other != image else { return nil }
+      return "; stored \(image.revision) \(image.values), held \(other.revision) \(other.values)"
+    }
+    let lostOnes = "; lost were of revisions " + revisions.joined(separator: ", ")
+    try check(place + counts + lostOnes + differing.joined())
+  }
+}

@@ -1,0 +1,78 @@
+import GraphModel
+import GraphReplica
+
+/// What clients have read, held against what was taken down of the store.
+extension Simulation {
+  func checkReads(of client: ClientNode) throws {
+    let (past, loads) = (client.finishedPastReads, client.finishedLoads)
+    (client.finishedPastReads, client.finishedLoads) = ([], [])
+    for read in past { try check(failure(of: read, client)) }
+    for load in loads { try check(failure(of: load, client)) }
+  }
+
+  private func failure(of read: ClientNode.PastRead, _ client: ClientNode) -> String? {
+    guard let graph = recorder.state(read.revision) else { return nil }
+    happened.note(read.isByID ? .pastReadByID : .pastRead)
+    let wanted = graph.objects(of: read.entity, read.predicate)
+    var found = [ObjectID: ObjectImage]()
+    for image in read.images { found[image.id] = image }
+    if found == wanted, found.count == read.images.count { return nil }
+    let lost = wanted.keys.filter { found[$0] == nil }.count
+    let extra = found.keys.filter { wanted[$0] == nil }.count
+    return "client \(client.number) read \(read.entity.name) \(read.predicate.text(in: model)) as of \(read.revision): "
+      + "\(lost) lost, \(extra) too many of \(wanted.count)"
+  }
+
+  private func failure(of finished: ClientNode.FinishedLoad, _ client: ClientNode) -> String? {
+    let isOfFaults = finished.load.paths.isEmpty
+    if let id = finished.unfilled.first { return "client \(client.number) loaded \(id), which is still a fault" }
+    for image in finished.images {
+      // Every commit gives what it changes a revision of its own: what is held of one is what was stored then.
+      guard let stored = recorder.version(of: image.id, image.revision) else {
+        return "client \(client.number) holds \(image.id) of revision \(image.revision), which there never was"
+      }
+      if stored != image {
+        return "client \(client.number) loaded \(image.id) of revision \(image.revision) as \(image.values), "
+          + "it was \(stored.values)"
+      }
+      if isOfFaults { happened.note(.faultFilled) }
+    }
+    if isOfFaults {
+      for id in finished.missing {
+        guard recorder.wasEverDeleted(id) else {
+          return "client \(client.number) takes \(id) for deleted, which nobody has deleted"
+        }
+        happened.note(.faultOfDeleted)
+      }
+    } else {
+      happened.note(.prefetched)
+    }
+    return finished.load.isAtRest ? failure(atRest: finished, client) : nil
+  }
+
+  /// Everybody at the other end is there, as the store has it, and no request was for one object.
+  private func failure(atRest finished: ClientNode.FinishedLoad, _ client: ClientNode) -> String? {
+    guard let graph = recorder.state(recorder.revision) else { return nil }
+    let branches = finished.load.paths.reduce(0) { $0 + $1.count }
+    // A level of one branch asks for the members of a to-many, or for objects of three families.
+    if finished.requests > 3 * branches {
+      return "client \(client.number) has sent \(finished.requests) requests to follow \(branches) relationships"
+    }
+    guard !finished.images.isEmpty else { return nil }
+    let images = Dictionary(finished.images.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    for path in finished.load.paths {
+      var level = finished.load.objects.filter { !$0.isDeleted }.map(\.id)
+      for property in path {
+        level = level.flatMap { id in
+          model.entity(id.entity)?.property(property.number) == nil ? [] : graph.related(to: id, through: property)
+        }
+        for id in level where images[id] != graph.images[id] {
+          return "client \(client.number) followed \(property.name) to \(id): held \(images[id]?.values ?? []), "
+            + "stored \(graph.images[id]?.values ?? [])"
+        }
+      }
+    }
+    happened.note(.prefetchedAtRest)
+    return nil
+  }
+}

@@ -1,0 +1,81 @@
+import GraphHub
+import GraphModel
+import GraphStore
+
+/// Writes: the writer's thread takes some of what waits, and sometimes that is when the power goes or a connection is lost.
+extension Simulation {
+  func write() throws {
+    guard let commits = server?.commits, !commits.isEmpty else { return }
+    var count = 1 + random.below(commits.count)
+    // A batch ends the write that it is in: so each state of the graph can be taken down as it was.
+    let place = commits.prefix(count).firstIndex { if case .batch = $0.1 { true } else { false } }
+    if let place { count = place + 1 }
+    note("write \(count) of \(commits.count)")
+    let fate = fate(isBatch: place != nil)
+    server?.write(count: count, now: clock * 1_000, fate: fate)
+    CrashableFiles.fail(directory, with: nil)
+    if fate.wasGivenUp {
+      happened.note(.batchGivenUp)
+      if case .batch(let run)? = place.map({ commits[$0].1 }) { loseConnection(of: run.batch.id) }
+    }
+    if CrashableFiles.isOff(directory) {
+      note("the power is gone")
+      happened.note(fate.wasCut ? .batchLostPower : .commitLostPower)
+      try crashServer()
+    }
+    try takeDown()
+  }
+
+  private func fate(isBatch: Bool) -> BatchFate {
+    let cancelled = server?.cancelled ?? []
+    guard isBatch, !isResting else {
+      // Into the middle of a commit: between any two of its writes and syncs, and behind the last one.
+      if !isResting, random.chance(2) {
+        CrashableFiles.fail(directory, with: .powerCutAfter(operations: random.below(60)))
+      }
+      return BatchFate(.done, directory: directory, cancelled: cancelled)
+    }
+    let slices = random.below(4)
+    switch random.below(10) {
+    case 0...1: return BatchFate(.powerCut(slices: slices), directory: directory, cancelled: cancelled)
+    case 2...3: return BatchFate(.givenUp(slices: slices), directory: directory, cancelled: cancelled)
+    case 4...5:
+      CrashableFiles.fail(directory, with: .powerCutAfter(operations: random.below(90)))
+      return BatchFate(.done, directory: directory, cancelled: cancelled)
+    default: return BatchFate(.done, directory: directory, cancelled: cancelled)
+    }
+  }
+
+  private func loseConnection(of batch: TransactionID) {
+    let number = Int(batch.replica.high) - 1
+    if clients.indices.contains(number) { cut(clients[number]) }
+  }
+
+  /// Takes down what was committed since, and judges it.
+  func takeDown() throws {
+    guard let server else { return }
+    for record in try recorder.catchUp(with: server.store) {
+      try check(failure(of: record))
+    }
+    let gone = recorder.gone
+    for client in clients { client.gone = gone }
+  }
+
+  private func failure(of record: CommitRecord) -> String? {
+    let number = Int(record.transaction.replica.high) - 1
+    guard clients.indices.contains(number), let before = recorder.state(record.revision - 1),
+      let after = recorder.state(record.revision)
+    else { return nil }
+    let client = clients[number]
+    if let batch = client.batches[record.transaction] {
+      happened.note(batch.happening)
+      client.committedBatches.insert(batch.id)
+      if record.summary != nil { happened.note(.batchInSlices) }
+      return batch.failure(from: before, to: after)
+    }
+    if let request = client.restores[record.transaction] {
+      return RestorePromises(recorder: recorder, model: model).failure(of: request, record, after, &happened)
+    }
+    return nil
+  }
+}
