@@ -10,6 +10,9 @@ extension ObjectContext {
     case .loaded(let query, let images, _):
       load(images, into: query)
       prefetchAnew(query)
+    case .loadedWindow(let query, let rows, _):
+      load(rows, into: query)
+      prefetchAnew(query)
     case .resumed(let query, _): prefetchWhatIsMissing(query)
     case .diverged:
       // Any image of the store as it is now counts as newer.
@@ -22,6 +25,7 @@ extension ObjectContext {
       prefetch(update)
     case .refusedQuery(let query, _):
       results[query] = nil
+      windows[query] = nil
       loads.prefetches[query] = nil
     default: break
     }
@@ -29,9 +33,10 @@ extension ObjectContext {
 
   // MARK: - Results and deltas
 
-  private func load(_ images: [ObjectImage], into query: QueryID) {
+  func load(_ images: [ObjectImage], into query: QueryID, window: WindowDifference? = nil) {
     guard let old = results[query] else { return }
     var change = ObjectsDidChange()
+    change.windows[query] = window
     change.queries = [query]
     var result = [ObjectID: ObjectState]()
     let batch = FetchBatch()
@@ -59,6 +64,7 @@ extension ObjectContext {
       guard results[query] != nil else { continue }
       change.queries.insert(query)
       for item in changes { apply(item, update.revision, query, &change) }
+      change.windows[query] = windows[query]?.apply(changes, total: update.totals[query])
     }
     guard !change.queries.isEmpty else { return }
     post(change)

@@ -11,7 +11,7 @@ extension ClientNode {
       rollback()
       return "rollback after a refusal"
     }
-    switch random.below(32) {
+    switch random.below(36) {
     case 0...1: return insertFolder(&random)
     case 2...5: return insertItem(&random)
     case 6...12: return updateItem(&random)
@@ -28,6 +28,7 @@ extension ClientNode {
     case 26...27: return work(&random)
     case 28: return cover(&random)
     case 29: return undo(&random)
+    case 30...33: return scroll(&random)
     default:
       if random.chance(50) { follow(&random) } else { unfollow(&random) }
       return "follow"

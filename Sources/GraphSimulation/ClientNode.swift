@@ -18,6 +18,9 @@ final class ClientNode {
   private var decoder = FrameDecoder()
   var queries = [(id: QueryID, entity: Entity, predicate: GraphPredicate)]()
 
+  /// Windows that it follows, and where they are to stand.
+  var windows = [FollowedWindow]()
+
   /// What this client was told, over all its lives.
   var acknowledged = [(id: TransactionID, revision: Revision)]()
   var refused = [TransactionID]()
@@ -58,7 +61,7 @@ final class ClientNode {
       model: model,
       replica: Replica(
         id: UniqueID(high: UInt64(number) + 1, low: replicas), author: "client \(number)", model: model.hash))
-    queries = []
+    (queries, windows) = ([], [])
     (kept, wasRefused) = ([], false)
     lastRevision = 0
     // Everyone sees the whole graph through one query or several, and parts of it through others.
@@ -67,6 +70,7 @@ final class ClientNode {
     if random.chance(50) { follow("Thing", "") }
     if random.chance(60) { follow("Label", "") }
     for _ in 0..<random.below(4) { follow(&random) }
+    for _ in 0..<random.below(3) { followWindow(&random) }
   }
 
   func follow(_ random: inout SeededRandom) {

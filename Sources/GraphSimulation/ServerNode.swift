@@ -45,6 +45,7 @@ struct ServerNode {
     limits.historyChanges = 60
     limits.outstandingRequests = 8
     limits.concurrentReads = 8
+    limits.idleOrders = 2
     return limits
   }()
 
