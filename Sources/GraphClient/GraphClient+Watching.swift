@@ -12,8 +12,40 @@ extension GraphClient {
   public func follow(
     _ entity: Entity, where predicate: GraphPredicate = .always, prefetching: RelationshipTree = .none
   ) async throws -> QueryID {
+    try await loaded {
+      context.follow(entity: entity, predicate: predicate.bound(now: Self.now), prefetching: prefetching)
+    }
+  }
+
+  /// Follows a part of a query's result, in an order; returns when its first rows are there, for `context.window(of:)`.
+  /// - Parameters:
+  ///   - sort: over the object's own properties; ids settle ties.
+  ///   - offset: so many rows are passed over.
+  ///   - limit: at most so many rows, from 1 to 1,000.
+  ///   - prefetching: what is read along with its objects, and with each that joins it later.
+  /// - Throws: `Refusal`: `limit` for too many rows, or for a query that the server can't keep in order;
+  ///   `malformed` for an order over relationships.
+  public func follow(
+    _ entity: Entity, where predicate: GraphPredicate = .always, sort: [SortKey], offset: Int = 0, limit: Int,
+    prefetching: RelationshipTree = .none
+  ) async throws -> QueryID {
+    try await loaded {
+      context.follow(
+        entity: entity, predicate: predicate.bound(now: Self.now), sort: sort, offset: offset, limit: limit,
+        prefetching: prefetching)
+    }
+  }
+
+  /// Lets a window show another part of its query; observers of the context are told when it does, and the difference.
+  /// - Parameter limit: nil leaves it as it is.
+  public func moveWindow(of query: QueryID, offset: Int, limit: Int? = nil) {
+    context.moveWindow(of: query, offset: offset, limit: limit)
+    perform()
+  }
+
+  private func loaded(_ follow: () -> QueryID) async throws -> QueryID {
     guard state != .closed else { throw Refusal(.unavailable, "the client is closed") }
-    let query = context.follow(entity: entity, predicate: predicate.bound(now: Self.now), prefetching: prefetching)
+    let query = follow()
     try await withCheckedThrowingContinuation { continuation in
       loading[query] = continuation
       perform()
@@ -42,6 +74,8 @@ extension GraphClient {
   public enum WatchEvent: Sendable {
     /// A first result, or a new one after a reset: what was told of the query before is void.
     case loaded(QueryID, [ObjectImage], at: Token)
+    /// The same of a window.
+    case loadedWindow(QueryID, WindowRows, at: Token)
     /// What is told from here on comes after `since`; the result before it stands.
     case resumed(QueryID, since: Revision)
     /// A commit, with all that it does to the watch's queries.
@@ -75,5 +109,28 @@ extension GraphClient {
     }
     perform()
     return numbers
+  }
+
+  /// Follows a window with whole objects and without the context.
+  /// - Parameters:
+  ///   - sort: over the object's own properties; ids settle ties.
+  ///   - offset: so many rows are passed over.
+  ///   - limit: at most so many rows, from 1 to 1,000.
+  @discardableResult
+  public func watch(
+    _ entity: Entity, where predicate: GraphPredicate, sort: [SortKey], offset: Int, limit: Int,
+    body: @escaping (WatchEvent) -> Void
+  ) -> QueryID {
+    lastWatch += 1
+    watches[lastWatch] = Watch(body: body)
+    let text = predicate == .always ? "" : predicate.bound(now: Self.now).text(in: context.model)
+    let window = Subscribe.Window(
+      sort: sort.text(in: context.model), offset: UInt64(max(0, offset)), limit: UInt64(max(0, limit)))
+    let number = lastWatch
+    context.handle(
+      .subscribe(
+        number, Subscribe(entity: entity.number, predicate: text, wholeObjects: true, window: window)))
+    perform()
+    return number
   }
 }

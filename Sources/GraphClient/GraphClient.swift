@@ -289,6 +289,9 @@ public final class GraphClient {
     case .loaded(let query, let images, let at):
       loading.removeValue(forKey: query)?.resume()
       watches[query]?.body(.loaded(query, images, at: at))
+    case .loadedWindow(let query, let rows, let at):
+      loading.removeValue(forKey: query)?.resume()
+      watches[query]?.body(.loadedWindow(query, rows, at: at))
     case .resumed(let query, let since):
       loading.removeValue(forKey: query)?.resume()
       watches[query]?.body(.resumed(query, since: since))
@@ -336,6 +339,7 @@ public final class GraphClient {
         order.append(key)
       }
       told[key]?.1.changes.append((query, changes))
+      told[key]?.1.totals[query] = update.totals[query]
     }
     for key in order { if let (watch, update) = told[key] { watch.body(.changed(update)) } }
   }

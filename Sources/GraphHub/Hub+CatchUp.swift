@@ -104,7 +104,9 @@ extension Hub {
       if !unknown.isEmpty {
         if !frames.isEmpty { send(frame: frames, to: id, &actions) }
         frames = []
-        for number in unknown { reset(number, of: id, Self.tooMany, &actions) }
+        for number in unknown {
+          reset(number, of: id, queries[number]?.window == nil ? Self.tooMany : Self.windowLost, &actions)
+        }
       }
       reached = (next, fingerprint)
       if !deltas.isEmpty {
@@ -136,7 +138,11 @@ extension Hub {
       guard case .live = reader.state, reader.through < record.revision else { continue }
       if let cached, number <= cached.lastQuery {
         guard let frame = cached.deltas[number] else { continue }
-        if frame.isEmpty, queries[number]?.isRelated == true { unknown.append(number) } else { frames.append(frame) }
+        if frame.isEmpty, queries[number]?.isToldByOthers == true {
+          unknown.append(number)
+        } else {
+          frames.append(frame)
+        }
       } else {
         guard let changes = queries.effects(of: record, on: number) else {
           unknown.append(number)

@@ -10,6 +10,7 @@ extension Hub {
     if let first = results.lazy.compactMap(\.result.record).first, first.revision != before + 1 {
       // Commits that the hub was never told of, because a batch failed half-way: everyone catches up from history.
       skipUnknown(upTo: first.revision - 1)
+      for number in orders.numbers { lose(number, through: first.revision - 1, &batch.unknown, &actions) }
     }
     for (_, result) in results {
       guard let record = result.record else { continue }
@@ -33,9 +34,11 @@ extension Hub {
     }
     for number in batch.unknown.subtracting(batch.tooLarge).sorted() {
       for id in queries[number]?.readers ?? [] where sessions[id]?.readers[number]?.through ?? 0 < head.revision {
-        reset(number, of: id, Self.tooMany, &actions)
+        reset(number, of: id, queries[number]?.window == nil ? Self.tooMany : Self.windowLost, &actions)
       }
     }
+    // Before the replies: what goes, goes in the commit that made it too large.
+    keepWithinBudget(&actions)
     for (ticket, result) in results { reply(ticket, result, &actions) }
     tellFollowers(&actions)
     announceReached(&actions)
@@ -73,12 +76,25 @@ extension Hub {
   ) {
     var deltas = [UInt64: [UInt8]]()
     var touched = [SessionID: [[UInt8]]]()
+    var lost = Set<UInt64>()
     for number in queries.unknown(to: record) {
+      if orders.contains(number) {
+        lose(number, through: record.revision, &lost, &actions)
+      } else {
+        lost.insert(number)
+      }
+    }
+    if let summary = record.summary {
+      for number in orders.numbers where queries.couldMatter(summary, to: number) {
+        lose(number, through: record.revision, &lost, &actions)
+      }
+    }
+    for number in lost {
       batch.unknown.insert(number)
       deltas[number] = []
     }
-    for (number, changes) in queries.effects(of: record) {
-      guard let entry = queries[number], let frame = frame(of: changes, record, number) else { continue }
+    for (number, frame) in frames(of: record) {
+      guard let entry = queries[number] else { continue }
       guard frame.count <= limits.maximumFrameSize else {
         // No client could read it: they all read a fresh result instead.
         batch.tooLarge.insert(number)
@@ -110,7 +126,23 @@ extension Hub {
   }
 
   static let tooMany = "one commit reaches more of the query's objects than are judged one by one"
+  static let windowLost = "nobody can say any more what the commits did to the window"
   static let tooLarge = "one commit changed more than a frame can hold"
+
+  /// What a commit tells the readers of each query and of each window that it touches.
+  private mutating func frames(
+    of record: CommitRecord
+  ) -> [(number: UInt64, frame: [UInt8])] {
+    var frames = [(number: UInt64, frame: [UInt8])]()
+    for (number, changes) in queries.effects(of: record) {
+      if orders.contains(number) {
+        frames += windowFrames(of: changes, to: number, record)
+      } else if let frame = frame(of: changes, record, number) {
+        frames.append((number, frame))
+      }
+    }
+    return frames
+  }
 
   /// The encoded delta; nil where nothing is to be told.
   func frame(of changes: [LiveQueryChange], _ record: CommitRecord, _ number: UInt64) -> [UInt8]? {

@@ -46,7 +46,7 @@ extension Hub {
     }
   }
 
-  private func order(_ text: String, _ entity: Entity) throws -> [SortKey] {
+  func order(_ text: String, _ entity: Entity) throws -> [SortKey] {
     if text.isEmpty { return [] }
     do {
       return try [SortKey](parsing: text, entity: entity, model: model)

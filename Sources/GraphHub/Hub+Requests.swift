@@ -30,7 +30,7 @@ extension Hub {
     case .presence(let state): presence(state, id, message.request, &actions)
     case .batchRows(let rows): keep(rows, id, message.request, &actions)
     case .commit, .undo, .restore, .batch, .importGraph, .model, .fetch, .exportGraph, .subscribe, .unsubscribe, .log,
-      .status, .undoState, .revisionAt, .why, .changes:
+      .status, .undoState, .revisionAt, .why, .changes, .moveWindow:
       guard session.waiting.count < limits.waitingRequests else {
         let refusal = Refusal(.limit, "more than \(limits.waitingRequests) requests wait on this connection")
         return send(answer(refusal, message.request), to: id, &actions)
@@ -54,7 +54,7 @@ extension Hub {
   private func mayPerform(_ message: ToServer, _ session: Session) -> Bool {
     switch message.body {
     case .commit, .undo, .restore, .batch, .importGraph: true
-    case .fetch, .exportGraph, .subscribe, .log, .status, .undoState, .revisionAt, .why, .changes:
+    case .fetch, .exportGraph, .subscribe, .log, .status, .undoState, .revisionAt, .why, .changes, .moveWindow:
       session.commitsInFlight == 0 && session.reads.count < limits.concurrentReads
     default: session.commitsInFlight == 0
     }
@@ -196,6 +196,8 @@ extension Hub {
       case .unsubscribe(let query):
         drop(query, id, &actions)
         send(ToClient(message.request, .unsubscribed(query: query)), to: id, &actions)
+      case .moveWindow(let query, let offset, let limit):
+        try moveWindow(query, offset, limit, id, message.request, &actions)
       case .hello, .ping, .close, .more, .presence, .batchRows: break
       }
     } catch let refusal as Refusal {
@@ -242,9 +244,15 @@ extension Hub {
     guard session.readers.count < limits.queriesPerSession else {
       throw Refusal(.limit, "a connection follows at most \(limits.queriesPerSession) queries")
     }
+    let window = try subscribe.window.map {
+      (range: try range($0.offset, $0.limit), sort: try windowOrder($0.sort, entity))
+    }
     // Only once the new one is sure to come.
     if subscribe.replaces != 0 { drop(subscribe.replaces, id, &actions) }
-    let number = queries.register(query, for: id)
+    let number =
+      if let window { register(query, window.range, window.sort, for: id, &actions) } else {
+        queries.register(query, for: id)
+      }
     tellWriter(&actions)
     guard let since = subscribe.since else { return load(number, id, request, &actions) }
     // Does the store still remember the state that the client holds?
@@ -287,7 +295,7 @@ extension Hub {
     _ query: UInt64, _ id: SessionID, _ request: UInt64, since: Revision, _ actions: inout [HubAction]
   ) {
     // Of commits long ago nobody knows any more what they did to a query that follows paths.
-    if queries[query]?.isRelated == true { return load(query, id, request, known: true, &actions) }
+    if queries[query]?.isToldByOthers == true { return load(query, id, request, known: true, &actions) }
     sessions[id]?.readers[query] = Session.Reader(state: .live, through: since, request: request)
     send(ToClient(request, .subscribed(query: query, resumed: true, known: true)), to: id, &actions)
     rewind(id, to: since, for: query)
@@ -299,6 +307,7 @@ extension Hub {
     _ query: UInt64, _ id: SessionID, _ request: UInt64, known: Bool = false, _ actions: inout [HubAction]
   ) {
     guard let entry = queries[query] else { return }
+    if entry.window != nil { return loadWindow(query, id, request, known: known, &actions) }
     let ticket = ticket()
     tickets[ticket] = .load(id, query: query)
     sessions[id]?.readers[query] = Session.Reader(state: .loading(ticket), through: .max, request: request)
@@ -308,7 +317,7 @@ extension Hub {
     actions.append(.read(ticket, .objects(fetch), session: id, request: request))
   }
 
-  private mutating func drop(_ query: UInt64, _ id: SessionID, _ actions: inout [HubAction]) {
+  mutating func drop(_ query: UInt64, _ id: SessionID, _ actions: inout [HubAction]) {
     guard let reader = sessions[id]?.readers.removeValue(forKey: query) else { return }
     switch reader.state {
     case .loading(let ticket):
@@ -318,9 +327,9 @@ extension Hub {
     case .recognizing(let ticket, _):
       tickets[ticket] = nil
       sessions[id]?.reads[reader.request] = nil
-    case .live: break
+    case .waiting, .live: break
     }
-    queries.unregister(query, for: id)
+    unregister(query, id, &actions)
   }
 
   mutating func finishRead(_ ticket: Ticket, _ result: Result<Token, Refusal>, _ actions: inout [HubAction]) {

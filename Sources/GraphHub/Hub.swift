@@ -16,6 +16,7 @@ public struct Hub {
   var head: Token
   var ring: CommitRing
   var queries: QueryTable
+  var orders = OrderTable()
   var sessions = [SessionID: Session]()
   var totalBacklog = 0
   /// Who asked for what; the answer finds its session here, unless that is gone.
@@ -39,6 +40,7 @@ public struct Hub {
     case recognize(SessionID, query: UInt64)
     case statistics(SessionID, request: UInt64)
     case rows(SessionID)
+    case order(UInt64)
   }
 
   /// A hub without sessions, as far as a store is that has not been asked yet.
@@ -64,6 +66,8 @@ public struct Hub {
     case .batchProgress(let ticket, let progress): batchProgressed(ticket, progress, &actions)
     case .rowsKept(let ticket, let request, let result): rowsKept(ticket, request, result, &actions)
     case .readFinished(let ticket, let result): finishRead(ticket, result, &actions)
+    case .collected(let ticket, let images): collected(ticket, images, &actions)
+    case .collectFinished(let ticket, let result): finishCollecting(ticket, result, &actions)
     case .history(let ticket, let result): takeHistory(ticket, result, &actions)
     case .recognized(let ticket, let isKnown): takeRecognition(ticket, isKnown, &actions)
     case .statistics(let ticket, let status): answerStatus(ticket, status, &actions)
@@ -137,7 +141,7 @@ public struct Hub {
   /// Everything that the session registered goes.
   mutating func release(_ id: SessionID, _ actions: inout [HubAction]) {
     guard let session = sessions[id] else { return }
-    for number in session.readers.keys.sorted() { queries.unregister(number, for: id) }
+    for number in session.readers.keys.sorted() { unregister(number, id, &actions) }
     for (_, ticket) in session.reads.sorted(by: { $0.key < $1.key }) {
       tickets[ticket] = nil
       actions.append(.cancelRead(ticket))
@@ -167,6 +171,7 @@ public struct Hub {
     session.lastHeard = now
     totalBacklog -= drained
     if session.isBehind { pump(id, &actions) }
+    serveWindows(id, &actions)
     if session.isPaused { resumeReading(id, &actions) }
   }
 

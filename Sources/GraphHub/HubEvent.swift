@@ -35,6 +35,10 @@ public enum HubEvent: Sendable {
   /// A read has been delivered to its session down to the last byte, or was refused.
   case readFinished(Ticket, Result<Token, Refusal>)
   case history(Ticket, Result<[CommitRecord], Refusal>)
+  /// Objects for an order, in none.
+  case collected(Ticket, [ObjectImage])
+  /// An order's objects are all here, as of that state; or it can't be read.
+  case collectFinished(Ticket, Result<Token, Refusal>)
   case recognized(Ticket, Bool)
   case statistics(Ticket, ServerStatus)
   /// Time passes: milliseconds of a clock that only goes forward.
@@ -59,6 +63,8 @@ public enum HubAction: Sendable {
   /// Read objects and stream them to the session as chunks that answer `request`: two at once, then one for each
   /// `.continueRead`. Their bytes do not pass through the hub.
   case read(Ticket, ReadRequest, session: SessionID, request: UInt64)
+  /// Read objects for an order that windows are cut from, some at a time: one statement. `session` is who asked first.
+  case collect(Ticket, FetchRequest, session: SessionID)
   case continueRead(Ticket)
   case cancelRead(Ticket)
   /// Commits for a session that lags behind the ring.

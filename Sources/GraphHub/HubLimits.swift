@@ -36,6 +36,16 @@ public struct HubLimits: Sendable {
   public var waitingFollowers = 16
   /// Live queries that one session may follow.
   public var queriesPerSession = ProtocolLimits.maximumQueries
+  /// Rows that a window shows at most.
+  public var windowRows = ProtocolLimits.maximumWindow
+  /// About how many bytes the rows of a window have when they are sent together.
+  public var windowBytes = 4 << 20
+  /// Objects of one query that windows are cut from.
+  public var orderRows = 1_000_000
+  /// About how many bytes the objects of all such queries take in memory.
+  public var orderBytes = 512 << 20
+  /// Queries that nobody has a window on and that are kept in order all the same, for who comes back.
+  public var idleOrders = 8
   /// A connection says hello within this time, and something at least every `silenceMilliseconds`.
   public var helloMilliseconds: Int64 = 10_000
   /// What the welcome says: a client that has heard nothing for so long asks.

@@ -8,8 +8,13 @@ struct QueryTable {
     let evaluator: PredicateEvaluator
     /// It reads other objects than the one that is judged: the writer says what a commit does to it.
     let isRelated: Bool
+    /// The part of an order that its readers see; nil where they see all of the result.
+    var window: WindowKey?
     /// Ascending: a delta goes to them in this order, and no order may come from hashing.
     var readers = [SessionID]()
+
+    /// There are commits of which the record does not say what they did to it.
+    var isToldByOthers: Bool { isRelated || window != nil }
 
     /// Where the session stands or would stand.
     private func place(of session: SessionID) -> Int {
@@ -41,6 +46,7 @@ struct QueryTable {
   private let model: Model
   private var entries = [UInt64: Entry]()
   private var numbers = [LiveQuery: UInt64]()
+  private var windowNumbers = [WindowKey: UInt64]()
   private var index: LiveQueryIndex
   /// The newest number given; numbers are never used twice.
   private(set) var lastNumber: UInt64 = 0
@@ -63,14 +69,17 @@ struct QueryTable {
     registrations += 1
     if let number = numbers[query], entries[number]?.insert(session) == true { return number }
     // A session that follows one query twice has two of them: each of its numbers lives a life of its own.
+    let number = file(query)
+    entries[number]?.readers = [session]
+    numbers[query] = numbers[query] ?? number
+    return number
+  }
+
+  /// Follows the query for an order's sake: it has no readers, and effects name it.
+  mutating func file(_ query: LiveQuery) -> UInt64 {
     lastNumber += 1
-    var entry = Entry(
-      query: query, family: model.entity(query.entity)?.family ?? [],
-      evaluator: PredicateEvaluator(query.predicate, model: model),
-      isRelated: !query.predicate.readsOnlyOwnImage(in: model))
-    entry.readers = [session]
+    let entry = entry(query)
     entries[lastNumber] = entry
-    numbers[query] = numbers[query] ?? lastNumber
     if entry.isRelated {
       related.append(lastNumber)
       watches.append(.watch(query, number: lastNumber))
@@ -80,12 +89,42 @@ struct QueryTable {
     return lastNumber
   }
 
+  /// Makes `session` a reader of a window; nothing is filed, for what happens to it comes from its order.
+  mutating func register(_ window: WindowKey, of query: LiveQuery, for session: SessionID) -> UInt64 {
+    registrations += 1
+    if let number = windowNumbers[window], entries[number]?.insert(session) == true { return number }
+    lastNumber += 1
+    var entry = entry(query)
+    entry.window = window
+    entry.readers = [session]
+    entries[lastNumber] = entry
+    windowNumbers[window] = windowNumbers[window] ?? lastNumber
+    return lastNumber
+  }
+
+  private func entry(_ query: LiveQuery) -> Entry {
+    Entry(
+      query: query, family: model.entity(query.entity)?.family ?? [],
+      evaluator: PredicateEvaluator(query.predicate, model: model),
+      isRelated: !query.predicate.readsOnlyOwnImage(in: model))
+  }
+
   /// The session reads it no more; the last reader takes the query along.
   mutating func unregister(_ number: UInt64, for session: SessionID) {
     guard entries[number]?.remove(session) == true, let entry = entries[number] else { return }
     registrations -= 1
     guard entry.readers.isEmpty else { return }
-    entries[number] = nil
+    if let window = entry.window {
+      entries[number] = nil
+      if windowNumbers[window] == number { windowNumbers[window] = nil }
+      return
+    }
+    unfile(number)
+  }
+
+  /// Nobody follows the query any more.
+  mutating func unfile(_ number: UInt64) {
+    guard let entry = entries.removeValue(forKey: number) else { return }
     if numbers[entry.query] == number { numbers[entry.query] = nil }
     if entry.isRelated {
       related.removeAll { $0 == number }
@@ -138,6 +177,8 @@ struct QueryTable {
   /// What a commit does to one query; nil when the record can't say.
   func effects(of record: CommitRecord, on number: UInt64) -> [LiveQueryChange]? {
     guard let entry = entries[number] else { return [] }
+    // Which rows were where is known of the present alone.
+    if entry.window != nil { return nil }
     if entry.isRelated {
       guard let related = record.related, number <= related.knownThrough, !related.unknown.contains(number) else {
         return nil

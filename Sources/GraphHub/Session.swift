@@ -30,6 +30,8 @@ final class Session {
       case recognizing(Ticket, since: Revision)
       /// The first result is on its way.
       case loading(Ticket)
+      /// A window's order is being read, or the session has no room for its rows.
+      case waiting
       case live
     }
 

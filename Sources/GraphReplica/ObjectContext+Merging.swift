@@ -10,6 +10,9 @@ extension ObjectContext {
     case .loaded(let query, let images, _):
       load(images, into: query)
       prefetchAnew(query)
+    case .loadedWindow(let query, let rows, _):
+      load(rows, into: query)
+      prefetchAnew(query)
     case .resumed(let query, _): prefetchWhatIsMissing(query)
     case .diverged:
       // Any image of the store as it is now counts as newer.
@@ -21,6 +24,7 @@ extension ObjectContext {
       apply(update)
       prefetch(update)
     case .refusedQuery(let query, let refusal):
+      windows[query] = nil
       loads.prefetches[query] = nil
       guard results.removeValue(forKey: query) != nil else { return }
       var change = ObjectsDidChange()
@@ -32,9 +36,10 @@ extension ObjectContext {
 
   // MARK: - Results and deltas
 
-  private func load(_ images: [ObjectImage], into query: QueryID) {
+  func load(_ images: [ObjectImage], into query: QueryID, window: WindowDifference? = nil) {
     guard let old = results[query] else { return }
     var change = ObjectsDidChange()
+    change.windows[query] = window
     change.queries = [query]
     change.loaded = [query]
     var result = [ObjectID: ObjectState]()
@@ -63,6 +68,7 @@ extension ObjectContext {
       guard results[query] != nil else { continue }
       change.queries.insert(query)
       for item in changes { apply(item, update.revision, query, &change) }
+      change.windows[query] = windows[query]?.apply(changes, total: update.totals[query])
     }
     guard !change.queries.isEmpty else { return }
     post(change)

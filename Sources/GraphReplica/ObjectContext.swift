@@ -29,7 +29,9 @@ public final class ObjectContext {
   var results = [QueryID: [ObjectID: ObjectState]]()
   var actions = [ReplicaAction]()
   private var lastTemporary: UInt64 = 0
-  private var lastQuery: QueryID = 0
+  var lastQuery: QueryID = 0
+  /// What windows show.
+  var windows = [QueryID: HeldWindow]()
   var lastSequence: UInt64 = 0
   /// The stack that saves without a group of their own belong to; without one each of them is a step by itself, in the
   /// scope zero.
@@ -200,6 +202,7 @@ public final class ObjectContext {
   public func unfollow(_ query: QueryID) {
     if let parent { return parent.unfollow(query) }
     results[query] = nil
+    windows[query] = nil
     loads.prefetches[query] = nil
     handle(.unsubscribe(query))
   }
@@ -296,6 +299,8 @@ public struct ObjectsDidChange: Sendable {
   public var loaded = Set<QueryID>()
   /// Live queries that the server does not follow, or no more: their results are gone.
   public var refused = [QueryID: Refusal]()
+  /// Of these, what happened to the rows of those that are windows.
+  public var windows = [QueryID: WindowDifference]()
 
   /// Whether the property may have changed: it did, the object came anew, or it is gone.
   public func touches(_ id: ObjectID, _ property: PropertyNumber) -> Bool {

@@ -13,11 +13,19 @@ struct FollowedQuery {
   /// The state at which the owner holds the result: what a reconnect resumes from. Each query has its own, for one may be
   /// loading anew while the others go on.
   var token: Token?
+  /// Of a window: the place that the server was last told.
+  var place: Subscribe.Window?
+  /// Of a window: the place whose rows come, or are shown.
+  var shown: Subscribe.Window?
+  /// What is there has not been shown yet.
+  var isMoving = false
 
   struct Incoming {
     var objects = [ObjectImage]()
     /// Where it was read, once all of it is here.
     var at: Token?
+    /// Of a window: how many rows there are before limit and offset.
+    var total: UInt64 = 0
   }
 }
 
@@ -25,6 +33,13 @@ struct FollowedQuery {
 extension Replica {
   mutating func sendSubscribe(_ query: QueryID, _ actions: inout [ReplicaAction]) {
     guard let followed = queries[query] else { return }
+    guard followed.subscribe.window == nil || knowsWindows else {
+      // It would send all of the result.
+      queries[query] = nil
+      return actions.append(.refusedQuery(query, Self.serverWithoutWindows))
+    }
+    queries[query]?.place = followed.subscribe.window
+    queries[query]?.shown = followed.subscribe.window
     var subscribe = followed.subscribe
     // What was loaded on an earlier connection is current as of the token.
     if let token = followed.token { subscribe.since = token }
@@ -38,7 +53,8 @@ extension Replica {
     // It counts among the session's queries until the server says that it does not.
     send(.unsubscribe(query: number), for: .other, &actions)
     numbers[number] = nil
-    staged.removeAll { $0.query == number }
+    if let before = moves.removeValue(forKey: query)?.before { numbers[before] = nil }
+    staged.removeAll { numbers[$0.query] == nil }
   }
 
   mutating func takeSubscribed(
@@ -87,6 +103,7 @@ extension Replica {
     queries[query]?.incoming?.objects += chunk.objects
     if let end = chunk.end {
       queries[query]?.incoming?.at = end.at
+      queries[query]?.incoming?.total = chunk.total ?? end.count
     } else {
       send(.more(of: request), for: .other, &actions)
     }
@@ -112,7 +129,13 @@ extension Replica {
       guard let incoming = queries[query]?.incoming, let at = incoming.at, at.revision <= revision else { continue }
       queries[query]?.incoming = nil
       queries[query]?.token = at
-      actions.append(.loaded(query, incoming.objects, at: at))
+      if let place = queries[query]?.shown {
+        let rows = WindowRows(incoming.objects, total: incoming.total, place)
+        actions.append(.loadedWindow(query, rows, at: at))
+        moveOn(query, &actions)
+      } else {
+        actions.append(.loaded(query, incoming.objects, at: at))
+      }
     }
     var updates = [CommitUpdate]()
     var rest = [Delta]()
@@ -127,9 +150,14 @@ extension Replica {
           CommitUpdate(revision: delta.revision, time: delta.time, author: delta.author, changes: []))
       }
       updates[updates.count - 1].changes.append((query, delta.changes))
+      if let total = delta.total { updates[updates.count - 1].totals[query] = total }
     }
     staged = rest
-    for update in updates { actions.append(.changed(update)) }
+    for update in updates {
+      showMoves(before: update.revision, &actions)
+      actions.append(.changed(update))
+    }
+    showMoves(before: revision + 1, &actions)
     move(to: Token(store: store, revision: revision, fingerprint: fingerprint))
   }
 

@@ -27,7 +27,8 @@ extension Replica {
       if let number {
         // It was accepted, and its first result failed.
         numbers[number] = nil
-        staged.removeAll { $0.query == number }
+        if let before = moves.removeValue(forKey: query)?.before { numbers[before] = nil }
+        staged.removeAll { numbers[$0.query] == nil }
       }
       actions.append(.refusedQuery(query, refusal))
       endSubscribing(mayShow: true, wasAnswered: number != nil, &actions)
@@ -36,6 +37,15 @@ extension Replica {
       actions.append(.refused(request, refusal))
     case (.subscribed(let number, let resumed, let known), .subscribe(let query)?):
       takeSubscribed(query, number, resumed: resumed, known: known, &actions)
+    case (.subscribed(let number, _, _), .moveWindow(let query)?):
+      asked[message.request] = .subscribe(query)
+      takeAnew(query, number, &actions)
+    case (.windowMoved(let moved), .moveWindow(let query)?):
+      asked[message.request] = .subscribe(query)
+      take(moved, of: query, &actions)
+    case (.refused, .moveWindow(let query)?):
+      asked[message.request] = nil
+      stay(query)
     case (.chunk(let chunk), .subscribe(let query)?):
       takeChunk(chunk, of: query, message.request, &actions)
     case (.chunk(let chunk), .question(let request)?):

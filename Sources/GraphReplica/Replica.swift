@@ -31,6 +31,8 @@ public struct Replica: Sendable {
   var questions = [RequestID: UInt64]()
   var queries = [QueryID: FollowedQuery]()
   var numbers = [UInt64: QueryID]()
+  /// Windows that stand somewhere else as of a revision that is not complete yet, with the number that each had before.
+  var moves = [QueryID: (moved: WindowMoved, before: UInt64)]()
   /// Deltas that wait for the advance which completes their revision.
   var staged = [Delta]()
   /// Subscriptions that the server has not answered. Until it has, nothing is shown: a query that resumes may yet bring
@@ -45,11 +47,13 @@ public struct Replica: Sendable {
   /// Whether the server that answered last does.
   var knowsUndoSteps = false
   var knowsBatches = false
+  var knowsWindows = false
 
   enum Purpose {
     case hello
     case save(TransactionID)
     case subscribe(QueryID)
+    case moveWindow(QueryID)
     case question(RequestID)
     case batch(RequestID)
     case ping
@@ -114,6 +118,7 @@ public struct Replica: Sendable {
       queries[query] = FollowedQuery(subscribe: subscribe)
       if case .live = phase { sendSubscribe(query, &actions) }
     case .unsubscribe(let query): unsubscribe(query, &actions)
+    case .moveWindow(let query, let offset, let limit): moveWindow(query, offset, limit, &actions)
     case .ask(let request, let question): ask(request, question, &actions)
     case .more(let request):
       if let number = questions[request] { send(.more(of: number), for: .other, &actions) }
@@ -156,6 +161,9 @@ public struct Replica: Sendable {
 
   private static let olderServer = Refusal(
     .notAllowed, "the server is older than redo and scopes of undo: use programs of one release")
+  static let serverWithoutWindows = Refusal(
+    .notAllowed,
+    "the server is older than windows of live queries: use programs of one release, or follow all of the query")
   private static let serverWithoutBatches = Refusal(
     .notAllowed, "the server is older than batches: use programs of one release, or save the changes in transactions")
 
@@ -214,11 +222,12 @@ public struct Replica: Sendable {
     phase = .disconnected
     asked = [:]
     numbers = [:]
-    staged = []
+    (staged, moves) = ([], [:])
     (subscribing, heldAdvance) = (0, nil)
     for query in queries.keys.sorted() {
       queries[query]?.number = nil
       queries[query]?.incoming = nil
+      queries[query]?.isMoving = false
     }
     // A transaction is kept and sent again; a question is the owner's to repeat.
     for request in questions.keys.sorted() {
@@ -232,6 +241,7 @@ public struct Replica: Sendable {
     heartbeat = Int64(clamping: min(max(welcome.heartbeatMilliseconds, 100), 600_000))
     store = welcome.head.store
     (knowsUndoSteps, knowsBatches) = (welcome.knowsUndoSteps, welcome.knowsBatches)
+    knowsWindows = welcome.knowsWindows
     actions.append(.welcomed(welcome))
     // The same id: a transaction whose answer was lost lands once.
     for save in pending { send(save, &actions) }

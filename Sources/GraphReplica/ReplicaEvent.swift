@@ -28,6 +28,8 @@ public enum ReplicaEvent: Sendable {
   case subscribe(QueryID, Subscribe)
   /// Follows the query no more.
   case unsubscribe(QueryID)
+  /// The window of a query that has one is to stand somewhere else; answered by `.loadedWindow`.
+  case moveWindow(QueryID, offset: UInt64, limit: UInt64)
   /// A question; refused when there is no connection, for it is its owner's to repeat.
   case ask(RequestID, Question)
   /// The owner has used a chunk and takes another.
@@ -82,6 +84,8 @@ public enum ReplicaAction: Sendable {
   case saved(TransactionID, Result<Saved, Refusal>)
   /// A query's first result, or a new one after a reset, may be shown.
   case loaded(QueryID, [ObjectImage], at: Token)
+  /// What a window shows: its first rows, new ones after a reset, or those of the place that it was moved to.
+  case loadedWindow(QueryID, WindowRows, at: Token)
   /// The query's old result stands for a while: it resumed at this revision.
   case resumed(QueryID, since: Revision)
   /// The store does not know the past that this replica knows: it was restored from a backup, or is another one. What
@@ -145,6 +149,8 @@ public struct CommitUpdate: Hashable, Sendable {
   public var author: String
   /// For each query that it touches, what it does to it.
   public var changes: [(query: QueryID, changes: [Delta.Change])]
+  /// Of windows: how many rows their queries have now, where that is another number than before.
+  public var totals = [QueryID: UInt64]()
 
   /// A commit, and what it did to each query that it touched.
   public init(
@@ -157,7 +163,8 @@ public struct CommitUpdate: Hashable, Sendable {
   }
 
   public static func == (left: CommitUpdate, right: CommitUpdate) -> Bool {
-    left.revision == right.revision && left.changes.map(\.query) == right.changes.map(\.query)
+    left.revision == right.revision && left.totals == right.totals
+      && left.changes.map(\.query) == right.changes.map(\.query)
       && left.changes.map(\.changes) == right.changes.map(\.changes)
   }
 

@@ -160,6 +160,7 @@ final class HubRunner: @unchecked Sendable {
     case .takeRows(let rows, let ticket): spools[ticket] = spools.removeValue(forKey: rows)
     case .cancelBatch(let ticket): batches[ticket]?.cancel()
     case .read(let ticket, let request, let session, let number): read(ticket, request, session, number)
+    case .collect(let ticket, let fetch, let session): collect(ticket, fetch, session)
     case .continueRead(let ticket): continueRead(ticket)
     case .cancelRead(let ticket):
       streams.removeValue(forKey: ticket)?.cancel()
@@ -212,6 +213,18 @@ final class HubRunner: @unchecked Sendable {
     }
     streams[ticket] = stream
     readers.enqueue(ticket, of: session) { [reads] in reads.run(request, number, into: stream) }
+  }
+
+  /// A window's order is read beside what sessions read, in the turn of the one that asked first.
+  private func collect(_ ticket: Ticket, _ fetch: FetchRequest, _ session: SessionID) {
+    // Nothing goes through it: it says whether the read is still wanted.
+    let stream = ReadStream(directory: spoolDirectory) { _ in }
+    streams[ticket] = stream
+    readers.enqueue(ticket, of: session) { [self] in
+      let result = reads.collect(fetch, stream) { submit(.collected(ticket, $0)) }
+      loop.execute { self.streams[ticket] = nil }
+      submit(.collectFinished(ticket, result))
+    }
   }
 
   private func take(_ output: ReadStream.Output, _ ticket: Ticket, _ session: SessionID) {

@@ -53,6 +53,32 @@ struct StoreReads: Sendable {
     }
   }
 
+  /// So many objects are handed over at a time: the loop has other things to do.
+  static let collectedAtOnce = 256
+
+  /// Reads the objects of an order, in one statement.
+  func collect(
+    _ fetch: FetchRequest, _ stream: ReadStream, _ take: ([ObjectImage]) -> Void
+  ) -> Result<Token, Refusal> {
+    var time = SearchTime(searchLimit, from: .now)
+    var images = [ObjectImage]()
+    do {
+      let end = try store.answer(fetch, while: { stream.isWanted && time.goesOn(at: .now) }) { part in
+        guard stream.isWanted else { throw ReadStream.Cancelled() }
+        if case .object(let image) = part { images.append(image) }
+        time.found(at: .now)
+        if images.count == Self.collectedAtOnce {
+          take(images)
+          images = []
+        }
+      }
+      if !images.isEmpty { take(images) }
+      return .success(end.at)
+    } catch {
+      return .failure(time.isOver ? time.refusal : Self.refusal(error))
+    }
+  }
+
   private func graph(_ number: UInt64, _ stream: ReadStream) throws {
     var encoder = ChunkEncoder(request: number)
     let at = try store.export { at, objects in

@@ -11,7 +11,7 @@ extension ClientNode {
       rollback()
       return "rollback after a refusal"
     }
-    switch random.below(44) {
+    switch random.below(48) {
     case 0...1: return insertFolder(&random)
     case 2...5: return insertItem(&random)
     case 6...12: return updateItem(&random)
@@ -33,6 +33,7 @@ extension ClientNode {
     case 36: return prefetch(&random)
     case 37...38: return readPast(&random)
     case 39...40: return restore(&random)
+    case 41...44: return scroll(&random)
     default:
       if random.chance(50) { follow(&random) } else { unfollow(&random) }
       return "follow"

@@ -18,6 +18,9 @@ final class ClientNode {
   private var decoder = FrameDecoder()
   var queries = [(id: QueryID, entity: Entity, predicate: GraphPredicate)]()
 
+  /// Windows that it follows, and where they are to stand.
+  var windows = [FollowedWindow]()
+
   /// What this client was told, over all its lives.
   var acknowledged = [(id: TransactionID, revision: Revision)]()
   var refused = [TransactionID]()
@@ -79,7 +82,7 @@ final class ClientNode {
       model: model,
       replica: Replica(
         id: UniqueID(high: UInt64(number) + 1, low: replicas), author: "client \(number)", model: model.hash))
-    queries = []
+    (queries, windows) = ([], [])
     (kept, wasRefused) = ([], false)
     (pendingBatch, pastReads, loads) = (nil, [:], [:])
     (finishedPastReads, finishedLoads, prefetching) = ([], [], [])
@@ -90,6 +93,7 @@ final class ClientNode {
     if random.chance(50) { follow("Thing", "") }
     if random.chance(60) { follow("Label", "") }
     for _ in 0..<random.below(4) { follow(&random) }
+    for _ in 0..<random.below(3) { followWindow(&random) }
   }
 
   func follow(_ random: inout SeededRandom) {

@@ -25,6 +25,7 @@ struct ServerNode {
 
   enum Job {
     case read(Ticket, ReadRequest, SessionID, UInt64)
+    case collect(Ticket, FetchRequest)
     case history(Ticket, Revision, Revision)
     case recognize(Ticket, Token)
     case statistics(Ticket)
@@ -49,6 +50,7 @@ struct ServerNode {
     limits.historyChanges = 60
     limits.outstandingRequests = 8
     limits.concurrentReads = 8
+    limits.idleOrders = 2
     return limits
   }()
 
@@ -81,6 +83,7 @@ struct ServerNode {
     case .read(let ticket, let request, let session, let number):
       streams[ticket] = read(request, session, number)
       release(ticket)
+    case .collect(let ticket, let fetch): collect(ticket, fetch)
     case .history(let ticket, let after, let through):
       do {
         let records = try store.commits(after: after, through: through, maximumChanges: Self.limits.historyChanges)
@@ -91,6 +94,21 @@ struct ServerNode {
     case .recognize(let ticket, let token):
       inbox.append(.recognized(ticket, (try? store.recognizes(token)) ?? false))
     case .statistics(let ticket): inbox.append(.statistics(ticket, ServerStatus()))
+    }
+  }
+
+  /// In parts, between which everything else may come.
+  private mutating func collect(_ ticket: Ticket, _ fetch: FetchRequest) {
+    var images = [ObjectImage]()
+    do {
+      let at = try store.fetch(fetch) { images.append($0) }
+      for start in stride(from: 0, to: images.count, by: 7) {
+        inbox.append(.collected(ticket, Array(images[start..<min(start + 7, images.count)])))
+      }
+      inbox.append(.collectFinished(ticket, .success(at)))
+    } catch {
+      let refusal = error as? Refusal ?? Refusal(.unavailable, "\(error)")
+      inbox.append(.collectFinished(ticket, .failure(refusal)))
     }
   }
 

@@ -90,6 +90,7 @@ extension Simulation {
         try check("transaction \(id) was refused and is there")
       }
       for query in client.queries { try checkQuery(query, of: client, server) }
+      for window in client.windows { try check(window.failure(of: client, in: server.store)) }
       try check(client.brokenOrder(in: server.store, objects))
       try check(client.lostEdit())
       try check(client.unfinishedReading())

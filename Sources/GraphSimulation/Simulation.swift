@@ -284,6 +284,7 @@ public final class Simulation {
     case .cancelBatch(let ticket): node.cancelled.insert(ticket)
     case .read(let ticket, let request, let session, let number):
       node.jobs.append(.read(ticket, request, session, number))
+    case .collect(let ticket, let fetch, _): node.jobs.append(.collect(ticket, fetch))
     case .continueRead(let ticket):
       node.streams[ticket]?.credit += 1
       node.release(ticket)

@@ -14,11 +14,13 @@ public struct Chunk: Hashable, Sendable {
   public var next: [UInt8]
   /// In place of an answer, for a fetch that explains.
   public var explanation: FetchExplanation?
+  /// On the last chunk of a window's rows: how many rows the query has before limit and offset.
+  public var total: UInt64?
 
   /// Objects, rows or neither; `end` for the last chunk.
   public init(
     objects: [ObjectImage], rows: [[Value]] = [], columns: [RowColumn] = [], end: (at: Token, count: UInt64)? = nil,
-    next: [UInt8] = [], explanation: FetchExplanation? = nil
+    next: [UInt8] = [], explanation: FetchExplanation? = nil, total: UInt64? = nil
   ) {
     self.objects = objects
     self.rows = rows
@@ -26,12 +28,13 @@ public struct Chunk: Hashable, Sendable {
     self.end = end
     self.next = next
     self.explanation = explanation
+    self.total = total
   }
 
   public static func == (left: Chunk, right: Chunk) -> Bool {
     left.objects == right.objects && left.rows == right.rows && left.columns == right.columns
       && left.end?.at == right.end?.at && left.end?.count == right.end?.count && left.next == right.next
-      && left.explanation == right.explanation
+      && left.explanation == right.explanation && left.total == right.total
   }
 
   public func hash(into hasher: inout Hasher) {
@@ -52,6 +55,7 @@ extension Chunk: BinaryForm {
     for column in columns { writer.field(6, column) }
     writer.field(7, next)
     if let explanation { writer.field(8, explanation) }
+    writer.count(30, total)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -67,6 +71,7 @@ extension Chunk: BinaryForm {
       case 6: columns.append(try field.form())
       case 7: next = try field.array()
       case 8: explanation = try field.form()
+      case 30: total = try field.first()
       default: break
       }
     }

@@ -43,6 +43,13 @@ public struct ChunkEncoder: Sendable {
   /// The last frame.
   public mutating func finish(at token: Token) -> [UInt8] { finish(FetchEnd(at: token, count: Int(count))) }
 
+  /// The last frame of a window's rows.
+  /// - Parameter total: how many the query has before limit and offset.
+  public mutating func finish(at token: Token, total: UInt64) -> [UInt8] {
+    body.count(30, total)
+    return finish(at: token)
+  }
+
   /// The last frame, with all that the answer ends with.
   public mutating func finish(_ end: FetchEnd) -> [UInt8] {
     body.field(2, true)

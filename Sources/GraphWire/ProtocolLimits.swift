@@ -20,4 +20,6 @@ public enum ProtocolLimits {
   public static let maximumUnansweredRows = 4
   /// Live queries of one session.
   public static let maximumQueries = 16_384
+  /// Rows of a window.
+  public static let maximumWindow = 1_000
 }

@@ -71,6 +71,7 @@ extension ToClient: BinaryForm {
         $0.field(2, last)
       }
     case .exportHead(let head): writer.field(24, head)
+    case .windowMoved(let moved): writer.field(25, moved)
     }
   }
 
@@ -169,6 +170,7 @@ extension ToClient: BinaryForm {
       case 21: body = try Self.followed(field)
       case 22: body = try Self.differences(field)
       case 24: body = .exportHead(try field.form())
+      case 25: body = .windowMoved(try field.form())
       default: break
       }
     }
@@ -203,6 +205,7 @@ extension Welcome: BinaryForm {
     writer.field(9, heartbeatMilliseconds)
     writer.field(10, knowsUndoSteps)
     writer.field(11, knowsBatches)
+    writer.field(30, knowsWindows)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -210,7 +213,7 @@ extension Welcome: BinaryForm {
     protocolVersion = 0
     head = Token(store: .zero, revision: 0, fingerprint: 0)
     (session, server, resumed, entities, maximumFrameSize, heartbeatMilliseconds) = (0, "", false, [], 0, 0)
-    (knowsUndoSteps, knowsBatches) = (false, false)
+    (knowsUndoSteps, knowsBatches, knowsWindows) = (false, false, false)
     while let (number, field) = try reader.next() {
       switch number {
       case 1: protocolVersion = try field.uint32()
@@ -224,6 +227,7 @@ extension Welcome: BinaryForm {
       case 9: heartbeatMilliseconds = try field.unsigned()
       case 10: knowsUndoSteps = try field.bool()
       case 11: knowsBatches = try field.bool()
+      case 30: knowsWindows = try field.bool()
       default: break
       }
     }
@@ -266,6 +270,7 @@ extension Delta: BinaryForm {
     writer.field(4, author)
     writer.fixed(5, fingerprint)
     for change in changes { writer.field(6, change) }
+    writer.count(30, total)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -278,6 +283,7 @@ extension Delta: BinaryForm {
       case 4: author = try field.string()
       case 5: fingerprint = try field.fixed64()
       case 6: changes.append(try field.form())
+      case 30: total = try field.first()
       default: break
       }
     }
@@ -291,6 +297,7 @@ extension Delta.Change: BinaryForm {
     writer.field(4, previous)
     for edit in edits { writer.field(5, edit) }
     writer.field(6, deleted)
+    writer.count(30, place)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -306,6 +313,7 @@ extension Delta.Change: BinaryForm {
       case 4: previous = try field.integer()
       case 5: edits.append(try field.form())
       case 6: deleted = try field.bool()
+      case 30: place = try field.first()
       default: break
       }
     }

@@ -50,6 +50,8 @@ public struct ToClient: Hashable, Sendable {
     case differences([ObjectDifference], last: Bool)
     /// What chunks of the whole graph follow.
     case exportHead(ExportHead)
+    /// A window stands somewhere else now: what it shows there.
+    case windowMoved(WindowMoved)
   }
 
   /// 0 for what nobody asked for.
@@ -110,6 +112,8 @@ public struct Welcome: Hashable, Sendable {
   public var knowsUndoSteps = true
   /// The server takes `batch` and `batchRows`.
   public var knowsBatches = true
+  /// The server follows windows.
+  public var knowsWindows = true
 
   /// What a server with this model says to a hello: the dictionary is made from it.
   public init(
@@ -158,11 +162,13 @@ public struct Delta: Hashable, Sendable {
     public var edits: [Edit]
     /// For a removal: the object is gone altogether.
     public var deleted: Bool
+    /// Of a window: where the row stands afterwards, from 0; for an insert, and for an update that moved it.
+    public var place: UInt64?
 
     /// What happened to one object; which fields belong to it depends on the kind.
     public init(
       kind: Kind, id: ObjectID, object: ObjectImage? = nil, previous: Revision = 0, edits: [Edit] = [],
-      deleted: Bool = false
+      deleted: Bool = false, place: UInt64? = nil
     ) {
       self.kind = kind
       self.id = id
@@ -170,6 +176,7 @@ public struct Delta: Hashable, Sendable {
       self.previous = previous
       self.edits = edits
       self.deleted = deleted
+      self.place = place
     }
 
     /// As one query sees it.
@@ -208,17 +215,20 @@ public struct Delta: Hashable, Sendable {
   public var author: String
   /// The commit's; with store and revision it makes a token to resume from.
   public var fingerprint: UInt64
-  /// Never empty.
+  /// Empty only for a window of which nothing but the total changed.
   public var changes: [Change]
+  /// Of a window: how many rows the query has now, before limit and offset; nil where there are as many as before.
+  public var total: UInt64?
 
   /// What a commit does to one query.
-  public init(query: UInt64, commit: CommitRecord, changes: [Change]) {
+  public init(query: UInt64, commit: CommitRecord, changes: [Change], total: UInt64? = nil) {
     self.query = query
     revision = commit.revision
     time = commit.time
     author = commit.author
     fingerprint = commit.fingerprint
     self.changes = changes
+    self.total = total
   }
 
   init() {

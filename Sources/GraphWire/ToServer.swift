@@ -48,6 +48,8 @@ public struct ToServer: Hashable, Sendable {
     case exportGraph
     /// Makes a whole graph of rows that were sent, in a store without a commit; answered as a batch is.
     case importGraph(ImportRequest)
+    /// A window of this connection is to stand somewhere else; answered by the difference, or as a subscription is.
+    case moveWindow(query: UInt64, offset: UInt64, limit: UInt64)
   }
 
   /// Rises with every message of a connection.
@@ -91,7 +93,7 @@ public struct Hello: Hashable, Sendable {
   }
 }
 
-/// A live query as it travels. Deltas come in no order but the commits'.
+/// A live query as it travels.
 public struct Subscribe: Hashable, Sendable {
   /// Objects of this entity and of all that inherit from it.
   public var entity: EntityNumber
@@ -103,16 +105,37 @@ public struct Subscribe: Hashable, Sendable {
   public var replaces: UInt64
   /// The state at which the client holds the result; nil when it holds none.
   public var since: Token?
+  /// Only a part of the result, in an order; nil for all of it, in none.
+  public var window: Window?
+
+  /// The part of an ordered result that is followed.
+  public struct Window: Hashable, Sendable {
+    /// As that of a fetch, over the object's own properties; empty for the order of ids.
+    public var sort: String
+    /// So many rows are passed over.
+    public var offset: UInt64
+    /// At most so many rows; from 1.
+    public var limit: UInt64
+
+    /// The first rows, where no offset is said.
+    public init(sort: String = "", offset: UInt64 = 0, limit: UInt64) {
+      self.sort = sort
+      self.offset = offset
+      self.limit = limit
+    }
+  }
 
   /// All objects of the entity, where nothing else is said.
   public init(
-    entity: EntityNumber, predicate: String = "", wholeObjects: Bool = false, replaces: UInt64 = 0, since: Token? = nil
+    entity: EntityNumber, predicate: String = "", wholeObjects: Bool = false, replaces: UInt64 = 0,
+    since: Token? = nil, window: Window? = nil
   ) {
     self.entity = entity
     self.predicate = predicate
     self.wholeObjects = wholeObjects
     self.replaces = replaces
     self.since = since
+    self.window = window
   }
 }
 
@@ -156,6 +179,12 @@ extension ToServer: BinaryForm {
     case .changes(let changes): writer.field(21, changes)
     case .exportGraph: writer.message(24) { _ in }
     case .importGraph(let request): writer.field(25, request)
+    case .moveWindow(let query, let offset, let limit):
+      writer.message(26) {
+        $0.field(1, query)
+        $0.field(2, offset)
+        $0.field(3, limit)
+      }
     }
   }
 
@@ -223,6 +252,7 @@ extension ToServer: BinaryForm {
         try field.skipMessage()
         body = .exportGraph
       case 25: body = .importGraph(try field.form())
+      case 26: body = try Self.moveWindow(field)
       default: break
       }
     }
@@ -291,6 +321,7 @@ extension Subscribe: BinaryForm {
     writer.field(4, wholeObjects)
     writer.field(5, since != nil)
     if let since { writer.field(6, since) }
+    if let window { writer.field(30, window) }
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -304,6 +335,7 @@ extension Subscribe: BinaryForm {
       case 4: wholeObjects = try field.bool()
       case 5: resume = try field.bool()
       case 6: since = try field.form()
+      case 30: window = try field.form()
       default: break
       }
     }

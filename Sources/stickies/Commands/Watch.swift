@@ -53,6 +53,8 @@ final class WatchPrinter {
   private var isShown = false
   private let since: Revision?
   private let summary: ([ObjectImage]) -> String
+  /// Of a window: how many rows there are before limit and offset.
+  private var total: UInt64?
   private let line: (ObjectImage) -> String
 
   /// - Parameters:
@@ -73,13 +75,29 @@ final class WatchPrinter {
 
   /// Prints what happens to the queries until it is interrupted, or the server refuses.
   func follow(_ queries: [(entity: Entity, predicate: GraphPredicate)], of client: GraphClient) async throws {
-    var token: Token?
-    if let since {
-      guard let head = client.welcome?.head, since <= head.revision else {
-        throw Refusal(.notFound, "there is no revision \(since) yet")
-      }
-      token = try await Self.token(of: since, head, client)
+    let token = try await token(client)
+    try await follow(client) { client.watch(queries, since: token, body: $0) }
+  }
+
+  /// Prints what happens to a window.
+  func follow(_ window: WatchedWindow, of client: GraphClient) async throws {
+    try await follow(client) {
+      client.watch(
+        window.entity, where: window.predicate, sort: window.sort, offset: window.offset, limit: window.limit, body: $0)
     }
+  }
+
+  private func token(_ client: GraphClient) async throws -> Token? {
+    guard let since else { return nil }
+    guard let head = client.welcome?.head, since <= head.revision else {
+      throw Refusal(.notFound, "there is no revision \(since) yet")
+    }
+    return try await Self.token(of: since, head, client)
+  }
+
+  private func follow(
+    _ client: GraphClient, _ watch: (@escaping (GraphClient.WatchEvent) -> Void) -> Void
+  ) async throws {
     client.stateDidChange = { state in
       if case .reconnecting(1) = state {
         StandardError.write("stickies: the connection was lost; trying again")
@@ -87,7 +105,7 @@ final class WatchPrinter {
     }
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
       var hasEnded = false
-      client.watch(queries, since: token) { event in
+      watch { event in
         if case .ended(let refusal) = event {
           guard !hasEnded else { return }
           hasEnded = true
@@ -116,6 +134,11 @@ final class WatchPrinter {
       revision = max(revision, at.revision)
       missing -= 1
       if missing <= 0 { showSnapshot() }
+    case .loadedWindow(_, let rows, let at):
+      total = rows.total
+      snapshot = rows.objects
+      revision = max(revision, at.revision)
+      showSnapshot()
     case .resumed(_, let since):
       missing -= 1
       if missing <= 0, !isShown { showSince(since) }
@@ -124,9 +147,11 @@ final class WatchPrinter {
         let changes = update.changes.flatMap(\.changes)
         output.print(
           ObjectJSON.commit(
-            revision: update.revision, author: update.author, time: update.time, changes, model))
+            revision: update.revision, author: update.author, time: update.time, total: update.totals.values.first,
+            changes, model))
       } else {
         for change in update.changes.flatMap(\.changes) { show(change, update) }
+        if let total = update.totals.values.first { output.print(output.dim("\(total) rows in all")) }
       }
     case .ended: break
     }
@@ -135,11 +160,13 @@ final class WatchPrinter {
   private func showSnapshot() {
     isShown = true
     if output.json {
-      output.print(
-        JSON.object([
-          .init("revision", .integer(revision)),
-          .init("snapshot", .array(snapshot.map { ObjectJSON.object($0, model) })),
-        ]))
+      var members = [JSON.Member("revision", .integer(revision))]
+      if let total { members.append(.init("total", .integer(Int64(clamping: total)))) }
+      members.append(.init("snapshot", .array(snapshot.map { ObjectJSON.object($0, model) })))
+      output.print(JSON.object(members))
+    } else if let total {
+      for image in snapshot { output.print(line(image)) }
+      output.print(output.dim("revision \(revision): \(snapshot.count) of \(total) rows; changes follow"))
     } else {
       output.print(output.dim("revision \(revision): \(summary(snapshot)); changes follow"))
     }
@@ -170,10 +197,20 @@ final class WatchPrinter {
       detail = "  (\(names.joined(separator: ", ")))"
     case .removed:
       sign = "-"
-      detail = change.deleted ? "" : "  (no longer matches)"
+      detail = change.deleted ? "" : total == nil ? "  (no longer matches)" : "  (no longer in the window)"
     }
+    if let place = change.place { detail += "  row \(place + 1)" }
     let what = change.object.map(line) ?? change.id.description
     let when = output.dim("\(Output.localTime(update.time)) \(TextTable.visible(update.author))")
     output.print("\(when) \(sign) \(what)\(detail)")
   }
+}
+
+/// A part of an ordered query that is watched.
+struct WatchedWindow {
+  let entity: Entity
+  let predicate: GraphPredicate
+  let sort: [SortKey]
+  let offset: Int
+  let limit: Int
 }

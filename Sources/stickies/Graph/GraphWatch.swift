@@ -12,7 +12,22 @@ extension GraphCommand {
     var entity: String
     @Option(name: .customLong("where"), help: "Only those that match; the object's own attributes can be asked for.")
     var condition: String?
+    @Option(parsing: .unconditional, help: "Attributes to sort a window by, a minus for descending: -age,name.")
+    var sort = ""
+    @OptionGroup var limit: Limit
+    @Option(parsing: .unconditional, help: "Pass over this many first; goes with --limit.")
+    var offset = 0
     @OptionGroup var since: Since
+
+    func validate() throws {
+      if offset < 0 { throw ValidationError("--offset takes a number from 0") }
+      if limit.number == nil, offset > 0 || !sort.isEmpty {
+        throw ValidationError("--offset and --sort go with --limit: together they make a window")
+      }
+      if limit.number != nil, since.revision != nil {
+        throw ValidationError("--since goes without --limit: a window begins with what it shows")
+      }
+    }
 
     @MainActor
     func run() async throws {
@@ -22,7 +37,10 @@ extension GraphCommand {
         let printer = WatchPrinter(
           output: shell.output, model: shell.model, count: 1, since: since.revision,
           summary: { Output.count($0.count, entity.name + " object") }, line: shell.reference)
-        try await printer.follow([(entity, predicate)], of: shell.client)
+        guard let limit = limit.number else { return try await printer.follow([(entity, predicate)], of: shell.client) }
+        let window = WatchedWindow(
+          entity: entity, predicate: predicate, sort: try shell.order(sort, of: entity), offset: offset, limit: limit)
+        try await printer.follow(window, of: shell.client)
       }
     }
   }

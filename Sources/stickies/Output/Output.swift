@@ -129,7 +129,7 @@ enum ObjectJSON {
 
   static func commit(
     revision: Revision, author: String, time: Timestamp, undoes: Revision? = nil, redoes: Revision? = nil,
-    group: String? = nil, unlisted: UInt64 = 0, _ changes: [Delta.Change], _ model: Model
+    group: String? = nil, unlisted: UInt64 = 0, total: UInt64? = nil, _ changes: [Delta.Change], _ model: Model
   ) -> JSON {
     var members = [
       JSON.Member("revision", .integer(revision)), JSON.Member("author", .string(author)),
@@ -139,6 +139,7 @@ enum ObjectJSON {
     if let redoes { members.append(.init("redoes", .integer(redoes))) }
     if let group, !group.isEmpty { members.append(.init("group", .string(group))) }
     if unlisted > 0 { members.append(.init("unlisted", .integer(Int64(clamping: unlisted)))) }
+    if let total { members.append(.init("total", .integer(Int64(clamping: total)))) }
     members.append(.init("changes", .array(changes.map { change($0, model) })))
     return .object(members)
   }
@@ -177,6 +178,7 @@ enum ObjectJSON {
       members.append(.init("changed", .array(change.edits.map { .string(model.property($0.property)?.name ?? "") })))
     }
     if change.kind == .removed, change.deleted { members.append(.init("deleted", .bool(true))) }
+    if let place = change.place { members.append(.init("place", .integer(Int64(clamping: place)))) }
     return .object(members)
   }
 

@@ -1,0 +1,135 @@
+import GraphModel
+import GraphWire
+
+/// How orders come, are lost, are read anew, and go.
+extension Hub {
+  mutating func makeOrder(_ key: OrderTable.Key, for id: SessionID, _ actions: inout [HubAction]) -> UInt64 {
+    let number = queries.file(key.query)
+    // The writer's watch comes before the read, so that no commit falls between the two.
+    tellWriter(&actions)
+    let ticket = collect(number, key, for: id, &actions)
+    let rows = OrderedRows(order: SortOrder(key.sort, model: model))
+    orders.insert(key, number: number, rows: rows, ticket: ticket, from: head.revision)
+    return number
+  }
+
+  /// One statement, whatever the number of windows.
+  private mutating func collect(
+    _ number: UInt64, _ key: OrderTable.Key, for id: SessionID, _ actions: inout [HubAction]
+  ) -> Ticket {
+    let ticket = ticket()
+    tickets[ticket] = .order(number)
+    let fetch = FetchRequest(entity: key.query.entity, predicate: key.query.predicate)
+    actions.append(.collect(ticket, fetch, session: id))
+    return ticket
+  }
+
+  mutating func removeOrder(_ number: UInt64, _ actions: inout [HubAction]) {
+    guard let entry = orders.remove(number) else { return }
+    if case .loading(let ticket, _) = entry.state { cancelCollecting(ticket, &actions) }
+    queries.unfile(number)
+  }
+
+  private mutating func cancelCollecting(_ ticket: Ticket, _ actions: inout [HubAction]) {
+    guard tickets.removeValue(forKey: ticket) != nil else { return }
+    actions.append(.cancelRead(ticket))
+  }
+
+  // MARK: - Reading
+
+  mutating func collected(_ ticket: Ticket, _ images: [ObjectImage], _ actions: inout [HubAction]) {
+    guard case .order(let number)? = tickets[ticket] else { return }
+    orders.update(number, maximumRows: limits.orderRows) { rows in for image in images { rows.insert(image) } }
+    keepWithinBudget(&actions)
+  }
+
+  mutating func finishCollecting(
+    _ ticket: Ticket, _ result: Result<Token, Refusal>, _ actions: inout [HubAction]
+  ) {
+    guard case .order(let number)? = tickets.removeValue(forKey: ticket),
+      case .loading(_, let from)? = orders.state(of: number)
+    else { return }
+    switch result {
+    case .failure(let refusal): endOrder(number, refusal, &actions)
+    case .success(let at) where at.revision < from: readAnew(number, from: from, &actions)
+    case .success(let at):
+      orders.set(.ready(at), of: number)
+      for (revision, changes) in orders.takeKept(of: number) where revision > at.revision {
+        orders.update(number, maximumRows: limits.orderRows) { _ = OrderStep(changes, on: &$0, windows: []) }
+      }
+      keepWithinBudget(&actions)
+      let readers = orders.windows(of: number).flatMap { queries[$0.number]?.readers ?? [] }
+      for id in Set(readers).sorted() { serveWindows(id, &actions) }
+    }
+  }
+
+  private mutating func readAnew(_ number: UInt64, from: Revision, _ actions: inout [HubAction]) {
+    guard let key = orders[number]?.key else { return }
+    if case .loading(let ticket, _)? = orders.state(of: number) { cancelCollecting(ticket, &actions) }
+    let first = orders.windows(of: number).compactMap { queries[$0.number]?.readers.first }.first
+    guard let first else { return removeOrder(number, &actions) }
+    _ = orders.takeKept(of: number)
+    orders.update(number, maximumRows: limits.orderRows) { [model] in
+      $0 = OrderedRows(order: SortOrder(key.sort, model: model))
+    }
+    let ticket = collect(number, key, for: first, &actions)
+    orders.set(.loading(ticket, from: from), of: number)
+  }
+
+  /// Nobody knows what a commit did to the order: it is read anew, and its windows are lost to whoever has them.
+  mutating func lose(
+    _ number: UInt64, through revision: Revision, _ windows: inout Set<UInt64>, _ actions: inout [HubAction]
+  ) {
+    switch orders.state(of: number) {
+    case .ready(let at)? where at.revision >= revision: return
+    case .loading(let ticket, let from)?:
+      // The read may yet turn out to have seen it.
+      orders.set(.loading(ticket, from: max(from, revision)), of: number)
+    case nil: return
+    case .ready?:
+      windows.formUnion(orders.windows(of: number).map(\.number))
+      readAnew(number, from: revision, &actions)
+    }
+  }
+
+  // MARK: - Room
+
+  /// Too much is kept in order: what nobody looks at goes first, then what is being read, then the largest.
+  mutating func keepWithinBudget(_ actions: inout [HubAction]) {
+    for number in orders.outgrown {
+      endOrder(
+        number,
+        Refusal(
+          .limit,
+          "windows are cut from at most \(limits.orderRows) objects, and the query has more: narrow its predicate, or "
+            + "page through it with a fetch"), &actions)
+    }
+    while orders.size > limits.orderBytes {
+      if let idle = orders.idle.first {
+        removeOrder(idle, &actions)
+      } else if let largest = orders.largest {
+        endOrder(
+          largest,
+          Refusal(
+            .limit,
+            "the queries of all windows take more than the \(limits.orderBytes) bytes of memory that the server has for "
+              + "them: narrow the predicate, or page through it with a fetch"), &actions)
+      } else {
+        return
+      }
+    }
+  }
+
+  /// Its readers are told why.
+  private mutating func endOrder(_ number: UInt64, _ refusal: Refusal, _ actions: inout [HubAction]) {
+    guard let entry = orders[number] else { return }
+    removeOrder(number, &actions)
+    for window in entry.windows.keys.sorted() {
+      for id in queries[window]?.readers ?? [] {
+        guard let reader = sessions[id]?.readers[window] else { continue }
+        drop(window, id, &actions)
+        send(answer(refusal, reader.request), to: id, &actions)
+      }
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import GraphModel
+import GraphWire
+
+/// What sessions say and are told of windows.
+///
+/// A window is a live query like any other: it has a number and readers, its deltas are encoded once and lie in the ring.
+/// What differs is where they come from: a commit's effects on the order, cut down to the window (`OrderStep`); and its
+/// first result is cut from the order as well, in one piece, once the order is there and the session has room.
+extension Hub {
+  // MARK: - Asking
+
+  func range(_ offset: UInt64, _ limit: UInt64) throws -> WindowRange {
+    guard limit > 0 else {
+      throw Refusal(.malformed, "a window has a limit, from 1 to \(limits.windowRows) rows")
+    }
+    guard limit <= UInt64(limits.windowRows) else {
+      throw Refusal(
+        .limit, "a window has at most \(limits.windowRows) rows, not \(limit): ask for fewer, and move it")
+    }
+    return WindowRange(offset: Int(clamping: offset), limit: Int(limit))
+  }
+
+  func windowOrder(_ text: String, _ entity: Entity) throws -> [SortKey] {
+    let keys = try order(text, entity)
+    for key in keys where !GraphExpression.path(key.path).readsOnlyOwnImage(in: model) {
+      throw Refusal(
+        .malformed,
+        "a window goes by the object's own properties, and \([key].text(in: model)) reads others: order by a derived "
+          + "attribute, or follow the query without a window")
+    }
+    return keys
+  }
+
+  /// Makes the session a reader of a window; its order is read where nobody has it.
+  mutating func register(
+    _ query: LiveQuery, _ range: WindowRange, _ sort: [SortKey], for id: SessionID, _ actions: inout [HubAction]
+  ) -> UInt64 {
+    var base = query
+    base.wholeObjects = false
+    let key = OrderTable.Key(query: base, sort: sort)
+    let order = orders[key] ?? makeOrder(key, for: id, &actions)
+    let window = WindowKey(order: order, range: range, wholeObjects: query.wholeObjects)
+    let number = queries.register(window, of: query, for: id)
+    orders.add(window, number: number)
+    return number
+  }
+
+  /// The session follows the query no more; an order that nobody has a window on stays a while.
+  mutating func unregister(_ number: UInt64, _ id: SessionID, _ actions: inout [HubAction]) {
+    let window = queries[number]?.window
+    queries.unregister(number, for: id)
+    guard let window, queries[number] == nil, orders.remove(window: number, of: window.order) else { return }
+    if orders[window.order]?.isLoading == true { return removeOrder(window.order, &actions) }
+    let idle = orders.idle
+    for number in idle.prefix(max(0, idle.count - limits.idleOrders)) { removeOrder(number, &actions) }
+  }
+
+  mutating func moveWindow(
+    _ query: UInt64, _ offset: UInt64, _ limit: UInt64, _ id: SessionID, _ request: UInt64,
+    _ actions: inout [HubAction]
+  ) throws {
+    guard let session = sessions[id], let reader = session.readers[query], let entry = queries[query],
+      let old = entry.window
+    else { throw Refusal(.notFound, "this connection follows no window \(query)") }
+    let range = try range(offset, limit)
+    // The new one first: the order must not go with the old one.
+    let window = WindowKey(order: old.order, range: range, wholeObjects: old.wholeObjects)
+    let number = queries.register(window, of: entry.query, for: id)
+    orders.add(window, number: number)
+    drop(query, id, &actions)
+    // The difference is one for whoever has been told everything, and holds the rows of the old place.
+    if case .live = reader.state, case .current = session.progress, session.advanceAt == nil,
+      reader.through <= head.revision, let rows = rows(of: old.order), rows.at.revision == head.revision
+    {
+      let known = Set(rows.order.ids(in: old.range.places))
+      let images = rows.order.images(in: range.places)
+      let moved = WindowMoved(
+        query: number, rows: images.map(\.id), objects: images.filter { !known.contains($0.id) },
+        total: UInt64(rows.order.count), at: head)
+      let frame = Frame.encode(ToClient(request, .windowMoved(moved)))
+      if frame.count <= limits.windowBytes, hasRoom(session, for: frame.count) {
+        sessions[id]?.readers[number] = Session.Reader(state: .live, through: head.revision, request: request)
+        return send(frame: frame + advanceFrame(head.revision, head.fingerprint), to: id, &actions)
+      }
+    }
+    loadWindow(number, id, request, known: true, &actions)
+  }
+
+  // MARK: - First results
+
+  mutating func loadWindow(
+    _ query: UInt64, _ id: SessionID, _ request: UInt64, known: Bool, _ actions: inout [HubAction]
+  ) {
+    sessions[id]?.readers[query] = Session.Reader(state: .waiting, through: .max, request: request)
+    send(ToClient(request, .subscribed(query: query, resumed: false, known: known)), to: id, &actions)
+    serveWindows(id, &actions)
+  }
+
+  /// Sends what the session waits for, as far as it is there and there is room.
+  mutating func serveWindows(_ id: SessionID, _ actions: inout [HubAction]) {
+    guard let session = sessions[id], session.isLive else { return }
+    for (number, reader) in session.readers.sorted(by: { $0.key < $1.key }) {
+      guard case .waiting = reader.state, let window = queries[number]?.window, let rows = rows(of: window.order)
+      else { continue }
+      let images = rows.order.images(in: window.range.places)
+      var encoder = ChunkEncoder(request: reader.request)
+      var frames = [UInt8]()
+      for image in images {
+        if let frame = encoder.append(image) { frames += frame }
+        if frames.count > limits.windowBytes { break }
+      }
+      guard frames.count <= limits.windowBytes else {
+        drop(number, id, &actions)
+        let refusal = Refusal(
+          .limit,
+          "the rows of the window have more than \(limits.windowBytes) bytes: ask for fewer than \(images.count)")
+        send(answer(refusal, reader.request), to: id, &actions)
+        continue
+      }
+      frames += encoder.finish(at: rows.at, total: UInt64(rows.order.count))
+      guard session.backlog == 0 || hasRoom(session, for: frames.count) else { return }
+      sessions[id]?.readers[number] = Session.Reader(
+        state: .live, through: rows.at.revision, request: reader.request)
+      send(frame: frames, to: id, &actions)
+      showWhenReached(number, id, rows.at.revision, &actions)
+    }
+  }
+
+  /// An order that can be cut from, and the state that it is of.
+  private func rows(of order: UInt64) -> (order: OrderedRows, at: Token)? {
+    guard let entry = orders[order], case .ready(let at) = entry.state else { return nil }
+    return (entry.rows, at.revision > head.revision ? at : head)
+  }
+
+  // MARK: - Commits
+
+  /// Carries a commit into an order, and says what it does to each of its windows.
+  mutating func windowFrames(
+    of changes: [LiveQueryChange], to number: UInt64, _ record: CommitRecord
+  ) -> [(number: UInt64, frame: [UInt8])] {
+    switch orders.state(of: number) {
+    case .loading?:
+      orders.keep(changes, of: record.revision, for: number, atMost: limits.historyChanges)
+      return []
+    // The read has seen it.
+    case .ready(let at)? where at.revision >= record.revision: return []
+    case .ready?: break
+    case nil: return []
+    }
+    let windows = orders.windows(of: number)
+    let ranges = Set(windows.map(\.key.range)).sorted()
+    let step = step(changes, on: number, ranges)
+    guard let step, let rows = orders[number]?.rows else { return [] }
+    return windows.compactMap { window, key in
+      guard let told = step.changes(of: key.range, in: rows, wholeObjects: key.wholeObjects) else { return nil }
+      let changes = forgetsRemovals ? told.changes.filter { $0.kind != .removed } : told.changes
+      let delta = Delta(query: window, commit: record, changes: changes, total: told.total)
+      return (window, Frame.encode(ToClient(0, .delta(delta))))
+    }
+  }
+
+  private mutating func step(
+    _ changes: [LiveQueryChange], on number: UInt64, _ ranges: [WindowRange]
+  ) -> OrderStep? {
+    orders.update(number, maximumRows: limits.orderRows) { OrderStep(changes, on: &$0, windows: ranges) }
+  }
+}

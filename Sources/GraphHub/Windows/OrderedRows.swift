@@ -1,0 +1,222 @@
+import GraphModel
+
+/// The objects of one query in one order, with the place of each: what a window is cut from.
+///
+/// A treap: a search tree by what the rows are ordered by, in which each node counts what hangs below it, and a heap by
+/// numbers mixed from the ids, which keeps it flat whatever comes in whatever order. Place of an object, object at a
+/// place, coming and going take steps in the logarithm of the count. Nodes lie in one array and are used again.
+struct OrderedRows {
+  private struct Node {
+    var image: ObjectImage
+    /// What the row is ordered by; the id settles ties.
+    var key: [Value]
+    var size: Int
+    let priority: UInt64
+    var left = OrderedRows.none
+    var right = OrderedRows.none
+    /// Of rows here and below.
+    var count = 1
+  }
+
+  private static let none = -1
+
+  private let order: SortOrder
+  private var nodes = [Node]()
+  private var free = [Int]()
+  private var root = Self.none
+  private var places = [ObjectID: Int]()
+  /// About how many bytes the rows take in memory.
+  private(set) var size = 0
+
+  /// None.
+  init(order: SortOrder) { self.order = order }
+
+  var count: Int { places.count }
+
+  // MARK: - Changing
+
+  /// Puts the object where its values want it; one that was there is there once.
+  mutating func insert(_ image: ObjectImage) {
+    let key = order.values(of: image)
+    if let place = places[image.id] {
+      if nodes[place].key == key {
+        size -= nodes[place].size
+        nodes[place].image = image
+        nodes[place].size = Self.size(of: image, key)
+        size += nodes[place].size
+        return
+      }
+      remove(image.id)
+    }
+    let node = Node(image: image, key: key, size: Self.size(of: image, key), priority: Self.mix(image.id.key))
+    size += node.size
+    let place: Int
+    if let old = free.popLast() {
+      nodes[old] = node
+      place = old
+    } else {
+      place = nodes.count
+      nodes.append(node)
+    }
+    places[image.id] = place
+    root = insert(place, below: root)
+  }
+
+  /// Takes the object out; nothing for one that is not there.
+  mutating func remove(_ id: ObjectID) {
+    guard let place = places[id] else { return }
+    root = remove(place, below: root)
+    places[id] = nil
+    size -= nodes[place].size
+    nodes[place].image.values = []
+    nodes[place].key = []
+    free.append(place)
+  }
+
+  private mutating func insert(_ new: Int, below root: Int) -> Int {
+    guard root != Self.none else { return new }
+    if nodes[new].priority > nodes[root].priority {
+      let (left, right) = split(root, before: new)
+      (nodes[new].left, nodes[new].right) = (left, right)
+      recount(new)
+      return new
+    }
+    if precedes(new, root) {
+      let left = insert(new, below: nodes[root].left)
+      nodes[root].left = left
+    } else {
+      let right = insert(new, below: nodes[root].right)
+      nodes[root].right = right
+    }
+    recount(root)
+    return root
+  }
+
+  private mutating func remove(_ place: Int, below root: Int) -> Int {
+    guard root != Self.none else { return root }
+    if root == place { return join(nodes[root].left, nodes[root].right) }
+    if precedes(place, root) {
+      let left = remove(place, below: nodes[root].left)
+      nodes[root].left = left
+    } else {
+      let right = remove(place, below: nodes[root].right)
+      nodes[root].right = right
+    }
+    recount(root)
+    return root
+  }
+
+  /// The rows that come before the one that is not in the tree yet, and the others.
+  private mutating func split(_ root: Int, before new: Int) -> (Int, Int) {
+    guard root != Self.none else { return (Self.none, Self.none) }
+    if precedes(root, new) {
+      let (left, right) = split(nodes[root].right, before: new)
+      nodes[root].right = left
+      recount(root)
+      return (root, right)
+    }
+    let (left, right) = split(nodes[root].left, before: new)
+    nodes[root].left = right
+    recount(root)
+    return (left, root)
+  }
+
+  private mutating func join(_ left: Int, _ right: Int) -> Int {
+    if left == Self.none { return right }
+    if right == Self.none { return left }
+    if nodes[left].priority > nodes[right].priority {
+      let joined = join(nodes[left].right, right)
+      nodes[left].right = joined
+      recount(left)
+      return left
+    }
+    let joined = join(left, nodes[right].left)
+    nodes[right].left = joined
+    recount(right)
+    return right
+  }
+
+  private mutating func recount(_ node: Int) {
+    nodes[node].count = count(nodes[node].left) + count(nodes[node].right) + 1
+  }
+
+  // MARK: - Asking
+
+  func image(of id: ObjectID) -> ObjectImage? { places[id].map { nodes[$0].image } }
+
+  /// How many rows come before the object; nil when it is not there.
+  func place(of id: ObjectID) -> Int? {
+    places[id].map { countBefore(nodes[$0].key, id) }
+  }
+
+  /// How many rows come before an object with these values, be it there or not.
+  func place(for image: ObjectImage) -> Int { countBefore(order.values(of: image), image.id) }
+
+  /// Whether these values would leave the object where it is among all others.
+  func hasSameKey(_ image: ObjectImage) -> Bool {
+    places[image.id].map { nodes[$0].key == order.values(of: image) } ?? false
+  }
+
+  /// The ids at these places, as far as there are any.
+  func ids(in range: Range<Int>) -> [ObjectID] {
+    var found = [ObjectID]()
+    visit(root, range) { found.append(nodes[$0].image.id) }
+    return found
+  }
+
+  /// The objects at these places, as far as there are any.
+  func images(in range: Range<Int>) -> [ObjectImage] {
+    var found = [ObjectImage]()
+    visit(root, range) { found.append(nodes[$0].image) }
+    return found
+  }
+
+  private func countBefore(_ key: [Value], _ id: ObjectID) -> Int {
+    var (node, before) = (root, 0)
+    while node != Self.none {
+      if order.precedes(nodes[node].key, nodes[node].image.id, key, id) {
+        before += count(nodes[node].left) + 1
+        node = nodes[node].right
+      } else {
+        node = nodes[node].left
+      }
+    }
+    return before
+  }
+
+  private func visit(_ node: Int, _ range: Range<Int>, _ body: (Int) -> Void) {
+    guard node != Self.none, range.upperBound > 0, range.lowerBound < nodes[node].count else { return }
+    let here = count(nodes[node].left)
+    visit(nodes[node].left, range, body)
+    if range.contains(here) { body(node) }
+    let rest = max(range.lowerBound - here - 1, 0)
+    visit(nodes[node].right, rest..<max(range.upperBound - here - 1, rest), body)
+  }
+
+  // MARK: - Nodes
+
+  private func count(_ node: Int) -> Int { node == Self.none ? 0 : nodes[node].count }
+
+  private func precedes(_ left: Int, _ right: Int) -> Bool {
+    order.precedes(nodes[left].key, nodes[left].image.id, nodes[right].key, nodes[right].image.id)
+  }
+
+  /// The longest way down, for a test.
+  var depth: Int { depth(root) }
+
+  private func depth(_ node: Int) -> Int {
+    node == Self.none ? 0 : 1 + max(depth(nodes[node].left), depth(nodes[node].right))
+  }
+
+  private static func size(of image: ObjectImage, _ key: [Value]) -> Int {
+    image.values.reduce(key.reduce(240) { $0 + $1.approximateSize }) { $0 + $1.approximateSize }
+  }
+
+  /// Numbers as good as random, the same in every process.
+  private static func mix(_ key: UniqueID) -> UInt64 {
+    var number = key.low ^ (key.high &* 0x9E37_79B9_7F4A_7C15)
+    number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
+    return number ^ (number >> 31)
+  }
+}

@@ -1,0 +1,122 @@
+import GraphModel
+import GraphWire
+
+/// The part of an order that somebody looks at.
+struct WindowRange: Hashable, Comparable {
+  let offset: Int
+  let limit: Int
+
+  var places: Range<Int> {
+    let end = offset.addingReportingOverflow(limit)
+    return offset..<(end.overflow ? .max : end.partialValue)
+  }
+
+  static func < (left: WindowRange, right: WindowRange) -> Bool {
+    (left.offset, left.limit) < (right.offset, right.limit)
+  }
+}
+
+/// What one commit does to one window.
+struct WindowChanges {
+  var changes: [Delta.Change]
+  /// How many rows the whole order has now, where that is another number than before.
+  var total: UInt64?
+}
+
+/// What one commit does to an order, and from it to each window: the changes go in once, and only windows that they can
+/// have touched are looked at. Rows before the first place that anything left or came to, and those behind the last one,
+/// are as they were.
+struct OrderStep {
+  private struct Row {
+    let change: LiveQueryChange
+    /// It is ordered by other values now.
+    let hasMoved: Bool
+  }
+
+  private let first: Int
+  private let last: Int
+  private let countBefore: Int
+  private var rows = [ObjectID: Row]()
+  private var before = [WindowRange: [ObjectID]]()
+
+  /// Looks at the windows, then carries the changes out.
+  init(_ changes: [LiveQueryChange], on order: inout OrderedRows, windows: [WindowRange]) {
+    var (first, last) = (Int.max, -1)
+    for change in changes {
+      if let place = order.place(of: change.id) { (first, last) = (min(first, place), max(last, place)) }
+      if let image = change.staying {
+        let place = order.place(for: image)
+        (first, last) = (min(first, place), max(last, place - 1))
+      }
+      rows[change.id] = Row(change: change, hasMoved: change.staying.map { !order.hasSameKey($0) } ?? false)
+    }
+    (self.first, self.last) = (first, last)
+    countBefore = order.count
+    let change = changes.reduce(0) { count, change in
+      let isThere = order.image(of: change.id) != nil
+      return count + (change.staying == nil ? 0 : 1) - (isThere ? 1 : 0)
+    }
+    for range in windows where range.places.upperBound > first && (change != 0 || range.offset <= last) {
+      before[range] = order.ids(in: range.places)
+    }
+    for change in changes {
+      if let image = change.staying { order.insert(image) } else { order.remove(change.id) }
+    }
+  }
+
+  /// What became of a window; nil when nothing is to be told of it.
+  func changes(of range: WindowRange, in order: OrderedRows, wholeObjects: Bool) -> WindowChanges? {
+    let total = order.count == countBefore ? nil : UInt64(order.count)
+    guard let old = before[range] else { return total.map { WindowChanges(changes: [], total: $0) } }
+    let images = order.images(in: range.places)
+    let (was, isIn) = (Set(old), Set(images.map(\.id)))
+    var changes = [Delta.Change]()
+    for id in old where !isIn.contains(id) {
+      guard let row = rows[id], row.change.staying == nil else {
+        // It stands at another place now, or others took its.
+        let image = wholeObjects ? order.image(of: id) : nil
+        changes.append(Delta.Change(kind: .removed, id: id, object: image))
+        continue
+      }
+      changes.append(Delta.Change(row.change, wholeObjects: wholeObjects))
+    }
+    let moves = Self.needMoves(old, images, isIn) { was.contains($0) && rows[$0]?.hasMoved == true }
+    for (place, image) in images.enumerated() {
+      if !was.contains(image.id) {
+        changes.append(Delta.Change(kind: .inserted, id: image.id, object: image, place: UInt64(place)))
+      } else if let row = rows[image.id] {
+        var change = Delta.Change(row.change, wholeObjects: wholeObjects)
+        if change.kind == .inserted || moves && row.hasMoved { change.place = UInt64(place) }
+        changes.append(change)
+      }
+    }
+    guard !changes.isEmpty || total != nil else { return nil }
+    return WindowChanges(changes: changes, total: total)
+  }
+
+  /// Whether the rows that stay stand in another order than before.
+  private static func needMoves(
+    _ old: [ObjectID], _ images: [ObjectImage], _ isIn: Set<ObjectID>, _ mayMove: (ObjectID) -> Bool
+  ) -> Bool {
+    let staying = old.filter { isIn.contains($0) }
+    guard staying.contains(where: mayMove) else { return false }
+    let was = Set(staying)
+    return staying != images.lazy.map(\.id).filter { was.contains($0) }
+  }
+}
+
+extension LiveQueryChange {
+  var id: ObjectID {
+    switch self {
+    case .inserted(let image), .updated(let image, _, _), .removed(let image, _): image.id
+    }
+  }
+
+  /// The object as it is in the result now; nil when it left.
+  fileprivate var staying: ObjectImage? {
+    switch self {
+    case .inserted(let image), .updated(let image, _, _): image
+    case .removed: nil
+    }
+  }
+}

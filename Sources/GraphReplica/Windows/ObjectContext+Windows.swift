@@ -1,0 +1,111 @@
+import GraphModel
+import GraphWire
+
+/// Windows of ordered live queries: a list of a hundred thousand costs a client the rows that it shows.
+extension ObjectContext {
+  /// Follows a part of a query's result, in an order; it shows nothing until the first rows have come.
+  /// - Parameters:
+  ///   - sort: over the object's own properties; ids settle ties.
+  ///   - offset: so many rows are passed over.
+  ///   - limit: at most so many rows, from 1 to 1,000.
+  ///   - prefetching: what is loaded along with its objects, and with those that join it later.
+  public func follow(
+    entity: Entity, predicate: GraphPredicate = .always, sort: [SortKey], offset: Int = 0, limit: Int,
+    prefetching: RelationshipTree = .none
+  ) -> QueryID {
+    if let parent {
+      return parent.follow(
+        entity: entity, predicate: predicate, sort: sort, offset: offset, limit: limit, prefetching: prefetching)
+    }
+    lastQuery += 1
+    if refusesEdit("nothing can be followed") { return lastQuery }
+    results[lastQuery] = [:]
+    windows[lastQuery] = HeldWindow()
+    if !prefetching.isEmpty { loads.prefetches[lastQuery] = QueryPrefetch(tree: prefetching) }
+    handle(
+      .subscribe(
+        lastQuery,
+        Subscribe(
+          entity: entity.number, predicate: predicate == .always ? "" : predicate.text(in: model),
+          window: .init(sort: sort.text(in: model), offset: UInt64(max(0, offset)), limit: UInt64(max(0, limit))))))
+    return lastQuery
+  }
+
+  /// Lets a window show another part of its query. What it showed stays until the new rows are here; then observers are
+  /// told the difference. Of several wishes in a row the last one counts.
+  /// - Parameter limit: nil leaves it as it is.
+  public func moveWindow(of query: QueryID, offset: Int, limit: Int? = nil) {
+    if let parent { return parent.moveWindow(of: query, offset: offset, limit: limit) }
+    guard let window = replica.queries[query]?.subscribe.window else { return }
+    let most = ProtocolLimits.maximumWindow
+    handle(
+      .moveWindow(
+        query, offset: UInt64(max(0, offset)), limit: limit.map { UInt64(min(max(1, $0), most)) } ?? window.limit))
+  }
+
+  /// What a window shows now; nil for a query without one.
+  public func window(of query: QueryID) -> QueryWindow? {
+    if let parent {
+      guard var window = parent.window(of: query) else { return nil }
+      window.objects = window.objects.compactMap { fault($0.id) }
+      return window
+    }
+    guard let held = windows[query] else { return nil }
+    return QueryWindow(
+      objects: held.rows.compactMap { results[query]?[$0].map { face(of: $0) } }, offset: held.offset,
+      limit: held.limit, total: held.total)
+  }
+
+  /// The ids of a window's rows as the server has them, in order.
+  public func storedWindow(of query: QueryID) -> [ObjectID] {
+    parent?.storedWindow(of: query) ?? windows[query]?.rows ?? []
+  }
+
+  func load(_ rows: WindowRows, into query: QueryID) {
+    guard let old = windows[query] else { return }
+    let news = Dictionary(rows.objects.map { ($0.id, $0) }) { first, _ in first }
+    let images = rows.rows.compactMap { news[$0] ?? results[query]?[$0]?.stored }
+    let updated = Set(images.filter { $0.revision != state($0.id)?.stored?.revision }.map(\.id))
+    let total = Int(clamping: rows.total)
+    windows[query] = HeldWindow(
+      rows: images.map(\.id), offset: Int(clamping: rows.offset), limit: Int(clamping: rows.limit), total: total)
+    load(
+      images, into: query,
+      window: WindowDifference(
+        from: old.rows, to: images.map(\.id), updated: updated, total: total == old.total ? nil : total))
+  }
+}
+
+/// What a window shows.
+public struct QueryWindow {
+  /// Its rows, in order.
+  public var objects: [ManagedObject]
+  /// So many rows come before them.
+  public var offset: Int
+  /// So many rows it shows at most.
+  public var limit: Int
+  /// How many rows the query has before limit and offset: what a scroll bar is made for.
+  public var total: Int
+}
+
+/// The rows of a window, as the context has them.
+struct HeldWindow {
+  var rows = [ObjectID]()
+  var offset = 0
+  var limit = 0
+  var total = 0
+
+  /// One commit: what left is taken out, then what came or moved is put in, by ascending place.
+  mutating func apply(_ changes: [Delta.Change], total: UInt64?) -> WindowDifference {
+    let old = rows
+    let gone = Set(changes.filter { $0.kind == .removed || $0.place != nil }.map(\.id))
+    if !gone.isEmpty { rows.removeAll { gone.contains($0) } }
+    let placed = changes.compactMap { change in change.place.map { (id: change.id, place: $0) } }
+    for (id, place) in placed.sorted(by: { $0.place < $1.place }) {
+      rows.insert(id, at: min(Int(clamping: place), rows.count))
+    }
+    if let total { self.total = Int(clamping: total) }
+    let updated = Set(changes.filter { $0.kind == .updated }.map(\.id))
+    return WindowDifference(from: old, to: rows, updated: updated, total: total.map { Int(clamping: $0) })
+  }
+}

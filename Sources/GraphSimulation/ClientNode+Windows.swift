@@ -1,0 +1,86 @@
+import GraphModel
+import GraphReplica
+import GraphStore
+
+/// A window that a simulated client follows, held against a fresh fetch of the same rows.
+struct FollowedWindow {
+  let id: QueryID
+  let entity: Entity
+  let predicate: GraphPredicate
+  let sort: [SortKey]
+  var offset: Int
+  var limit: Int
+
+  /// Nil when the client shows what the store has.
+  func failure(of client: ClientNode, in store: SQLiteStore) throws -> String? {
+    var request = FetchRequest(entity: entity.number, predicate: predicate, sort: sort, limit: limit, offset: offset)
+    var fresh = [ObjectImage]()
+    _ = try store.fetch(request) { fresh.append($0) }
+    (request.limit, request.offset) = (nil, 0)
+    let total = try store.count(request).count
+    let name =
+      "client \(client.number), window \(offset)+\(limit) of \(entity.name) "
+      + "\(predicate.text(in: client.model)) by \(sort.text(in: client.model))"
+    guard let window = client.context.window(of: id) else { return "\(name): it is not there" }
+    guard (window.offset, window.limit) == (offset, limit) else {
+      return "\(name): it stands at \(window.offset)+\(window.limit)"
+    }
+    guard window.total == total else { return "\(name): it counts \(window.total) of \(total)" }
+    let held = client.context.storedResult(of: id)
+    let ids = client.context.storedWindow(of: id)
+    guard ids == fresh.map(\.id), held.count == ids.count else {
+      return "\(name): it shows \(ids.map(\.description)), the store has \(fresh.map(\.id.description))"
+    }
+    let stale = fresh.filter { held[$0.id] != $0 }
+    return stale.isEmpty ? nil : "\(name): \(stale.count) rows are stale"
+  }
+}
+
+extension ClientNode {
+  /// Windows come, move, change their height and go.
+  func scroll(_ random: inout SeededRandom) -> String {
+    if windows.isEmpty || windows.count < 4 && random.chance(25) {
+      followWindow(&random)
+      return "follow a window"
+    }
+    let place = random.below(windows.count)
+    if random.chance(15) {
+      context.unfollow(windows.remove(at: place).id)
+      return "unfollow a window"
+    }
+    // Twice at once: the second wish comes while the first one is under way.
+    for _ in 0..<(1 + random.below(2)) {
+      windows[place].offset = random.chance(20) ? random.below(60) : random.below(8)
+      if random.chance(30) { windows[place].limit = 1 + random.below(9) }
+      context.moveWindow(of: windows[place].id, offset: windows[place].offset, limit: windows[place].limit)
+    }
+    return "move a window"
+  }
+
+  func followWindow(_ random: inout SeededRandom) {
+    guard let (name, text) = random.pick(SimulationModel.queries), let entity = model.entity(named: name) else {
+      return
+    }
+    let orders = SimulationModel.orders.filter { $0.entity == name }.map(\.sort) + ["", "-id"]
+    guard
+      let predicate = text.isEmpty ? .always : try? GraphPredicate(parsing: text, entity: entity, model: model),
+      let order = random.pick(orders), let sort = try? [SortKey](parsing: order, entity: entity, model: model)
+    else { return }
+    let (offset, limit) = (random.below(6), 1 + random.below(9))
+    let id = context.follow(entity: entity, predicate: predicate, sort: sort, offset: offset, limit: limit)
+    windows.append(
+      FollowedWindow(id: id, entity: entity, predicate: predicate, sort: sort, offset: offset, limit: limit))
+    perform()
+  }
+}
+
+extension SimulationModel {
+  /// What windows are ordered by: few values and many, null, what others set.
+  static let orders: [(entity: String, sort: String)] = [
+    ("Item", "size"), ("Item", "-size,kind"), ("Item", "kind,-weight"), ("Item", "text"), ("Item", "-updated"),
+    ("Item", "heading[localized],number"), ("Item", "labelCount"), ("Item", "labels.@count,-size"),
+    ("Folder", "name"), ("Folder", "-itemCount,caption"), ("Label", "-use"), ("Label", "name[natural]"),
+    ("Thing", "memo,-number"), ("Thing", "place.column,place.row"), ("Thing", "-childCount"), ("Thing", "remark"),
+    ("Task", "due,-starts"), ("Task", "code"),
+  ]
+}
