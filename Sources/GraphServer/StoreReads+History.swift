@@ -21,7 +21,13 @@ extension StoreReads {
     if request.isPlain {
       head = try store.head
       let end = min(request.through > 0 ? request.through : head.revision, head.revision)
-      let start = min(max(request.after, end - Revision(clamping: request.limit)), end)
+      let oldest = try store.oldestRevision
+      // Who names no revision gets what there is.
+      let first = request.after > 0 ? request.after : oldest
+      if request.through > 0, request.through <= oldest {
+        throw Refusal.prunedCommit(request.through, oldest: oldest)
+      }
+      let start = min(max(first, end - Revision(clamping: request.limit)), end)
       let commits = try store.commits(
         after: start, through: end, maximumChanges: Self.maximumLogChanges, maximumBytes: Self.maximumLogBytes)
       for commit in commits.reversed() { try put(commit) }

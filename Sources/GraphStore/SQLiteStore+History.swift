@@ -16,6 +16,9 @@ extension SQLiteStore {
   public func log(_ request: LogRequest, _ body: (CommitRecord) throws -> Void) throws -> Token {
     try request.filter.check(in: model)
     return try read { _, history, head in
+      // Who names no revision gets what there is.
+      if request.after > 0 { try history.refusePruned(request.after) }
+      try history.refusePrunedCommit(request.through)
       let through = request.through > 0 ? min(request.through, head.revision) : head.revision
       let fitting = try FittingCommits(request.filter, after: request.after, through: through, history: history)
       var missing = request.limit == 0 ? Int.max : Int(clamping: request.limit)
@@ -102,10 +105,10 @@ extension SQLiteStore {
         "the store's revision \(token.revision) is not the token's: it was restored from a backup; begin anew with "
           + "what there is now")
     }
-    // The commit itself may be gone as long as all behind it are there, but then nobody can tell whose token it is.
     guard print != nil, try token.revision >= history.oldest() else {
-      throw Refusal(
-        .limit, "history no longer holds revision \(token.revision); begin anew with what there is now")
+      var refusal = Refusal.pruned(token.revision, oldest: try history.oldest())
+      refusal.message += "; begin anew with what there is now"
+      throw refusal
     }
     try history.check(token.revision)
   }

@@ -72,7 +72,7 @@ enum Failure {
   static func exitCode(of code: Refusal.Code) -> Int32 {
     switch code {
     case .conflict, .invalid, .denied, .unique, .notAllowed, .limit: refused
-    case .notFound: notFound
+    case .notFound, .pruned: notFound
     case .malformed: usage
     case .unavailable: 1
     }

@@ -23,7 +23,8 @@ struct Daemon: AsyncParsableCommand {
       JSON object with the keys data, schema, listen (a list), logLevel and searchSeconds.
       """,
     version: VersionText.of("stickiesd"),
-    subcommands: [Serve.self, Check.self, Backup.self, Restore.self, Migrate.self], defaultSubcommand: Serve.self)
+    subcommands: [Serve.self, Check.self, Backup.self, Restore.self, Migrate.self, Compact.self],
+    defaultSubcommand: Serve.self)
 }
 
 /// The line that `--version` of both programs prints.

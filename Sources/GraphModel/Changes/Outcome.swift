@@ -128,6 +128,8 @@ public struct Refusal: Error, Hashable, Sendable {
     case malformed
     /// A limit of the server.
     case limit
+    /// It would take history that was pruned: the message says how far back history goes.
+    case pruned
     /// The store can't take commits now.
     case unavailable
     /// Server and client have different models or protocols, or the client may not do this.

@@ -23,7 +23,7 @@ public protocol GraphReader {
     of parent: ObjectID, through reference: Property, beyond place: MemberPlace?, ascending: Bool, limit: Int
   ) throws -> [MemberPlace]
 
-  /// What happened to the object after `revision`, oldest first.
+  /// What happened to the object after `revision`, oldest first. Where the oldest of it was pruned, the first says so.
   func history(of id: ObjectID, after revision: Revision) throws -> [PastChange]
 
   /// The object of the constraint's entity whose properties have these values; nil when there is none.
@@ -52,8 +52,26 @@ public struct PastChange: Sendable {
   /// Of the edits, places that changed only to make room for others.
   public var spacing: [PropertyNumber]
 
+  /// Stands for all that was pruned, `revision` being the newest of it: any property may have changed, and nobody knows
+  /// how.
+  public var isPruned = false
+
+  /// What is not kept any more.
+  public static func pruned(upTo revision: Revision) -> PastChange {
+    var change = PastChange(revision: revision, author: "", replica: .zero, kind: .updated, edits: [])
+    change.isPruned = true
+    return change
+  }
+
+  /// Whether it may have changed a property.
+  public func mayTouch(_ property: PropertyNumber) -> Bool {
+    isPruned || edits.contains { $0.property == property }
+  }
+
   /// Whether nothing happened that anybody meant: the object stands where it stood, with more room around it.
-  public var isSpacing: Bool { kind == .updated && edits.allSatisfy { spacing.contains($0.property) } }
+  public var isSpacing: Bool {
+    !isPruned && kind == .updated && edits.allSatisfy { spacing.contains($0.property) }
+  }
 
   /// A change as history tells it.
   public init(

@@ -14,6 +14,17 @@ extension TransactionPlanner {
     return true
   }
 
+  /// A splice says where in a text it goes, and an overwrite needs what its author saw: without what has happened since,
+  /// neither can be told, and guessing would spoil the text without a word.
+  func unknownPast(of stored: ObjectImage, _ property: Property?, _ pruned: PastChange) -> Refusal {
+    let entity = model.entity(stored.id.entity)?.name ?? "object"
+    let what = property.map { "\(entity).\($0.name) of \(stored.id)" } ?? "the \(entity) \(stored.id)"
+    return Refusal(
+      .pruned,
+      "\(what) was edited as it was long ago, and what has happened to it up to revision \(pruned.revision) was pruned: "
+        + "read it anew and make the edit again")
+  }
+
   /// Nobody has read an object before it was made. Its own replica may say so: its commits are never in its way.
   func refuseUnborn(_ id: ObjectID, in past: [PastChange], at base: Revision) throws {
     guard let first = past.first, first.kind == .inserted, !first.isRevival, first.replica != transaction.id.replica

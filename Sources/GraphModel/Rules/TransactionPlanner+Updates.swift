@@ -15,14 +15,14 @@ extension TransactionPlanner {
     }
     let past = try reader.history(of: id, after: change.base)
     if try recordRevival(of: id, in: past, after: change.base) { return }
-    for edit in merge(change.edits, of: before, past: past) { try apply(edit, to: draft, isInsert: false) }
+    for edit in try merge(change.edits, of: before, past: past) { try apply(edit, to: draft, isInsert: false) }
   }
 
   /// The edits that remain once others' are considered; conflicts are noted on the way.
-  private mutating func merge(_ edits: [Edit], of stored: ObjectImage, past: [PastChange]) -> [Edit] {
+  private mutating func merge(_ edits: [Edit], of stored: ObjectImage, past: [PastChange]) throws -> [Edit] {
     var remaining = [Edit]()
     for edit in edits {
-      switch compare(edit, with: stored, past: past) {
+      switch try compare(edit, with: stored, past: past) {
       case .merged(let edit): remaining.append(edit)
       case .settled: break
       case .conflicting(let wanted, let last):
@@ -44,12 +44,12 @@ extension TransactionPlanner {
     case conflicting(wanted: Value, last: PastChange)
   }
 
-  func compare(_ edit: Edit, with stored: ObjectImage, past: [PastChange]) -> Comparison {
+  func compare(_ edit: Edit, with stored: ObjectImage, past: [PastChange]) throws -> Comparison {
     // A derived attribute nobody may edit: it is refused, and no conflict.
     guard let property = model.property(edit.property), property.attribute?.isDerived != true else {
       return .merged(edit)
     }
-    let all = past.filter { $0.edits.contains { $0.property == edit.property } }
+    let all = past.filter { $0.mayTouch(edit.property) }
     // A replica's own commits come in order, so it has no conflict with itself.
     guard let last = all.last(where: { $0.replica != transaction.id.replica }) else {
       guard case .splice(let splices) = edit.action else { return .merged(edit) }
@@ -60,6 +60,7 @@ extension TransactionPlanner {
     // Neither conflicts with anything: what is added and moved stays, and the server's order decides.
     case .members, .place: return .merged(edit)
     case .splice(let splices):
+      if let pruned = all.first(where: \.isPruned) { throw unknownPast(of: stored, property, pruned) }
       if let rebased = rebase(splices, over: all, property: edit.property) {
         return .merged(Edit(edit.property, .splice(rebased)))
       }

@@ -26,7 +26,7 @@ extension TransactionPlanner {
       let past = try reader.history(of: stored.id, after: change.base)
       if change.base > 0, past.contains(where: { $0.kind == .inserted }) { continue }
       for edit in change.edits {
-        if case .conflicting = compare(edit, with: stored, past: past) { isContested.insert(stored.id) }
+        if case .conflicting = try compare(edit, with: stored, past: past) { isContested.insert(stored.id) }
       }
     }
     guard !isContested.isEmpty else { return }
@@ -46,6 +46,13 @@ extension TransactionPlanner {
     contested[stored.id]?.isResolved = true
     let past = try reader.history(of: stored.id, after: contest.since)
     if try recordRevival(of: stored.id, in: past, after: contest.since) { return }
+    if let pruned = past.first(where: \.isPruned) {
+      // What its author saw is not known, nor what a splice was to come to.
+      let spliced = contest.edits.first { if case .splice = $0.edit.action { true } else { false } }
+      if transaction.policy == .overwrite || spliced != nil {
+        throw unknownPast(of: stored, spliced.flatMap { model.property($0.edit.property) }, pruned)
+      }
+    }
     if transaction.policy == .overwrite {
       try setBack(draft, stored, contest, past)
       for (edit, base) in contest.edits { try overwrite(edit, of: draft, stored, past.filter { $0.revision > base }) }
@@ -54,7 +61,7 @@ extension TransactionPlanner {
       for (edit, base) in contest.edits {
         let wanted = wanted(edit, stored, past.filter { $0.revision > base })
         if let property = model.property(edit.property), property.slot != nil, stored[property] == wanted { continue }
-        let last = others.last { $0.edits.contains { $0.property == edit.property } } ?? others.last
+        let last = others.last { $0.mayTouch(edit.property) } ?? others.last
         record(edit.property, of: stored, mine: wanted, last, mineWon: false)
       }
     }
@@ -92,7 +99,9 @@ extension TransactionPlanner {
     let last = past.last { change in
       change.replica != transaction.id.replica && change.edits.contains { $0.property == edit.property }
     }
-    if case .merged(let merged) = compare(edit, with: stored, past: past), last == nil || hasOwn(edit.property, past) {
+    if case .merged(let merged) = try compare(edit, with: stored, past: past),
+      last == nil || hasOwn(edit.property, past)
+    {
       return try apply(merged, to: draft, isInsert: false)
     }
     let wanted = wanted(edit, stored, past)

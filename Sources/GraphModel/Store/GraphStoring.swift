@@ -27,11 +27,11 @@ public protocol GraphStoring: Sendable {
   /// The commits after `after` up to and including `through`, oldest first, with whole images; of a large batch its
   /// summary.
   /// - Throws: `Refusal(.limit)` when that is more than `maximumChanges` object changes or takes about more than
-  ///   `maximumBytes`, or history no longer has it.
+  ///   `maximumBytes`, `pruned` when history no longer has it.
   func commits(after: Revision, through: Revision?, maximumChanges: Int, maximumBytes: Int) throws -> [CommitRecord]
 
   /// The newest commit at or before a time.
-  /// - Throws: `Refusal(.notFound)` when it is no longer kept.
+  /// - Throws: `Refusal(.pruned)` when it is no longer kept.
   func revision(at time: Timestamp) throws -> DatedRevision
 
   /// What undo and redo of an author would take now.
@@ -45,8 +45,8 @@ public protocol GraphStoring: Sendable {
   func log(_ request: LogRequest, _ body: (CommitRecord) throws -> Void) throws -> Token
 
   /// The next commits behind a token, as many as are read at a time.
-  /// - Throws: `Refusal`: `notFound` for a token of another store or of another past, `limit` for one whose commits
-  ///   history no longer has.
+  /// - Throws: `Refusal`: `notFound` for a token of another store or of another past, `pruned` for one whose
+  ///   commits history no longer has.
   func follow(_ request: FollowRequest) throws -> FollowedPart
 
   /// What two states differ in, object by object.
@@ -55,6 +55,17 @@ public protocol GraphStoring: Sendable {
 
   /// Where the value of a property comes from.
   func origin(of property: PropertyNumber, of id: ObjectID) throws -> ValueOrigin
+
+  /// The oldest state that history can tell: 0 unless it was pruned.
+  var oldestRevision: Revision { get throws }
+
+  /// What a policy would take out of history now.
+  func pruning(_ policy: HistoryPolicy, now: Timestamp) throws -> HistoryPruning
+
+  /// Takes some of the commits up to a revision out of history, as many as one short turn of the writer takes. Called as
+  /// `commit` is.
+  /// - Returns: whether there is more to take.
+  func prune(through target: Revision) throws -> Bool
 
   /// Whether the store was ever in this state.
   func recognizes(_ token: Token) throws -> Bool

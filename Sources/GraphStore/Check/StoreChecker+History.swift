@@ -11,8 +11,10 @@ extension StoreChecker {
         EXISTS (SELECT 1 FROM _model AS m WHERE m.number = model), outcome, counters, model FROM _commit
       LEFT JOIN _author AS a ON a.number = author LEFT JOIN _replica AS r ON r.number = replica ORDER BY revision
       """)
-    var previous: UInt64 = 0
-    var revision: Revision = 0
+    // Of a pruned store the chain begins where it was cut.
+    let floor = try HistoryFloor.read(connection)
+    var previous = floor?.fingerprint ?? 0
+    var revision = floor?.revision ?? 0
     while try connection.step(row) {
       let place = StoreCheck.Place(table: "_commit", row: row.integer(0))
       if row.integer(0) != revision + 1 { report(.history, place, "does not follow revision \(revision)") }
@@ -44,7 +46,8 @@ extension StoreChecker {
   /// Takes the present back commit by commit: every image on the way must have the checksum that its commit recorded,
   /// and the first commit must leave nothing.
   mutating func checkHistory() throws {
-    var past = Past()
+    let floor = try HistoryFloor.read(connection)?.revision ?? 0
+    var past = Past(floor: floor)
     let history = HistoryReader(objects: objects)
     var problems = [(StoreCheck.Place, String)]()
     try history.forEachCommitNewestFirst(after: 0) { commit in
@@ -64,34 +67,44 @@ extension StoreChecker {
       }
     }
     for (place, text) in problems { report(.history, place, text) }
-    for (id, image) in past.present.sorted(by: { $0.key < $1.key }) where image != nil {
+    for (id, image) in past.present.sorted(by: { $0.key < $1.key }) {
+      // What a pruned commit made is there at the floor, as that commit left it.
+      guard let image, !(1...max(1, floor)).contains(image.revision) || floor == 0 else { continue }
       report(.history, .init(object: id), "was there before its first commit")
     }
-    try checkPresent(against: past)
-    try checkTombstones(past.deleted)
+    try checkPresent(against: &past)
+    try checkTombstones(past)
     attempt("the sequences") { try $0.checkSequences(past) }
   }
 
-  /// Every object that is there must have been made by some commit.
-  private mutating func checkPresent(against past: Past) throws {
+  /// Every object that is there must have been made by some commit, be it one that was pruned.
+  private mutating func checkPresent(against past: inout Past) throws {
     for table in layout.orderedTables {
-      let row = try connection.statement("SELECT _id, _entity, _row FROM \(quoted(table.name)) ORDER BY _row")
+      let row = try connection.statement(
+        "SELECT _id, _entity, _row, _revision FROM \(quoted(table.name)) ORDER BY _row")
       while try connection.step(row) {
         let id = ObjectID(key: row.id(0), entity: layout.numbers.entity(row, 1))
-        if past.present[id] == nil {
+        guard past.present[id] == nil else { continue }
+        if past.floor > 0, (1...past.floor).contains(row.integer(3)) {
+          // No commit that is kept shows the numbers that it was given.
+          if let image = try objects.readImage(of: id) { past.countSequences(of: image, model) }
+        } else {
           report(.history, .init(table: table.name, row: row.integer(2), object: id), "was made by no commit")
         }
       }
     }
   }
 
-  private mutating func checkTombstones(_ deleted: [ObjectID: Revision]) throws {
-    var missing = deleted
+  private mutating func checkTombstones(_ past: Past) throws {
+    var missing = past.deleted
     let row = try connection.statement("SELECT id, entity, revision FROM _tombstone")
     while try connection.step(row) {
       let id = ObjectID(key: row.id(0), entity: layout.numbers.entity(row, 1))
       let place = StoreCheck.Place(table: "_tombstone", object: id)
       guard let (known, revision) = missing.first(id) else {
+        // Tombstones outlive the commits that they are of, until the object comes back.
+        let isOlder = past.floor > 0 && (1...past.floor).contains(row.integer(2))
+        if isOlder, past.present[id] == nil, try objects.find(id) == nil, isKnown(id.entity) { continue }
         report(.tombstone, place, "was deleted by no commit")
         continue
       }
@@ -116,7 +129,7 @@ extension StoreChecker {
       let (next, highest) = (counters[property.number] ?? 1, past.highest[property.number] ?? 0)
       if next <= highest {
         report(.sequence, place, "gives \(next) as the next \(property.name), and \(highest) has been given")
-      } else if next > highest + 1 {
+      } else if next > highest + 1, past.floor == 0 {
         report(.sequence, place, "gives \(next) as the next \(property.name), and \(highest) was the last")
       }
     }
@@ -129,6 +142,8 @@ extension StoreChecker {
 
 /// What the way back has shown.
 private struct Past {
+  /// Commits up to it were pruned; 0 for none.
+  let floor: Revision
   /// The objects touched so far, as they were before the oldest commit that was seen.
   var present = [ObjectID: ObjectImage?]()
   /// Those that no later commit brought back.

@@ -28,7 +28,11 @@ extension StoreChecker {
       if found != parts { report(.history, place, "is in \(parts.count) parts, which are not as they were committed") }
     }
     let orphans = try connection.statement(
-      "SELECT DISTINCT revision FROM _part WHERE revision NOT IN (SELECT revision FROM _commit)")
+      // Those of commits that were pruned go last, and mean nothing.
+      """
+      SELECT DISTINCT revision FROM _part WHERE revision NOT IN (SELECT revision FROM _commit) AND revision > ?
+      """)
+    orphans.bind(1, try HistoryFloor.read(connection)?.revision ?? 0)
     while try connection.step(orphans) {
       report(.history, .init(table: "_part"), "has parts of revision \(orphans.integer(0)), which is not there")
     }

@@ -54,6 +54,7 @@ struct StoreChecker {
     attempt("the references") { try $0.checkForeignKeys() }
     attempt("the schema") { try $0.checkSchema() }
     attempt("the store's own rows") { try $0.checkOwnRows() }
+    attempt("the floor of history") { try $0.checkFloor() }
     attempt("the chain of commits") { try $0.checkChain() }
     attempt("the parts of commits") { try $0.checkParts() }
     attempt("the whole objects of history") { try $0.checkWholes() }
@@ -96,6 +97,7 @@ struct StoreChecker {
     else {
       return report(.store, .init(table: "_model"), "holds no model that can be read")
     }
+    let isPruned = try HistoryFloor.isThere(connection)
     // Migrated once more, without an object: the statements are the same.
     var expected = try DatabaseQueue().inDatabase { database in
       for statement in StoreLayout(model: first).creation { try database.execute(sql: statement) }
@@ -105,6 +107,7 @@ struct StoreChecker {
       for (before, model) in zip(models, models.dropFirst()) {
         try MigrationWriter.rehearse(database, from: before, to: model)
       }
+      if isPruned { for statement in HistoryFloor.creation { try database.execute(sql: statement) } }
       return try Self.schema(of: database)
     }
     let present = try Self.schema(of: database)
@@ -138,6 +141,9 @@ struct StoreChecker {
     }
     // Without an index nothing moves the watermark, and all of history would lie behind it.
     guard layout.orderedTables.contains(where: { !$0.wordTables.isEmpty }) else { return }
+    if let floor = try HistoryFloor.read(connection), watermark < floor.revision {
+      report(.words, .init(table: "_words"), "says \(watermark), and history goes back to \(floor.revision) only")
+    }
     indexed = try IndexedTexts(history, watermark: watermark)
   }
 

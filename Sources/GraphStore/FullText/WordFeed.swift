@@ -83,6 +83,13 @@ final class WordFeed {
     reset(to: head)
   }
 
+  /// Before history loses what it had up to a revision: the indexes must know all of it.
+  func feedAll(upTo floor: Revision, head: Revision) throws {
+    guard isNeeded, watermark < floor else { return }
+    changes = max(changes, limit, 1)
+    try feedIfDue(head: head)
+  }
+
   private var isDue: Bool { changes >= limit || bytes >= Self.maximumBytes }
 
   /// In the middle of a batch: feeds when enough waits. The watermark stays until the batch's end, which must feed what

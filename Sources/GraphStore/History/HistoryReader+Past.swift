@@ -20,11 +20,8 @@ extension HistoryReader {
     guard revision <= head else {
       throw Refusal(.notFound, "there is no revision \(revision) yet: the newest is \(head)")
     }
+    try refusePruned(revision)
     try checkModel(at: revision)
-    let oldest = try oldest()
-    guard revision >= oldest else {
-      throw Refusal(.notFound, "revision \(revision) is no longer kept: history goes back to revision \(oldest)")
-    }
   }
 
   /// The same, of a head that is not known yet.
@@ -81,7 +78,7 @@ extension HistoryReader {
     guard var (image, made) = try nearest(id, from: revision) else { return nil }
     while made > revision {
       guard let event = try event(of: id, in: made), event.change.previous < made else {
-        throw Refusal(.notFound, "history no longer holds what happened to the object in revision \(made)")
+        throw try prunedCommit(made)
       }
       image = event.change.before(image, model: objects.model)
       made = event.change.previous
@@ -115,7 +112,7 @@ extension HistoryReader {
 
   // MARK: - Times
 
-  /// The newest commit at or before a time. Times rise with revisions, which have no holes: they are searched by halves.
+  /// The newest commit at or before a time; the last that was pruned is still known by its time. Times rise with revisions, which have no holes: they are searched by halves.
   func revision(at time: Timestamp) throws -> (revision: Revision, time: Timestamp, author: String) {
     var (low, high) = (try oldest(), try head().revision)
     while low < high {
@@ -123,13 +120,23 @@ extension HistoryReader {
       if try self.time(of: middle) <= time { low = middle } else { high = middle - 1 }
     }
     if low > 0, let author = try author(of: low) { return (low, try self.time(of: low), author) }
+    if let floor = try HistoryFloor.read(connection), floor.revision == low, floor.time <= time {
+      return (low, floor.time, try name(ofAuthor: floor.author))
+    }
     guard low == 0 else {
       throw Refusal(
-        .notFound,
+        .pruned,
         "nothing is kept of that time any more: the oldest commit that is, revision \(low + 1), is of "
           + Dates.text(try self.time(of: low + 1)))
     }
     return (0, 0, "")
+  }
+
+  private func name(ofAuthor number: Int64) throws -> String {
+    let row = try connection.statement("SELECT name FROM _author WHERE number = ?")
+    row.bind(1, number)
+    defer { sqlite3_reset(row.statement) }
+    return try connection.step(row) ? row.text(0) : ""
   }
 
   private func time(of revision: Revision) throws -> Timestamp {

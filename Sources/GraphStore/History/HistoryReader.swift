@@ -88,7 +88,8 @@ struct HistoryReader {
     let row = try connection.statement("SELECT fingerprint FROM _commit WHERE revision = ?")
     row.bind(1, revision)
     defer { sqlite3_reset(row.statement) }
-    return try connection.step(row) ? UInt64(bitPattern: row.integer(0)) : nil
+    if try connection.step(row) { return UInt64(bitPattern: row.integer(0)) }
+    return try HistoryFloor.read(connection).flatMap { $0.revision == revision ? $0.fingerprint : nil }
   }
 
   /// A commit with all its changes, those of parts included; each object once.
@@ -155,6 +156,7 @@ struct HistoryReader {
     var present = [ObjectID: ObjectImage?]()
     var records = [CommitRecord]()
     var (count, skipped, bytes) = (0, 0, 0)
+    try refusePruned(after)
     let wantedIDs = try hasParts(after: after) ? ids(after: after, through: through, maximum: maximumChanges) : []
     try forEachRowNewestFirst(after: after) { commit in
       // What is newer than asked for must be taken back all the same; it counts against a wider bound.
@@ -284,8 +286,16 @@ struct HistoryReader {
     }
   }
 
-  /// What happened to one object after `base`, oldest first: the chain from its newest change backwards.
+  /// What happened to one object after `base`, oldest first: the chain from its newest change backwards, as far as it is
+  /// kept.
   func events(of id: ObjectID, newest: Revision, after base: Revision) throws -> [Event] {
+    try chain(of: id, newest: newest, after: base).events
+  }
+
+  /// - Returns: with the events the change at which the chain ended: at or below `base`, unless more is not kept.
+  private func chain(
+    of id: ObjectID, newest: Revision, after base: Revision
+  ) throws -> (events: [Event], end: Revision) {
     var events = [Event]()
     var revision = newest
     while revision > base, let entry = try entry(revision), let change = try change(of: id, in: revision, entry),
@@ -295,12 +305,14 @@ struct HistoryReader {
         Event(revision: revision, author: entry.author, replica: entry.replica, change: change))
       revision = change.previous
     }
-    return events.reversed()
+    return (events.reversed(), revision)
   }
 
-  /// The same, as the rules read it.
+  /// The same, as the rules read it: what was pruned of it stands first, as one change.
   func past(of id: ObjectID, newest: Revision, after base: Revision) throws -> [PastChange] {
-    try events(of: id, newest: newest, after: base).map(\.past)
+    let (events, end) = try chain(of: id, newest: newest, after: base)
+    let past = events.map(\.past)
+    return try end > base && end <= oldest() ? [.pruned(upTo: end)] + past : past
   }
 
   /// What a commit did to one object.
@@ -341,7 +353,9 @@ struct HistoryReader {
     defer { sqlite3_reset(row.statement) }
     guard try connection.step(row) else { return nil }
     let revision = row.integer(0)
-    return try author(of: revision).map { (revision, $0) }
+    // Tombstones outlive their commits.
+    if let author = try author(of: revision) { return (revision, author) }
+    return try revision <= oldest() ? (revision, "") : nil
   }
 
   /// Who made a commit.

@@ -10,6 +10,13 @@ struct LostValues {
   private static let insert = SQL("INSERT OR IGNORE INTO _lost (id, property, revision) VALUES (?, ?, ?)")
   private static let creation = SQL(StoreLayout.losses)
 
+  /// Whether the store has had any.
+  static func areKept(_ connection: Connection) throws -> Bool {
+    let table = try connection.statement("SELECT 1 FROM sqlite_schema WHERE name = '_lost'")
+    defer { sqlite3_reset(table.statement) }
+    return try connection.step(table)
+  }
+
   /// Writes down which conflicts of a commit it lost.
   func record(_ conflicts: [Conflict], of revision: Revision) throws {
     let lost = conflicts.filter { $0.isLoss }
@@ -44,9 +51,7 @@ struct LostValues {
 
   /// Ascending; the newest of them where there are many.
   private func revisions(of property: PropertyNumber, of id: ObjectID, after winner: Revision) throws -> [Revision] {
-    let table = try connection.statement("SELECT 1 FROM sqlite_schema WHERE name = '_lost'")
-    defer { sqlite3_reset(table.statement) }
-    guard try connection.step(table) else { return [] }
+    guard try Self.areKept(connection) else { return [] }
     let row = try connection.statement(
       "SELECT revision FROM _lost WHERE id = ? AND property = ? AND revision > ? ORDER BY revision DESC LIMIT ?")
     row.bind(1, id.key)

@@ -34,7 +34,7 @@ final class PastObjects {
         state.newest = event.change.previous
       }
       guard state.newest <= revision else {
-        throw Refusal(.limit, "history no longer holds what happened to \(id) behind revision \(revision)")
+        throw Refusal.pruned(revision, oldest: try history.oldest())
       }
     }
     // All may be forgotten: an object then starts from the present again.

@@ -33,7 +33,9 @@ struct ValueOrigins {
           return try told(.inserted, value, replaced: .null, number, id, at: revision, deletion)
         }
         // It came back: mostly as it had gone.
-        let kept = try history.change(of: id, at: change.previous)?.kept(property) ?? .null
+        let before = try history.change(of: id, at: change.previous)
+        if before == nil { try history.refusePrunedCommit(change.previous) }
+        let kept = before?.kept(property) ?? .null
         if kept != value { return try told(.revived, value, replaced: kept, number, id, at: revision, deletion) }
         revision = change.previous
       case .updated:
@@ -46,7 +48,9 @@ struct ValueOrigins {
         revision = next < revision ? next : change.previous
       }
     }
-    throw Refusal(.limit, "history no longer holds the commit that set \(property.name)")
+    throw Refusal(
+      .pruned,
+      "the commit that set \(property.name) was pruned; the oldest revision that is kept is \(try history.oldest())")
   }
 
   private func stored(_ number: PropertyNumber, of id: ObjectID) throws -> Property {
@@ -69,7 +73,7 @@ struct ValueOrigins {
     at revision: Revision, _ deletion: Revision?
   ) throws -> ValueOrigin {
     guard let commit = try history.row(of: revision) else {
-      throw Refusal(.limit, "history no longer holds revision \(revision)")
+      throw try history.prunedCommit(revision)
     }
     return ValueOrigin(
       kind: kind, value: value, replaced: replaced, revision: revision, time: commit.time, author: commit.author,

@@ -7,8 +7,8 @@ struct StoreLayout: Sendable {
   /// The layout of the tables; a store with a higher one was written by a newer program. 2 added `_part`: a program that
   /// does not know it would take a batch for a commit without changes. 3 added `_whole`.
   static let version: Int32 = 3
-  /// The highest that this program reads: that of a store whose model has changed.
-  static let newestVersion: Int32 = StoreVersions.layout
+  /// The highest that this program reads: that of a store whose history was pruned.
+  static let newestVersion: Int32 = HistoryFloor.layout
 
   let model: Model
   /// The numbers that rows and history have.

@@ -24,7 +24,10 @@ enum StoreVersions {
   /// Oldest first; empty for a store that was never migrated.
   /// - Parameter model: the newest, as it was given: transients, documentation and limits may differ from what is kept.
   static func load(_ database: Database, model: Model) throws -> [StoreVersion] {
-    guard try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0 >= layout else { return [] }
+    // A store that was pruned has a higher layout, migrated or not.
+    guard try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0 >= layout,
+      try Int.fetchOne(database, sql: "SELECT 1 FROM sqlite_schema WHERE name = '_version'") != nil
+    else { return [] }
     let rows = try GRDB.Row.fetchAll(
       database,
       sql: """

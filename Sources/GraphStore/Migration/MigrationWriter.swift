@@ -160,6 +160,8 @@ struct MigrationWriter {
     try database.execute(
       sql: "INSERT OR REPLACE INTO _model (number, hash, source, sum) VALUES (?, ?, ?, ?)",
       arguments: [new.versions.last?.number, Data(hash), source, StoreLayout.sum(model: hash, source: source)])
-    try run("PRAGMA user_version = \(StoreVersions.layout)")
+    // One that was pruned stays so.
+    let isPruned = try HistoryFloor.isThere(connection)
+    try run("PRAGMA user_version = \(isPruned ? HistoryFloor.layout : StoreVersions.layout)")
   }
 }

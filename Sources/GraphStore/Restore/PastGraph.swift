@@ -46,7 +46,8 @@ final class PastGraph {
       throw Refusal(.limit, "revision \(revision) changed more than \(maximumChanges) objects")
     }
     guard let commit = try history.commit(revision) else {
-      throw Refusal(.limit, "history no longer holds revision \(revision)")
+      // What a delete took away is in its commit and nowhere else.
+      throw try history.prunedCommit(revision)
     }
     let past = PastObjects(history: history)
     var touched = [ObjectID: ObjectImage?]()

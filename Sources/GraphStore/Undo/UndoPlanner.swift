@@ -51,6 +51,7 @@ struct UndoPlanner {
   /// The step of a revision. To undo an undo is to redo.
   private func wanted(_ revision: Revision, redo: Bool, _ author: String) throws -> UndoStacks.Step {
     guard let maker = try history.author(of: revision), let (step, isUndo) = try stacks.step(of: revision) else {
+      try history.refusePrunedCommit(revision)
       throw Refusal(.notFound, "there is no revision \(revision)")
     }
     guard maker == author else {
@@ -76,7 +77,7 @@ struct UndoPlanner {
     var extent = HistoryReader.Extent()
     for revision in revisions {
       guard let part = try history.extent(of: revision) else {
-        throw Refusal(.limit, "history no longer holds revision \(revision)")
+        throw try history.prunedCommit(revision)
       }
       extent.changes += part.changes
       extent.bytes += part.bytes

@@ -44,7 +44,7 @@ struct UndoStacks {
     of author: String, scope: UniqueID?, undo: Bool = true, redo: Bool = true
   ) throws -> (undo: Step?, redo: Step?) {
     guard let number = try number(of: author) else { return (nil, nil) }
-    let head = try history.head().revision
+    let (head, oldest) = (try history.head().revision, try history.oldest())
     var found: (undo: Step?, redo: Step?) = (nil, nil)
     var seen = Set<Revision>()
     var runs = [UniqueID: Run]()
@@ -55,7 +55,8 @@ struct UndoStacks {
       if let undoes = commit.undoes {
         runs[commit.scope] = nil
         let (step, isUndo) = try follow(undoes)
-        if seen.insert(step).inserted {
+        // Of a step that was pruned nobody knows whether it stands.
+        if step > oldest, seen.insert(step).inserted {
           let step = Step(revision: step, group: commit.group, isUndone: isUndo, latest: commit.revision)
           if !isUndo {
             found.undo = found.undo ?? step

@@ -29,6 +29,8 @@ final class StoreWriter {
   private let marker = PropertyMarker()
   private var scratch = BinaryWriter(capacity: 1_024)
   let updates = UpdateStatements()
+  /// History has a floor: a transaction that is not found may have been pruned.
+  var isPruned: Bool
 
   private struct KnownReplica {
     let number: Int64
@@ -50,6 +52,7 @@ final class StoreWriter {
     objects = ObjectReader(connection, layout: layout)
     history = HistoryReader(objects: objects)
     words = WordFeed(connection, layout: layout, limit: wordLimit)
+    isPruned = try HistoryFloor.isThere(connection)
     let row = try connection.statement(
       "SELECT revision, fingerprint, time, counters FROM _commit ORDER BY revision DESC LIMIT 1")
     (revision, fingerprint, lastTime, sequences) = (0, 0, 0, [:])
@@ -345,8 +348,11 @@ final class StoreWriter {
     let number = try interned(found, "INSERT INTO _replica (id) VALUES (?)") { $0.bind(1, id.replica) }
     let newest = try connection.statement("SELECT max(sequence) FROM _commit WHERE replica = ?")
     newest.bind(1, number)
-    let highest = try connection.step(newest) && !newest.isNull(0) ? newest.integer(0) : .min
+    var highest = try connection.step(newest) && !newest.isNull(0) ? newest.integer(0) : .min
     sqlite3_reset(newest.statement)
+    if isPruned, let pruned = try HistoryFloor.highestSequence(of: number, connection) {
+      highest = max(highest, pruned)
+    }
     if replicas.count >= Self.internLimit { replicas.removeAll() }
     replicas[id.replica] = KnownReplica(number: number, highest: max(highest, sequence))
     return number
@@ -373,7 +379,7 @@ final class StoreWriter {
     row.bind(1, id.replica)
     row.bind(2, Int64(bitPattern: id.sequence))
     defer { sqlite3_reset(row.statement) }
-    guard try connection.step(row) else { return nil }
+    guard try connection.step(row) else { return try prunedOutcome(of: id) }
     var committed = Committed(revision: row.integer(0), fingerprint: 0, identities: [], conflicts: [])
     if !row.isNull(2) { committed = layout.numbers.present(try Committed(binary: row.blob(2))) }
     committed.fingerprint = UInt64(bitPattern: row.integer(1))
@@ -387,6 +393,7 @@ final class StoreWriter {
     marker.forgetAll()
     authors.removeAll()
     replicas.removeAll()
+    isPruned = try HistoryFloor.isThere(connection)
     let row = try connection.statement(
       "SELECT revision, fingerprint, time, counters FROM _commit ORDER BY revision DESC LIMIT 1")
     (revision, fingerprint, lastTime, sequences) = (0, 0, 0, [:])

@@ -1,0 +1,31 @@
+import GRDBSQLite
+import GraphModel
+
+/// Where history was cut: the chain proves the fingerprint, a checksum the rest.
+extension StoreChecker {
+  mutating func checkFloor() throws {
+    guard try HistoryFloor.isThere(connection) else { return }
+    let place = StoreCheck.Place(table: "_floor")
+    let rows = try connection.statement("SELECT count(*), max(sum) FROM _floor")
+    let (count, sum) = try connection.step(rows) ? (rows.integer(0), rows.integer(1)) : (0, 0)
+    sqlite3_reset(rows.statement)
+    // None where the first pruning had only just begun.
+    if count > 1 { report(.history, place, "has \(count) rows instead of one") }
+    guard let floor = try HistoryFloor.read(connection) else { return }
+    if floor.sum != sum { report(.history, place, "has changed") }
+    if try layoutVersion() < HistoryFloor.layout {
+      report(.store, place, "is there, and the file says that older programs may write it")
+    }
+    // Whoever a pruned commit was made by must not come back as somebody new.
+    let strays = try connection.statement(
+      "SELECT replica FROM _pruned WHERE replica NOT IN (SELECT number FROM _replica)")
+    while try connection.step(strays) {
+      report(.history, .init(table: "_pruned", row: strays.integer(0)), "names a replica that is not there")
+    }
+    let below = try connection.statement("SELECT id, revision FROM _whole WHERE revision <= ?")
+    below.bind(1, floor.revision)
+    while try connection.step(below) {
+      report(.history, .init(table: "_whole"), "speaks of revision \(below.integer(1)), which was pruned")
+    }
+  }
+}

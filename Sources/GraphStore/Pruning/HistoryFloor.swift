@@ -1,0 +1,94 @@
+import GRDBSQLite
+import GraphModel
+
+/// What is left of the commits that were pruned. All up to one revision, the *floor*, are gone; the state at the floor is
+/// the oldest that can be told.
+///
+/// - `_floor` has one row: the last pruned commit's revision, fingerprint, time and author. The chain of the commits that
+///   are kept begins with that fingerprint, and a token of that very revision is known by it.
+/// - `_pruned` has, for each replica that pruned commits were made by, the highest sequence number among them: a
+///   transaction at or below it that history does not have is never taken for a new one.
+///
+/// Both are made by the first pruning and never else: a store that was never pruned keeps its layout.
+struct HistoryFloor: Equatable {
+  var revision: Revision
+  var fingerprint: UInt64
+  var time: Timestamp
+  /// A number in `_author`.
+  var author: Int64
+
+  /// A pruned store's; a program that does not know it would commit a transaction twice whose first outcome was pruned.
+  static let layout: Int32 = 5
+
+  static let creation = [
+    """
+    CREATE TABLE IF NOT EXISTS _floor (revision INTEGER PRIMARY KEY, fingerprint INTEGER NOT NULL, \
+    time INTEGER NOT NULL, author INTEGER NOT NULL, sum INTEGER NOT NULL)
+    """,
+    "CREATE TABLE IF NOT EXISTS _pruned (replica INTEGER PRIMARY KEY, sequence INTEGER NOT NULL)",
+  ]
+
+  /// Of the row; the chain covers the fingerprint alone.
+  var sum: Int64 {
+    var writer = BinaryWriter()
+    writer.field(1, revision)
+    writer.fixed(2, fingerprint)
+    writer.field(3, time)
+    writer.field(4, author)
+    return Int64(bitPattern: Checksum.of(writer.bytes))
+  }
+
+  static func isThere(_ connection: Connection) throws -> Bool {
+    let table = try connection.statement("SELECT 1 FROM sqlite_schema WHERE name = '_floor'")
+    defer { sqlite3_reset(table.statement) }
+    return try connection.step(table)
+  }
+
+  /// Nil where nothing was pruned.
+  static func read(_ connection: Connection) throws -> HistoryFloor? {
+    guard try isThere(connection) else { return nil }
+    let row = try connection.statement("SELECT revision, fingerprint, time, author FROM _floor")
+    defer { sqlite3_reset(row.statement) }
+    guard try connection.step(row) else { return nil }
+    return HistoryFloor(
+      revision: row.integer(0), fingerprint: UInt64(bitPattern: row.integer(1)), time: row.integer(2),
+      author: row.integer(3))
+  }
+
+  func write(_ connection: Connection) throws {
+    try connection.run("DELETE FROM _floor")
+    let row = try connection.statement(
+      "INSERT INTO _floor (revision, fingerprint, time, author, sum) VALUES (?, ?, ?, ?, ?)")
+    row.bind(1, revision)
+    row.bind(2, Int64(bitPattern: fingerprint))
+    row.bind(3, time)
+    row.bind(4, author)
+    row.bind(5, sum)
+    try connection.run(row)
+  }
+
+  /// The highest sequence number among the pruned transactions of a replica, as it is stored; nil for none.
+  static func highestSequence(of replica: Int64, _ connection: Connection) throws -> Int64? {
+    let row = try connection.statement("SELECT sequence FROM _pruned WHERE replica = ?")
+    row.bind(1, replica)
+    defer { sqlite3_reset(row.statement) }
+    return try connection.step(row) ? row.integer(0) : nil
+  }
+}
+
+extension HistoryReader {
+  /// What whoever asks for a commit that was pruned is told.
+  func prunedCommit(_ revision: Revision) throws -> Refusal { .prunedCommit(revision, oldest: try oldest()) }
+
+  /// - Throws: `Refusal(.pruned)` for a commit that is gone: the state that it led to may still be told.
+  func refusePrunedCommit(_ revision: Revision) throws {
+    let oldest = try oldest()
+    if revision > 0, revision <= oldest { throw Refusal.prunedCommit(revision, oldest: oldest) }
+  }
+
+  /// - Throws: `Refusal(.pruned)` for a revision whose state can't be told any more.
+  func refusePruned(_ revision: Revision) throws {
+    let oldest = try oldest()
+    if revision < oldest { throw Refusal.pruned(revision, oldest: oldest) }
+  }
+}

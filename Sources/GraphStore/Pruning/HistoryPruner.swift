@@ -1,0 +1,154 @@
+import GRDB
+import GRDBSQLite
+import GraphModel
+
+/// Takes old commits out of history, a slice in each transaction of the writer.
+///
+/// A slice removes the oldest commits, what points at them (`_whole`, `_lost`), and moves the floor, all in one
+/// transaction: whatever ends the program, the store is as before the slice or as after it. The parts of a batch may be a
+/// million changes: they go behind the floor, some megabytes at a time, and mean nothing to anybody meanwhile.
+///
+/// What stays: every object, every tombstone (an update based before a delete still loses), the interned names, and for
+/// each replica the highest sequence number that it had among what went.
+struct HistoryPruner {
+  let connection: Connection
+
+  /// A slice ends with the commit that reaches one of these.
+  static let sliceCommits = 256
+  static let sliceBytes = 4 << 20
+
+  // MARK: - Commits
+
+  /// Removes some of the commits up to `target`, which must not be the newest. Call inside a transaction.
+  /// - Returns: the floor; nil where there was nothing to remove.
+  func removeCommits(through target: Revision) throws -> HistoryFloor? {
+    var floor: HistoryFloor?
+    var size = 0
+    var sequences = [Int64: Int64]()
+    var losses = [Conflict]()
+    var losers = [Revision]()
+    var wholes = [(id: UniqueID, revision: Revision)]()
+    let row = try connection.statement(
+      """
+      SELECT revision, fingerprint, time, author, replica, sequence, outcome, changes FROM _commit WHERE revision <= ? \
+      ORDER BY revision LIMIT ?
+      """)
+    row.bind(1, target)
+    row.bind(2, Int64(Self.sliceCommits))
+    defer { sqlite3_reset(row.statement) }
+    while size < Self.sliceBytes, try connection.step(row) {
+      let revision = row.integer(0)
+      floor = HistoryFloor(
+        revision: revision, fingerprint: UInt64(bitPattern: row.integer(1)), time: row.integer(2),
+        author: row.integer(3))
+      sequences[row.integer(4)] = max(sequences[row.integer(4)] ?? .min, row.integer(5))
+      let changes = row.blob(7)
+      size += changes.count
+      if !row.isNull(6) {
+        let outcome = row.blob(6)
+        size += outcome.count
+        for conflict in try Committed(binary: outcome).conflicts where conflict.isLoss {
+          losses.append(conflict)
+          losers.append(revision)
+        }
+      }
+      guard try HistoryParts(changes) == nil else { continue }
+      for change in try HistoryChange.decode(changes) where change.kind == .updated && !change.values.isEmpty {
+        wholes.append((change.id.key, revision))
+      }
+    }
+    sqlite3_reset(row.statement)
+    guard let floor else { return nil }
+    for whole in wholes {
+      let delete = try connection.statement("DELETE FROM _whole WHERE id = ? AND revision = ?")
+      delete.bind(1, whole.id)
+      delete.bind(2, whole.revision)
+      try connection.run(delete)
+    }
+    let hasLosses = try !losses.isEmpty && LostValues.areKept(connection)
+    for (loss, revision) in zip(losses, losers) where hasLosses {
+      // In the store's numbers, as both are.
+      let delete = try connection.statement("DELETE FROM _lost WHERE id = ? AND property = ? AND revision = ?")
+      delete.bind(1, loss.id.key)
+      delete.bind(2, Int64(loss.property))
+      delete.bind(3, revision)
+      try connection.run(delete)
+    }
+    for (replica, sequence) in sequences.sorted(by: { $0.key < $1.key }) {
+      let note = try connection.statement(
+        """
+        INSERT INTO _pruned (replica, sequence) VALUES (?, ?) \
+        ON CONFLICT (replica) DO UPDATE SET sequence = max(sequence, excluded.sequence)
+        """)
+      note.bind(1, replica)
+      note.bind(2, sequence)
+      try connection.run(note)
+    }
+    let delete = try connection.statement("DELETE FROM _commit WHERE revision <= ?")
+    delete.bind(1, floor.revision)
+    try connection.run(delete)
+    try floor.write(connection)
+    return floor
+  }
+
+  // MARK: - Parts
+
+  /// Removes some of the parts whose commits are gone. Call inside a transaction.
+  /// - Returns: whether there may be more.
+  func removeParts(through floor: Revision) throws -> Bool {
+    var found = [(revision: Revision, number: Int64)]()
+    var size = 0
+    let row = try connection.statement(
+      "SELECT revision, number, length(changes) FROM _part WHERE revision <= ? ORDER BY revision, number LIMIT ?")
+    row.bind(1, floor)
+    row.bind(2, Int64(Self.sliceCommits))
+    defer { sqlite3_reset(row.statement) }
+    while size < Self.sliceBytes, try connection.step(row) {
+      found.append((row.integer(0), row.integer(1)))
+      size += Int(row.integer(2))
+    }
+    sqlite3_reset(row.statement)
+    for part in found {
+      let delete = try connection.statement("DELETE FROM _part WHERE revision = ? AND number = ?")
+      delete.bind(1, part.revision)
+      delete.bind(2, part.number)
+      try connection.run(delete)
+    }
+    return size >= Self.sliceBytes || found.count == Self.sliceCommits
+  }
+}
+
+extension HistoryReader {
+  /// What a policy takes away now.
+  func pruning(_ policy: HistoryPolicy, now: Timestamp) throws -> HistoryPruning {
+    let (head, oldest) = (try head().revision, try oldest())
+    let highest = policy.highest(head: head)
+    let floor = min(highest, try last(before: policy.boundary(now: now)))
+    let wanted = min(highest, try last(before: policy.boundary(now: now, forReplicas: false)))
+    var pruning = HistoryPruning(
+      oldest: oldest, floor: max(oldest, floor), head: head, wanted: max(oldest, wanted))
+    let row = try connection.statement(
+      """
+      SELECT coalesce(sum(length(changes) + coalesce(length(outcome), 0)), 0), \
+      (SELECT coalesce(sum(length(changes)), 0) FROM _part WHERE revision <= ?1) FROM _commit WHERE revision <= ?1
+      """)
+    row.bind(1, pruning.floor)
+    defer { sqlite3_reset(row.statement) }
+    if try connection.step(row) { pruning.bytes = Int(row.integer(0)) + Int(row.integer(1)) }
+    return pruning
+  }
+
+  /// The newest revision that was committed before a time; the oldest that is kept where there is none.
+  private func last(before time: Timestamp) throws -> Revision {
+    var (low, high) = (try oldest(), try head().revision)
+    while low < high {
+      let middle = low + (high - low + 1) / 2
+      let row = try connection.statement("SELECT time FROM _commit WHERE revision = ?")
+      row.bind(1, middle)
+      let isEarlier = try connection.step(row) && row.integer(0) < time
+      sqlite3_reset(row.statement)
+      if isEarlier { low = middle } else { high = middle - 1 }
+    }
+    return low
+  }
+}

@@ -1,0 +1,22 @@
+import GRDBSQLite
+import GraphModel
+
+extension StoreWriter {
+  /// A transaction that history does not have, of a replica that has gone further: whether it was committed nobody knows
+  /// any more, so it must not be committed again.
+  func prunedOutcome(of id: TransactionID) throws -> Outcome? {
+    guard isPruned else { return nil }
+    let found = try connection.statement("SELECT number FROM _replica WHERE id = ?")
+    found.bind(1, id.replica)
+    defer { sqlite3_reset(found.statement) }
+    guard try connection.step(found),
+      let highest = try HistoryFloor.highestSequence(of: found.integer(0), connection),
+      Int64(bitPattern: id.sequence) <= highest
+    else { return nil }
+    return .refused(
+      Refusal(
+        .pruned,
+        "what became of transaction \(id.sequence) of this client was pruned; the oldest revision that is kept is "
+          + "\(try history.oldest()). It was not committed again: look whether what it did is there"))
+  }
+}

@@ -1,0 +1,112 @@
+import ArgumentParser
+import Foundation
+import GraphModel
+import GraphStore
+
+struct Compact: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Take old commits out of history, and give the room back to the disk.",
+    discussion: """
+      The daemon must be stopped. A commit goes when it is not among the newest of --keep-commits, is older than --keep-age, \
+      and is older than --overdue; with neither of the first two nothing goes, and only room is given back. Objects stay as \
+      they are. Then the file is written anew, which takes as much room beside it.
+
+      Exit codes: 0 done; 1 refused, or the disk failed; 64 a wrong option.
+      """)
+
+  @OptionGroup var store: StoreFlags
+
+  @Option(help: ArgumentHelp("So many of the newest commits stay, at least 1.", valueName: "count"))
+  var keepCommits: Int?
+
+  @Option(help: ArgumentHelp("Commits stay that are no older, such as 90d, 12h, 30m or 10s.", valueName: "age"))
+  var keepAge: Age?
+
+  @Option(
+    help: ArgumentHelp(
+      "Clients that have been silent for longer need not find what they have not seen: 30d by default; 0d when there "
+        + "are none.", valueName: "age"))
+  var overdue: Age?
+
+  @Flag(help: "Only tell what would go.")
+  var dryRun = false
+
+  @Flag(help: "Print one line of JSON.")
+  var json = false
+
+  func validate() throws {
+    if let keepCommits, keepCommits < 1 { throw ValidationError("--keep-commits takes a number from 1 on.") }
+  }
+
+  mutating func run() async throws {
+    umask(0o077)
+    var policy = HistoryPolicy(commits: keepCommits, age: keepAge?.microseconds)
+    if let overdue { policy.overdue = overdue.microseconds }
+    let (dryRun, chosen) = (dryRun, policy)
+    let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
+    let report = try await StoreCommand.run(store, ProgressMeter()) { settings, model in
+      try StoreCompaction.run(
+        directory: settings.data, model: model, policy: chosen, now: now, isRehearsal: dryRun)
+    }
+    print(json ? CompactionText.json(report, isRehearsal: dryRun) : CompactionText.text(report, isRehearsal: dryRun))
+  }
+}
+
+/// A time span as people write it: a number with `d`, `h`, `m` or `s`.
+struct Age: ExpressibleByArgument, Equatable {
+  let microseconds: Int64
+
+  /// A hundred years are for ever.
+  static let maximum: Int64 = 36_525 * 86_400_000_000
+
+  init?(argument: String) { self.init(argument) }
+
+  init?(_ text: String) {
+    let units: [Character: Int64] = ["d": 86_400, "h": 3_600, "m": 60, "s": 1]
+    guard let last = text.last, let unit = units[last], let count = Int64(text.dropLast()), count >= 0 else {
+      return nil
+    }
+    let (microseconds, overflows) = count.multipliedReportingOverflow(by: unit * 1_000_000)
+    guard !overflows, microseconds <= Self.maximum else { return nil }
+    self.microseconds = microseconds
+  }
+}
+
+/// A report as people and as programs read it.
+enum CompactionText {
+  static func text(_ report: StoreCompaction.Report, isRehearsal: Bool) -> String {
+    let pruning = report.pruning
+    var lines = [String]()
+    if pruning.commits > 0 {
+      let verb = isRehearsal ? "would go" : "went"
+      lines.append(
+        "\(pruning.commits) commit\(pruning.commits == 1 ? "" : "s") \(verb), revisions \(pruning.oldest + 1) to "
+          + "\(pruning.floor): \(pruning.bytes) bytes of history")
+    } else {
+      lines.append("no commit \(isRehearsal ? "would go" : "went")")
+    }
+    let reaches = isRehearsal ? "would go" : "goes"
+    lines.append("history \(reaches) back to revision \(pruning.floor); the newest is \(pruning.head)")
+    if pruning.wanted > pruning.floor {
+      lines.append(
+        "\(pruning.wanted - pruning.floor) more stay, up to revision \(pruning.wanted): clients that are not overdue may "
+          + "need them (--overdue)")
+    }
+    if isRehearsal {
+      lines.append("the store has \(report.before) bytes; nothing was changed")
+    } else {
+      lines.append("the store had \(report.before) bytes and has \(report.after)")
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  static func json(_ report: StoreCompaction.Report, isRehearsal: Bool) -> String {
+    let pruning = report.pruning
+    return JSON.object([
+      .init("commits", .integer(Int64(pruning.commits))), .init("oldest", .integer(pruning.floor)),
+      .init("revision", .integer(pruning.head)), .init("held", .integer(pruning.wanted - pruning.floor)),
+      .init("historyBytes", .integer(Int64(pruning.bytes))), .init("before", .integer(Int64(report.before))),
+      .init("after", .integer(Int64(report.after))), .init("rehearsal", .bool(isRehearsal)),
+    ]).text
+  }
+}
