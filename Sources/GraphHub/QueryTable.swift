@@ -1,9 +1,17 @@
 import GraphModel
 
-/// The live queries of all sessions. Equal queries are one, with many readers: one number, one delta, one encoding.
+/// The live queries of all sessions. Equal queries are one, with many readers: one number, one delta, one encoding. Seen
+/// through a lens a query is another one.
 struct QueryTable {
+  private struct Key: Hashable {
+    let query: LiveQuery
+    let lens: ModelLens?
+  }
+
   struct Entry {
     let query: LiveQuery
+    /// What its readers see it through.
+    let lens: ModelLens?
     let family: [EntityNumber]
     let evaluator: PredicateEvaluator
     /// It reads other objects than the one that is judged: the writer says what a commit does to it.
@@ -40,7 +48,7 @@ struct QueryTable {
 
   private let model: Model
   private var entries = [UInt64: Entry]()
-  private var numbers = [LiveQuery: UInt64]()
+  private var numbers = [Key: UInt64]()
   private var index: LiveQueryIndex
   /// The newest number given; numbers are never used twice.
   private(set) var lastNumber: UInt64 = 0
@@ -59,18 +67,19 @@ struct QueryTable {
   subscript(number: UInt64) -> Entry? { entries[number] }
 
   /// Makes `session` a reader of the query.
-  mutating func register(_ query: LiveQuery, for session: SessionID) -> UInt64 {
+  mutating func register(_ query: LiveQuery, through lens: ModelLens?, for session: SessionID) -> UInt64 {
     registrations += 1
-    if let number = numbers[query], entries[number]?.insert(session) == true { return number }
+    let key = Key(query: query, lens: lens)
+    if let number = numbers[key], entries[number]?.insert(session) == true { return number }
     // A session that follows one query twice has two of them: each of its numbers lives a life of its own.
     lastNumber += 1
     var entry = Entry(
-      query: query, family: model.entity(query.entity)?.family ?? [],
+      query: query, lens: lens, family: model.entity(query.entity)?.family ?? [],
       evaluator: PredicateEvaluator(query.predicate, model: model),
       isRelated: !query.predicate.readsOnlyOwnImage(in: model))
     entry.readers = [session]
     entries[lastNumber] = entry
-    numbers[query] = numbers[query] ?? lastNumber
+    numbers[key] = numbers[key] ?? lastNumber
     if entry.isRelated {
       related.append(lastNumber)
       watches.append(.watch(query, number: lastNumber))
@@ -86,7 +95,8 @@ struct QueryTable {
     registrations -= 1
     guard entry.readers.isEmpty else { return }
     entries[number] = nil
-    if numbers[entry.query] == number { numbers[entry.query] = nil }
+    let key = Key(query: entry.query, lens: entry.lens)
+    if numbers[key] == number { numbers[key] = nil }
     if entry.isRelated {
       related.removeAll { $0 == number }
       watches.append(.unwatch(number))
