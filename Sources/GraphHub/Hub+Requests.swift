@@ -21,6 +21,13 @@ extension Hub {
         id, Refusal(.malformed, "request \(message.request) came after request \(session.lastRequest)"), &actions)
     }
     sessions[id]?.lastRequest = message.request
+    var message = message
+    do {
+      // From here on everything has the server's numbers and names.
+      if let lens = session.lens { message = try lens.later(message) }
+    } catch {
+      return send(answer(error, message.request), to: id, &actions)
+    }
     switch message.body {
     case .hello: end(id, Refusal(.malformed, "hello is said once"), &actions)
     case .ping: send(ToClient(message.request, .pong(position(of: session))), to: id, &actions)
@@ -69,13 +76,11 @@ extension Hub {
           "the client speaks protocol \(hello.protocolVersion), this server speaks \(ProtocolLimits.version): "
             + "use programs of one release"), &actions)
     }
-    if let hash = hello.model, hash != model.hash {
-      return end(
-        id,
-        Refusal(
-          .notAllowed,
-          "the client's model is \(hash), the server's is \(model.hash) (\(model.name) \(model.version)): "
-            + "use a client of the server's model"), &actions)
+    let lens: ModelLens?
+    do {
+      lens = try self.lens(for: hello.model)
+    } catch {
+      return end(id, error, &actions)
     }
     guard hello.replica != .zero else {
       return end(id, Refusal(.malformed, "hello names no replica: sixteen random bytes"), &actions)
@@ -91,10 +96,11 @@ extension Hub {
     sessions[id]?.phase = .open
     sessions[id]?.author = hello.author
     sessions[id]?.replica = hello.replica
+    sessions[id]?.lens = lens
     sessions[id]?.lastRequest = request
     let resumed = hello.token.map { $0.store == head.store && $0.revision <= head.revision } ?? false
     let welcome = Welcome(
-      model: model, head: head, session: id, server: server, resumed: resumed,
+      model: lens?.old ?? model, head: head, session: id, server: server, resumed: resumed,
       maximumFrameSize: limits.maximumFrameSize, heartbeatMilliseconds: Int(limits.heartbeatMilliseconds))
     send(ToClient(request, .welcome(welcome)), to: id, &actions)
   }
@@ -229,7 +235,7 @@ extension Hub {
     let ticket = ticket()
     tickets[ticket] = .read(id, request: number)
     sessions[id]?.reads[number] = ticket
-    actions.append(.read(ticket, request, session: id, request: number))
+    actions.append(.read(ticket, seen(request, by: id), session: id, request: number))
   }
 
   // MARK: - Live queries
@@ -251,7 +257,7 @@ extension Hub {
     if subscribe.replaces != 0 { drop(subscribe.replaces, id, &actions) }
     let number =
       if let window { register(query, window.range, window.sort, for: id, &actions) } else {
-        queries.register(query, for: id)
+        queries.register(query, through: session.lens, for: id)
       }
     tellWriter(&actions)
     guard let since = subscribe.since else { return load(number, id, request, &actions) }
@@ -314,7 +320,7 @@ extension Hub {
     sessions[id]?.reads[request] = ticket
     send(ToClient(request, .subscribed(query: query, resumed: false, known: known)), to: id, &actions)
     let fetch = FetchRequest(entity: entry.query.entity, predicate: entry.query.predicate)
-    actions.append(.read(ticket, .objects(fetch), session: id, request: request))
+    actions.append(.read(ticket, seen(.objects(fetch), by: id), session: id, request: request))
   }
 
   mutating func drop(_ query: UInt64, _ id: SessionID, _ actions: inout [HubAction]) {

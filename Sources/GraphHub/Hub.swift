@@ -10,6 +10,7 @@ import GraphWire
 /// of recent commits or from history. A session that has just loaded a query, and one that resumes, read the same way.
 public struct Hub {
   let model: Model
+  let lenses: ModelLenses
   let limits: HubLimits
   let server: String
   /// The newest commit that sessions have been told of.
@@ -44,8 +45,12 @@ public struct Hub {
   }
 
   /// A hub without sessions, as far as a store is that has not been asked yet.
-  public init(model: Model, head: Token, server: String = "", limits: HubLimits = HubLimits()) {
+  /// - Parameter older: earlier versions of the model, whose clients work through lenses where there are any.
+  public init(
+    model: Model, older: [Model] = [], head: Token, server: String = "", limits: HubLimits = HubLimits()
+  ) {
     self.model = model
+    lenses = ModelLenses(to: model, from: older)
     self.head = head
     self.server = server
     self.limits = limits
@@ -98,7 +103,7 @@ public struct Hub {
   // MARK: - Sending
 
   mutating func send(_ message: ToClient, to id: SessionID, _ actions: inout [HubAction]) {
-    send(frame: Frame.encode(message), to: id, &actions)
+    send(frame: Frame.encode(sessions[id]?.lens?.view(of: message) ?? message), to: id, &actions)
   }
 
   mutating func send(frame: [UInt8], to id: SessionID, _ actions: inout [HubAction]) {

@@ -84,7 +84,7 @@ public enum HubAction: Sendable {
 }
 
 /// What a read streams to a session.
-public enum ReadRequest: Sendable, Hashable {
+public indirect enum ReadRequest: Sendable, Hashable {
   case objects(FetchRequest)
   case log(LogRequest)
   /// What undo and redo of an author would take; nil for all scopes.
@@ -97,4 +97,6 @@ public enum ReadRequest: Sendable, Hashable {
   case changes(ChangesRequest)
   /// The whole graph, behind its head.
   case graph
+  /// One of the others, its answer as an older version of the model has it.
+  case seen(ReadRequest, through: ModelLens)
 }

@@ -1,9 +1,17 @@
 import GraphModel
 
-/// The live queries of all sessions. Equal queries are one, with many readers: one number, one delta, one encoding.
+/// The live queries of all sessions. Equal queries are one, with many readers: one number, one delta, one encoding. Seen
+/// through a lens a query is another one.
 struct QueryTable {
+  private struct Key: Hashable {
+    let query: LiveQuery
+    let lens: ModelLens?
+  }
+
   struct Entry {
     let query: LiveQuery
+    /// What its readers see it through.
+    let lens: ModelLens?
     let family: [EntityNumber]
     let evaluator: PredicateEvaluator
     /// It reads other objects than the one that is judged: the writer says what a commit does to it.
@@ -45,7 +53,7 @@ struct QueryTable {
 
   private let model: Model
   private var entries = [UInt64: Entry]()
-  private var numbers = [LiveQuery: UInt64]()
+  private var numbers = [Key: UInt64]()
   private var windowNumbers = [WindowKey: UInt64]()
   private var index: LiveQueryIndex
   /// The newest number given; numbers are never used twice.
@@ -65,20 +73,21 @@ struct QueryTable {
   subscript(number: UInt64) -> Entry? { entries[number] }
 
   /// Makes `session` a reader of the query.
-  mutating func register(_ query: LiveQuery, for session: SessionID) -> UInt64 {
+  mutating func register(_ query: LiveQuery, through lens: ModelLens?, for session: SessionID) -> UInt64 {
     registrations += 1
-    if let number = numbers[query], entries[number]?.insert(session) == true { return number }
+    let key = Key(query: query, lens: lens)
+    if let number = numbers[key], entries[number]?.insert(session) == true { return number }
     // A session that follows one query twice has two of them: each of its numbers lives a life of its own.
-    let number = file(query)
+    let number = file(query, through: lens)
     entries[number]?.readers = [session]
-    numbers[query] = numbers[query] ?? number
+    numbers[key] = numbers[key] ?? number
     return number
   }
 
   /// Follows the query for an order's sake: it has no readers, and effects name it.
-  mutating func file(_ query: LiveQuery) -> UInt64 {
+  mutating func file(_ query: LiveQuery, through lens: ModelLens? = nil) -> UInt64 {
     lastNumber += 1
-    let entry = entry(query)
+    let entry = entry(query, lens)
     entries[lastNumber] = entry
     if entry.isRelated {
       related.append(lastNumber)
@@ -94,7 +103,7 @@ struct QueryTable {
     registrations += 1
     if let number = windowNumbers[window], entries[number]?.insert(session) == true { return number }
     lastNumber += 1
-    var entry = entry(query)
+    var entry = entry(query, window.lens)
     entry.window = window
     entry.readers = [session]
     entries[lastNumber] = entry
@@ -102,9 +111,9 @@ struct QueryTable {
     return lastNumber
   }
 
-  private func entry(_ query: LiveQuery) -> Entry {
+  private func entry(_ query: LiveQuery, _ lens: ModelLens?) -> Entry {
     Entry(
-      query: query, family: model.entity(query.entity)?.family ?? [],
+      query: query, lens: lens, family: model.entity(query.entity)?.family ?? [],
       evaluator: PredicateEvaluator(query.predicate, model: model),
       isRelated: !query.predicate.readsOnlyOwnImage(in: model))
   }
@@ -125,7 +134,8 @@ struct QueryTable {
   /// Nobody follows the query any more.
   mutating func unfile(_ number: UInt64) {
     guard let entry = entries.removeValue(forKey: number) else { return }
-    if numbers[entry.query] == number { numbers[entry.query] = nil }
+    let key = Key(query: entry.query, lens: entry.lens)
+    if numbers[key] == number { numbers[key] = nil }
     if entry.isRelated {
       related.removeAll { $0 == number }
       watches.append(.unwatch(number))

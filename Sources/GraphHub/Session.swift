@@ -45,6 +45,8 @@ final class Session {
   var phase = Phase.awaitingHello
   var author = ""
   var replica = UniqueID.zero
+  /// What an older version of the model is seen through; nil for a client of the server's.
+  var lens: ModelLens?
   var progress = Progress.current
 
   var isBehind: Bool { if case .behind = progress { true } else { false } }

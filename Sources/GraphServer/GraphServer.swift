@@ -19,6 +19,9 @@ public struct GraphServer: Service {
     public var addresses: [ServerAddress]
     /// What one client may cost; docs/operating.md names each.
     public var limits = HubLimits()
+    /// Versions of the model before the one that is served, as far as they are known besides those that the store has had:
+    /// their clients work through lenses, where there are any.
+    public var olderModels = [Model]()
     /// What `Welcome.server` and `stickies status` say.
     public var name: String
     /// Threads that read the store for clients, of which one session has at most half; no use in as many as the
@@ -61,7 +64,9 @@ public struct GraphServer: Service {
     let writer = WriterThread(store: store, clock: Self.now) { event in relay.submit(event) }
     let runner = HubRunner(
       loop: loop,
-      hub: Hub(model: store.model, head: try store.head, server: configuration.name, limits: configuration.limits),
+      hub: Hub(
+        model: store.model, older: configuration.olderModels + store.olderModels, head: try store.head,
+        server: configuration.name, limits: configuration.limits),
       store: store, writer: writer, readers: readers, errands: errands, spoolDirectory: store.directory,
       limits: configuration.limits, maximumConnections: configuration.maximumConnections, log: log)
     relay.runner.set(runner)

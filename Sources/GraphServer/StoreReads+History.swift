@@ -14,7 +14,7 @@ extension StoreReads {
       chunk.append(Self.entry(commit))
       size += commit.approximateSize
       guard size >= ProtocolLimits.chunkSize else { return }
-      try stream.put(Frame.encode(ToClient(number, .log(chunk, last: false))))
+      try stream.put(frame(ToClient(number, .log(chunk, last: false))))
       (chunk, size) = ([], 0)
     }
     var head: Token
@@ -34,7 +34,7 @@ extension StoreReads {
     } else {
       head = try store.log(request, put)
     }
-    try stream.put(Frame.encode(ToClient(number, .log(chunk, last: true))))
+    try stream.put(frame(ToClient(number, .log(chunk, last: true))))
     stream.finish(.success(head))
   }
 
@@ -48,14 +48,15 @@ extension StoreReads {
       size -= origin.losers.removeFirst().value.approximateSize
     }
     if size > ProtocolLimits.maximumFrameSize - 1 << 16 { origin.replaced = .null }
-    try stream.put(Frame.encode(ToClient(number, .why(origin))))
+    if let lens { origin = lens.view(of: origin, of: property) }
+    try stream.put(frame(ToClient(number, .why(origin))))
     stream.finish(.success(try store.head))
   }
 
   func follow(_ request: FollowRequest, _ number: UInt64, _ stream: ReadStream) throws {
     let part = try store.follow(request)
     let commits = part.commits.map(Self.entry)
-    try stream.put(Frame.encode(ToClient(number, .followed(commits, at: part.at, head: part.head))))
+    try stream.put(frame(ToClient(number, .followed(commits, at: part.at, head: part.head))))
     stream.finish(.success(part.head))
   }
 
@@ -70,16 +71,16 @@ extension StoreReads {
       }
       let added = difference.approximateSize
       if size + added > ProtocolLimits.maximumFrameSize / 2, !chunk.isEmpty {
-        try stream.put(Frame.encode(ToClient(number, .differences(chunk, last: false))))
+        try stream.put(frame(ToClient(number, .differences(chunk, last: false))))
         (chunk, size) = ([], 0)
       }
       chunk.append(difference)
       size += added
       guard size >= ProtocolLimits.chunkSize else { return }
-      try stream.put(Frame.encode(ToClient(number, .differences(chunk, last: false))))
+      try stream.put(frame(ToClient(number, .differences(chunk, last: false))))
       (chunk, size) = ([], 0)
     }
-    try stream.put(Frame.encode(ToClient(number, .differences(chunk, last: true))))
+    try stream.put(frame(ToClient(number, .differences(chunk, last: true))))
     stream.finish(.success(head))
   }
 

@@ -7,6 +7,8 @@ struct StoreReads: Sendable {
   let store: any GraphStoring
   /// How long a fetch may search without finding anything.
   let searchLimit: Duration
+  /// What the asker sees the answer through.
+  var lens: ModelLens?
 
   /// Reads objects or the log into `stream`, frame by frame, as long as somebody wants them.
   func run(_ request: ReadRequest, _ number: UInt64, into stream: ReadStream) {
@@ -14,16 +16,20 @@ struct StoreReads: Sendable {
     guard stream.isWanted else { return }
     do {
       switch request {
+      case .seen(let request, let lens):
+        var reads = self
+        reads.lens = lens
+        reads.run(request, number, into: stream)
       case .objects(let fetch): try objects(fetch, number, stream)
       case .graph: try graph(number, stream)
       case .log(let log): try self.log(log, number, stream)
       case .undoState(let author, let scope):
         let state = try store.undoState(of: author, scope: scope)
-        try stream.put(Frame.encode(ToClient(number, .undoState(state))))
+        try stream.put(frame(ToClient(number, .undoState(state))))
         stream.finish(.success(try store.head))
       case .revision(let time):
         let found = try store.revision(at: time)
-        try stream.put(Frame.encode(ToClient(number, .revisionAt(found))))
+        try stream.put(frame(ToClient(number, .revisionAt(found))))
         stream.finish(.success(found.head))
       case .why(let id, let property): try why(property, of: id, number, stream)
       case .changes(.follow(let follow)): try self.follow(follow, number, stream)
@@ -42,7 +48,7 @@ struct StoreReads: Sendable {
     var time = SearchTime(searchLimit, from: .now)
     do {
       let end = try store.answer(fetch, while: { stream.isWanted && time.goesOn(at: .now) }) { part in
-        if let frame = try encoder.append(part) { try stream.put(frame) }
+        if let part = seen(part), let frame = try encoder.append(part) { try stream.put(frame) }
         time.found(at: .now)
       }
       try stream.put(encoder.finish(end))
@@ -79,10 +85,18 @@ struct StoreReads: Sendable {
     }
   }
 
+  private func seen(_ part: FetchedPart) -> FetchedPart? {
+    guard let lens else { return part }
+    return lens.view(of: part)
+  }
+
+  /// A message as the asker has it.
+  func frame(_ message: ToClient) -> [UInt8] { Frame.encode(lens?.view(of: message) ?? message) }
+
   private func graph(_ number: UInt64, _ stream: ReadStream) throws {
     var encoder = ChunkEncoder(request: number)
     let at = try store.export { at, objects in
-      try stream.put(Frame.encode(ToClient(number, .exportHead(ExportHead(at: at, objects: UInt64(objects))))))
+      try stream.put(frame(ToClient(number, .exportHead(ExportHead(at: at, objects: UInt64(objects))))))
     } _: { image in
       if let frame = encoder.append(image) { try stream.put(frame) }
     }

@@ -101,6 +101,7 @@ struct Serve: AsyncParsableCommand {
     let store = try SQLiteStore(directory: settings.data, model: model, options: options, log: log)
     var configuration = GraphServer.Configuration(
       addresses: settings.addresses, name: "stickiesd \(Stickies.version)")
+    configuration.olderModels = models.dropLast()
     configuration.limits.searchMilliseconds = Int64(settings.searchSeconds) * 1_000
     let server = GraphServer(store: store, configuration: configuration, log: log) { addresses in
       for address in addresses { print("listening \(address)") }

@@ -39,7 +39,8 @@ extension Hub {
     base.wholeObjects = false
     let key = OrderTable.Key(query: base, sort: sort)
     let order = orders[key] ?? makeOrder(key, for: id, &actions)
-    let window = WindowKey(order: order, range: range, wholeObjects: query.wholeObjects)
+    let window = WindowKey(
+      order: order, range: range, wholeObjects: query.wholeObjects, lens: sessions[id]?.lens)
     let number = queries.register(window, of: query, for: id)
     orders.add(window, number: number)
     return number
@@ -64,7 +65,7 @@ extension Hub {
     else { throw Refusal(.notFound, "this connection follows no window \(query)") }
     let range = try range(offset, limit)
     // The new one first: the order must not go with the old one.
-    let window = WindowKey(order: old.order, range: range, wholeObjects: old.wholeObjects)
+    let window = WindowKey(order: old.order, range: range, wholeObjects: old.wholeObjects, lens: old.lens)
     let number = queries.register(window, of: entry.query, for: id)
     orders.add(window, number: number)
     drop(query, id, &actions)
@@ -77,7 +78,8 @@ extension Hub {
       let moved = WindowMoved(
         query: number, rows: images.map(\.id), objects: images.filter { !known.contains($0.id) },
         total: UInt64(rows.order.count), at: head)
-      let frame = Frame.encode(ToClient(request, .windowMoved(moved)))
+      let message = ToClient(request, .windowMoved(moved))
+      let frame = Frame.encode(window.lens?.view(of: message) ?? message)
       if frame.count <= limits.windowBytes, hasRoom(session, for: frame.count) {
         sessions[id]?.readers[number] = Session.Reader(state: .live, through: head.revision, request: request)
         return send(frame: frame + advanceFrame(head.revision, head.fingerprint), to: id, &actions)
@@ -106,7 +108,8 @@ extension Hub {
       var encoder = ChunkEncoder(request: reader.request)
       var frames = [UInt8]()
       for image in images {
-        if let frame = encoder.append(image) { frames += frame }
+        let seen = window.lens.map { $0.view(of: image) } ?? image
+        if let seen, let frame = encoder.append(seen) { frames += frame }
         if frames.count > limits.windowBytes { break }
       }
       guard frames.count <= limits.windowBytes else {
@@ -153,7 +156,9 @@ extension Hub {
     guard let step, let rows = orders[number]?.rows else { return [] }
     return windows.compactMap { window, key in
       guard let told = step.changes(of: key.range, in: rows, wholeObjects: key.wholeObjects) else { return nil }
-      let changes = forgetsRemovals ? told.changes.filter { $0.kind != .removed } : told.changes
+      var changes = forgetsRemovals ? told.changes.filter { $0.kind != .removed } : told.changes
+      if let lens = key.lens { changes = changes.compactMap { lens.view(of: $0) } }
+      if changes.isEmpty, told.total == nil { return nil }
       let delta = Delta(query: window, commit: record, changes: changes, total: told.total)
       return (window, Frame.encode(ToClient(0, .delta(delta))))
     }

@@ -6,6 +6,8 @@ struct WindowKey: Hashable {
   let order: UInt64
   let range: WindowRange
   let wholeObjects: Bool
+  /// What its readers see it through; the order is one for all.
+  var lens: ModelLens?
 }
 
 /// The orders that windows are cut from: one for each distinct query and sort, whoever looks at it and wherever.

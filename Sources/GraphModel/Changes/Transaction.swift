@@ -38,6 +38,9 @@ public struct Transaction: Hashable, Sendable {
   public var undo: UndoGroup?
   /// References do not depend on their order; deletes are carried out last.
   public var changes: [Change]
+  /// Properties that the author's version of the model does not have: what others do to them stands in no edit's way, for
+  /// the author can't be told of it. Never travels; a lens sets it.
+  public var unseen = Set<PropertyNumber>()
 
   /// A transaction that is ready to be sent.
   public init(id: TransactionID, policy: MergePolicy = .error, undo: UndoGroup? = nil, changes: [Change]) {

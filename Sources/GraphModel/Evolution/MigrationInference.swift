@@ -103,6 +103,7 @@ struct MigrationInference {
           "both this and \(other.name) stand for \(earlier.name) of version \(old.version): take \"renamed\" from one")
         continue
       }
+      plan.predecessors[property.number] = earlier?.number
       if let earlier, earlier.name != property.name, property.attribute?.assignment != .position {
         add(.renameProperty, path(property, in: new), "was called \(earlier.name)")
       }

@@ -54,6 +54,8 @@ public struct MigrationPlan: Sendable {
   public internal(set) var origins = [PropertyNumber: Origin]()
   /// The old property of a relationship that is found through its inverse.
   public internal(set) var pairs = [PropertyNumber: PropertyNumber]()
+  /// The old property that a new one's name, or its `renamed`, stands for, whatever became of its values.
+  public internal(set) var predecessors = [PropertyNumber: PropertyNumber]()
   /// What is gone, of the old version.
   public internal(set) var removedEntities = [Entity]()
   /// Stored properties of entities that stay.

@@ -63,7 +63,7 @@ extension TransactionPlanner {
   /// A delete of an object that someone has changed since: the merge policy decides which side wins.
   private mutating func keeps(_ draft: Draft, against change: Change) throws -> Bool {
     guard let before = draft.before, isStale(before, since: change.base), change.base > 0 else { return false }
-    let past = try reader.history(of: before.id, after: change.base)
+    let past = try past(of: before.id, after: change.base)
     try refuseUnborn(before.id, in: past, at: change.base)
     let others = past.filter { $0.replica != transaction.id.replica && $0.isSomebodysEdit(in: model) }
     guard let last = others.last else { return false }

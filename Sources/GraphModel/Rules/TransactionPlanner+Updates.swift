@@ -13,7 +13,7 @@ extension TransactionPlanner {
       for edit in change.edits { try apply(edit, to: draft, isInsert: false) }
       return
     }
-    let past = try reader.history(of: id, after: change.base)
+    let past = try past(of: id, after: change.base)
     if try recordRevival(of: id, in: past, after: change.base) { return }
     for edit in try merge(change.edits, of: before, past: past) { try apply(edit, to: draft, isInsert: false) }
   }

@@ -23,7 +23,7 @@ extension TransactionPlanner {
         stored.revision > change.base
       else { continue }
       suspects[stored.id] = Contest(since: change.base, seen: change.base)
-      let past = try reader.history(of: stored.id, after: change.base)
+      let past = try past(of: stored.id, after: change.base)
       if change.base > 0, past.contains(where: { $0.kind == .inserted }) { continue }
       for edit in change.edits {
         if case .conflicting = try compare(edit, with: stored, past: past) { isContested.insert(stored.id) }
@@ -44,7 +44,7 @@ extension TransactionPlanner {
   mutating func resolveWhole(_ draft: Draft) throws {
     guard let stored = draft.before, let contest = contested[stored.id], !contest.isResolved else { return }
     contested[stored.id]?.isResolved = true
-    let past = try reader.history(of: stored.id, after: contest.since)
+    let past = try past(of: stored.id, after: contest.since)
     if try recordRevival(of: stored.id, in: past, after: contest.since) { return }
     if let pruned = past.first(where: \.isPruned) {
       // What its author saw is not known, nor what a splice was to come to.

@@ -75,3 +75,8 @@ struct StoredNames: Sendable {
   /// keep their checksums and need not be rewritten.
   static func ended(_ stored: PropertyNumber) -> String { "_ended.\(stored)" }
 }
+
+extension SQLiteStore {
+  /// The versions of the model that the store was migrated from, oldest first.
+  public var olderModels: [Model] { layout.versions.dropLast().map(\.model) }
+}

@@ -1,0 +1,151 @@
+/// What a client of the older version is told, in its own words.
+extension ModelLens {
+  // MARK: - Objects
+
+  /// Whether objects of the entity, of the newer version, are seen.
+  public func shows(_ entity: EntityNumber) -> Bool {
+    var entity: EntityNumber? = entity
+    for step in steps.reversed() { entity = entity.flatMap { step.views[$0] } }
+    return entity != nil
+  }
+
+  /// The older number; nil for what the older version does not have.
+  public func view(ofProperty number: PropertyNumber) -> PropertyNumber? {
+    var number: PropertyNumber? = number
+    for step in steps.reversed() { number = number.flatMap { step.earlier[$0] } }
+    return number
+  }
+
+  /// An object by the older number of its entity, 0 for one that is not seen.
+  public func view(of id: ObjectID) -> ObjectID { steps.reversed().reduce(id) { $1.view(of: $0) } }
+
+  /// A value of no property in particular.
+  public func view(of value: Value) -> Value { steps.reversed().reduce(value) { $1.view(of: $0) } }
+
+  /// A value of a property, which the newer version numbers so.
+  public func view(of value: Value, of property: PropertyNumber) -> Value {
+    var (value, property) = (value, property)
+    for step in steps.reversed() {
+      value = step.view(of: value, of: property)
+      property = step.earlier[property] ?? 0
+    }
+    return value
+  }
+
+  /// Nil for an object that is not seen.
+  public func view(of image: ObjectImage) -> ObjectImage? {
+    var image: ObjectImage? = image
+    for step in steps.reversed() { image = image.flatMap { step.view(of: $0) } }
+    return image
+  }
+
+  /// What is seen of the edits of one object.
+  /// - Parameter image: the object as they left it, in the newer version's slots.
+  public func view(of edits: [Edit], in image: ObjectImage?) -> [Edit] {
+    var (edits, image) = (edits, image)
+    for step in steps.reversed() {
+      edits = edits.compactMap { step.view(of: $0, in: image) }
+      image = image.flatMap { step.view(of: $0) }
+    }
+    return edits
+  }
+
+  /// What a commit does to a live query, as far as it is seen; nil where nothing is.
+  public func view(of change: LiveQueryChange) -> LiveQueryChange? {
+    switch change {
+    case .inserted(let image): return view(of: image).map { .inserted($0) }
+    case .removed(let image, let deleted): return view(of: image).map { .removed($0, deleted: deleted) }
+    case .updated(let image, let edits, let previous):
+      let seen = view(of: edits, in: image)
+      guard !seen.isEmpty, let view = view(of: image) else { return nil }
+      return .updated(view, edits: seen, previous: previous)
+    }
+  }
+
+  // MARK: - Outcomes
+
+  /// Conflicts name the older properties; of one that is not seen the object remains.
+  public func view(of conflict: Conflict) -> Conflict {
+    var result = conflict
+    result.id = view(of: conflict.id)
+    result.property = view(ofProperty: conflict.property) ?? 0
+    result.mine = view(of: conflict.mine, of: conflict.property)
+    result.theirs = view(of: conflict.theirs, of: conflict.property)
+    return result
+  }
+
+  /// A refusal, its sentences in the older version's names.
+  public func view(of refusal: Refusal) -> Refusal {
+    let violated = refusal.violations.map(\.property)
+    var result = refusal
+    result.message = words(refusal.message, about: violated)
+    result.conflicts = refusal.conflicts.map { view(of: $0) }
+    result.violations = refusal.violations.map { violation in
+      Violation(
+        id: view(of: violation.id), property: view(ofProperty: violation.property) ?? 0, rule: violation.rule,
+        value: view(of: violation.value), message: words(violation.message, about: [violation.property]))
+    }
+    return result
+  }
+
+  /// Where a property's value comes from.
+  public func view(of origin: ValueOrigin, of property: PropertyNumber) -> ValueOrigin {
+    var result = origin
+    result.value = view(of: origin.value, of: property)
+    result.replaced = view(of: origin.replaced, of: property)
+    result.losers = origin.losers.map { loser in
+      ValueOrigin.Loser(
+        value: view(of: loser.value, of: property), revision: loser.revision, time: loser.time, author: loser.author)
+    }
+    return result
+  }
+
+  /// Nil where nothing is seen to differ.
+  public func view(of difference: ObjectDifference) -> ObjectDifference? {
+    guard let object = view(of: difference.object) else { return nil }
+    let properties = difference.properties.compactMap { property in
+      view(ofProperty: property.number).map {
+        ObjectDifference.Property($0, was: view(of: property.was, of: property.number))
+      }
+    }
+    if difference.kind == .updated, properties.isEmpty { return nil }
+    return ObjectDifference(kind: difference.kind, object: object, properties: properties)
+  }
+
+  // MARK: - Words
+
+  /// A sentence about the newer version's entities and properties, in the names of the older. `Person.phone` is known
+  /// wherever it stands, a lone name only where it is known to be meant.
+  private func words(_ text: String, about properties: [PropertyNumber]) -> String {
+    var names = [String: String]()
+    for entity in new.entities {
+      let before = view(ofEntity: entity.number)
+      if let before, before.name != entity.name { names[entity.name] = before.name }
+      for property in entity.properties {
+        guard let earlier = view(ofProperty: property.number).flatMap({ old.property($0) }) else { continue }
+        names["\(entity.name).\(property.name)"] = "\(before?.name ?? entity.name).\(earlier.name)"
+        if properties.contains(property.number) { names[property.name] = earlier.name }
+      }
+    }
+    // A sentence may end behind a name.
+    func renamed(_ word: String) -> String {
+      let name = word.hasSuffix(".") ? String(word.dropLast()) : word
+      return names[name].map { $0 + word.dropFirst(name.count) } ?? word
+    }
+    var (result, word) = ("", "")
+    for character in text {
+      if character.isLetter || character.isNumber || character == "_" || character == "." {
+        word.append(character)
+      } else {
+        result += renamed(word)
+        result.append(character)
+        word = ""
+      }
+    }
+    return result + renamed(word)
+  }
+
+  private func view(ofEntity number: EntityNumber) -> Entity? {
+    old.entity(view(of: ObjectID(key: .zero, entity: number)).entity)
+  }
+}

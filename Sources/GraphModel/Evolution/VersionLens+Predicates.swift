@@ -1,0 +1,101 @@
+/// Conditions, orders and columns on their way through a lens: every path gets the newer version's properties. Where a
+/// value is seen otherwise than it is stored, the condition is put to what is seen, as far as the language can say it.
+extension VersionLens {
+  func later(_ predicate: GraphPredicate) throws(Refusal) -> GraphPredicate {
+    switch predicate {
+    case .always, .never: return predicate
+    case .and(let parts): return .and(try later(parts))
+    case .or(let parts): return .or(try later(parts))
+    case .not(let inner): return .not(try later(inner))
+    case .comparison(var comparison):
+      // An index of words is asked of the property itself.
+      let isSearch = comparison.comparator == .search
+      comparison.left = try later(comparison.left, asStored: isSearch)
+      comparison.right = try later(comparison.right, asStored: isSearch)
+      return .comparison(comparison)
+    }
+  }
+
+  private func later(_ parts: [GraphPredicate]) throws(Refusal) -> [GraphPredicate] {
+    var result = [GraphPredicate]()
+    for part in parts { result.append(try later(part)) }
+    return result
+  }
+
+  func later(_ expression: GraphExpression, asStored: Bool = false) throws(Refusal) -> GraphExpression {
+    switch expression {
+    case .value, .list, .variable: return expression
+    case .expressions(let parts): return .expressions(try later(parts))
+    case .function(let function, let arguments): return .function(function, try later(arguments))
+    case .arithmetic(let operation, let kind, let left, let right):
+      return .arithmetic(operation, kind, try later(left), try later(right))
+    case .path(let path):
+      let moved = GraphExpression.path(try later(path))
+      return asStored ? moved : seen(moved, path)
+    case .subquery(let level, let hops, let predicate):
+      return .subquery(level: level, hops: try later(hops), try later(predicate))
+    }
+  }
+
+  private func later(_ parts: [GraphExpression]) throws(Refusal) -> [GraphExpression] {
+    var result = [GraphExpression]()
+    for part in parts { result.append(try later(part)) }
+    return result
+  }
+
+  private func later(_ numbers: [PropertyNumber]) throws(Refusal) -> [PropertyNumber] {
+    var result = [PropertyNumber]()
+    for number in numbers { result.append(try later(number)) }
+    return result
+  }
+
+  func later(_ path: GraphPredicate.Path) throws(Refusal) -> GraphPredicate.Path {
+    var path = path
+    path.hops = try later(path.hops)
+    switch path.end {
+    case .identifier: break
+    case .property(let number): path.end = .property(try later(number))
+    case .count(let number): path.end = .count(try later(number))
+    case .aggregate(let aggregate, let number, let attribute):
+      path.end = .aggregate(aggregate, try later(number), attribute: try later(attribute))
+    }
+    return path
+  }
+
+  func later(_ keys: [SortKey]) throws(Refusal) -> [SortKey] {
+    var result = [SortKey]()
+    for key in keys {
+      result.append(SortKey(try later(key.path), ascending: key.ascending, collation: key.collation))
+    }
+    return result
+  }
+
+  func later(_ rows: RowRequest) throws(Refusal) -> RowRequest {
+    var result = rows
+    result.groups = try later(rows.groups)
+    for index in result.columns.indices {
+      switch rows.columns[index].value {
+      case .count: break
+      case .expression(let expression): result.columns[index].value = .expression(try later(expression))
+      case .aggregate(let aggregate, let expression):
+        result.columns[index].value = .aggregate(aggregate, try later(expression))
+      }
+    }
+    return result
+  }
+
+  /// What the older version shows at the end of a path that leads to one value. A path to many is compared as stored: a
+  /// function has no many.
+  private func seen(_ moved: GraphExpression, _ path: GraphPredicate.Path) -> GraphExpression {
+    guard case .property(let number) = path.end, let form = forms[number], let property = old.property(number),
+      path.hops.allSatisfy({ old.property($0)?.relationship?.isToMany == false })
+    else { return moved }
+    switch form {
+    case .whole: return .function(.integer, [moved])
+    case .settled(let standIn) where !property.isOptional && !standIn.isNull:
+      guard later[number].flatMap({ new.property($0) })?.isOptional == true else { return moved }
+      return .function(.ifNull, [moved, .value(standIn)])
+    case .settled, .same: return moved
+    }
+  }
+}
