@@ -50,11 +50,11 @@ extension ModelLens {
   public func view(of change: Delta.Change) -> Delta.Change? {
     guard shows(change.id.entity) else { return nil }
     let edits = view(of: change.edits, in: change.object)
-    if change.kind == .updated, edits.isEmpty, !change.edits.isEmpty { return nil }
+    if change.kind == .updated, edits.isEmpty, !change.edits.isEmpty, change.place == nil { return nil }
     var result = Delta.Change(
       kind: change.kind, id: view(of: change.id), object: change.object.flatMap { view(of: $0) },
       previous: change.previous, edits: edits, deleted: change.deleted)
-    result.position = change.position
+    result.place = change.place
     return result
   }
 

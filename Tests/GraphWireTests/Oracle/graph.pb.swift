@@ -1019,6 +1019,14 @@ nonisolated struct Graph_ToServer: Sendable {
     set {body = .importGraph(newValue)}
   }
 
+  var moveWindow: Graph_MoveWindow {
+    get {
+      if case .moveWindow(let v)? = body {return v}
+      return Graph_MoveWindow()
+    }
+    set {body = .moveWindow(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -1044,6 +1052,7 @@ nonisolated struct Graph_ToServer: Sendable {
     case changes(Graph_Changes)
     case exportGraph(Graph_ExportGraph)
     case importGraph(Graph_ImportGraph)
+    case moveWindow(Graph_MoveWindow)
 
   }
 
@@ -1235,11 +1244,57 @@ nonisolated struct Graph_Subscribe: Sendable {
   /// Clears the value of `since`. Subsequent reads from it will return its default value.
   mutating func clearSince() {self._since = nil}
 
+  /// none: all of the result, in no order
+  var window: Graph_Window {
+    get {_window ?? Graph_Window()}
+    set {_window = newValue}
+  }
+  /// Returns true if `window` has been explicitly set.
+  var hasWindow: Bool {self._window != nil}
+  /// Clears the value of `window`. Subsequent reads from it will return its default value.
+  mutating func clearWindow() {self._window = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _since: Graph_Token? = nil
+  fileprivate var _window: Graph_Window? = nil
+}
+
+nonisolated struct Graph_Window: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// as Fetch has it, over the object's own properties
+  var sort: String = String()
+
+  var offset: UInt64 = 0
+
+  /// from 1
+  var limit: UInt64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+/// of a window that this connection follows
+nonisolated struct Graph_MoveWindow: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var query: UInt64 = 0
+
+  var offset: UInt64 = 0
+
+  var limit: UInt64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
 }
 
 nonisolated struct Graph_Unsubscribe: Sendable {
@@ -1981,6 +2036,14 @@ nonisolated struct Graph_ToClient: Sendable {
     set {body = .exportHead(newValue)}
   }
 
+  var windowMoved: Graph_WindowMoved {
+    get {
+      if case .windowMoved(let v)? = body {return v}
+      return Graph_WindowMoved()
+    }
+    set {body = .windowMoved(newValue)}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   nonisolated enum OneOf_Body: Equatable, Sendable {
@@ -2006,6 +2069,7 @@ nonisolated struct Graph_ToClient: Sendable {
     case followed(Graph_Followed)
     case differences(Graph_DifferenceChunk)
     case exportHead(Graph_ExportHead)
+    case windowMoved(Graph_WindowMoved)
 
   }
 
@@ -2071,6 +2135,9 @@ nonisolated struct Graph_Welcome: Sendable {
 
   /// the server knows Batch and BatchRows
   var batches: Bool = false
+
+  /// the server knows Window and MoveWindow
+  var windows: Bool = false
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -2185,11 +2252,33 @@ nonisolated struct Graph_Chunk: @unchecked Sendable {
   /// Clears the value of `explanation`. Subsequent reads from it will return its default value.
   mutating func clearExplanation() {_uniqueStorage()._explanation = nil}
 
+  /// on the last chunk of a window: how many rows there are before limit and offset
+  var total: Graph_Count {
+    get {_storage._total ?? Graph_Count()}
+    set {_uniqueStorage()._total = newValue}
+  }
+  /// Returns true if `total` has been explicitly set.
+  var hasTotal: Bool {_storage._total != nil}
+  /// Clears the value of `total`. Subsequent reads from it will return its default value.
+  mutating func clearTotal() {_uniqueStorage()._total = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _storage = _StorageClass.defaultInstance
+}
+
+nonisolated struct Graph_Count: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var count: UInt64 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
 }
 
 nonisolated struct Graph_Row: Sendable {
@@ -2321,9 +2410,21 @@ nonisolated struct Graph_Delta: Sendable {
 
   var changes: [Graph_DeltaChange] = []
 
+  /// of a window, where it is another one than before
+  var total: Graph_Count {
+    get {_total ?? Graph_Count()}
+    set {_total = newValue}
+  }
+  /// Returns true if `total` has been explicitly set.
+  var hasTotal: Bool {self._total != nil}
+  /// Clears the value of `total`. Subsequent reads from it will return its default value.
+  mutating func clearTotal() {self._total = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
+
+  fileprivate var _total: Graph_Count? = nil
 }
 
 nonisolated struct Graph_DeltaChange: Sendable {
@@ -2362,12 +2463,55 @@ nonisolated struct Graph_DeltaChange: Sendable {
   /// it left because it is gone
   var deleted: Bool = false
 
+  /// of a window: where the row stands afterwards, from 0
+  var place: Graph_Count {
+    get {_place ?? Graph_Count()}
+    set {_place = newValue}
+  }
+  /// Returns true if `place` has been explicitly set.
+  var hasPlace: Bool {self._place != nil}
+  /// Clears the value of `place`. Subsequent reads from it will return its default value.
+  mutating func clearPlace() {self._place = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _object: Graph_Object? = nil
   fileprivate var _id: Graph_ObjectID? = nil
+  fileprivate var _place: Graph_Count? = nil
+}
+
+nonisolated struct Graph_WindowMoved: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// the window's number from here on
+  var query: UInt64 = 0
+
+  /// in order
+  var rows: [Graph_ObjectID] = []
+
+  /// of these, what the window did not show before
+  var objects: [Graph_Object] = []
+
+  var total: UInt64 = 0
+
+  var at: Graph_Token {
+    get {_at ?? Graph_Token()}
+    set {_at = newValue}
+  }
+  /// Returns true if `at` has been explicitly set.
+  var hasAt: Bool {self._at != nil}
+  /// Clears the value of `at`. Subsequent reads from it will return its default value.
+  mutating func clearAt() {self._at = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _at: Graph_Token? = nil
 }
 
 nonisolated struct Graph_Advance: Sendable {
@@ -3900,7 +4044,7 @@ nonisolated extension Graph_Token: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ToServer"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}hello\0\u{1}model\0\u{1}fetch\0\u{1}commit\0\u{1}undo\0\u{1}subscribe\0\u{1}unsubscribe\0\u{1}more\0\u{1}log\0\u{1}status\0\u{1}ping\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{3}batch_rows\0\u{1}batch\0\u{3}revision_at\0\u{1}why\0\u{1}restore\0\u{1}changes\0\u{4}\u{3}export_graph\0\u{3}import_graph\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}hello\0\u{1}model\0\u{1}fetch\0\u{1}commit\0\u{1}undo\0\u{1}subscribe\0\u{1}unsubscribe\0\u{1}more\0\u{1}log\0\u{1}status\0\u{1}ping\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{3}batch_rows\0\u{1}batch\0\u{3}revision_at\0\u{1}why\0\u{1}restore\0\u{1}changes\0\u{4}\u{3}export_graph\0\u{3}import_graph\0\u{3}move_window\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4195,6 +4339,19 @@ nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.body = .importGraph(v)
         }
       }()
+      case 26: try {
+        var v: Graph_MoveWindow?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .moveWindow(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .moveWindow(v)
+        }
+      }()
       default: break
       }
     }
@@ -4296,6 +4453,10 @@ nonisolated extension Graph_ToServer: SwiftProtobuf.Message, SwiftProtobuf._Mess
     case .importGraph?: try {
       guard case .importGraph(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 25)
+    }()
+    case .moveWindow?: try {
+      guard case .moveWindow(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 26)
     }()
     case nil: break
     }
@@ -4597,7 +4758,7 @@ nonisolated extension Graph_Undo: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension Graph_Subscribe: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Subscribe"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}replaces\0\u{1}entity\0\u{1}predicate\0\u{3}whole_objects\0\u{1}resume\0\u{1}since\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}replaces\0\u{1}entity\0\u{1}predicate\0\u{3}whole_objects\0\u{1}resume\0\u{1}since\0\u{2}\u{18}window\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -4611,6 +4772,7 @@ nonisolated extension Graph_Subscribe: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 4: try { try decoder.decodeSingularBoolField(value: &self.wholeObjects) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.resume) }()
       case 6: try { try decoder.decodeSingularMessageField(value: &self._since) }()
+      case 30: try { try decoder.decodeSingularMessageField(value: &self._window) }()
       default: break
       }
     }
@@ -4639,6 +4801,9 @@ nonisolated extension Graph_Subscribe: SwiftProtobuf.Message, SwiftProtobuf._Mes
     try { if let v = self._since {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
     } }()
+    try { if let v = self._window {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -4649,6 +4814,87 @@ nonisolated extension Graph_Subscribe: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.wholeObjects != rhs.wholeObjects {return false}
     if lhs.resume != rhs.resume {return false}
     if lhs._since != rhs._since {return false}
+    if lhs._window != rhs._window {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_Window: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Window"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}sort\0\u{1}offset\0\u{1}limit\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.sort) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.offset) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.limit) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.sort.isEmpty {
+      try visitor.visitSingularStringField(value: self.sort, fieldNumber: 1)
+    }
+    if self.offset != 0 {
+      try visitor.visitSingularUInt64Field(value: self.offset, fieldNumber: 2)
+    }
+    if self.limit != 0 {
+      try visitor.visitSingularUInt64Field(value: self.limit, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Window, rhs: Graph_Window) -> Bool {
+    if lhs.sort != rhs.sort {return false}
+    if lhs.offset != rhs.offset {return false}
+    if lhs.limit != rhs.limit {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_MoveWindow: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".MoveWindow"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}query\0\u{1}offset\0\u{1}limit\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.query) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.offset) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.limit) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.query != 0 {
+      try visitor.visitSingularUInt64Field(value: self.query, fieldNumber: 1)
+    }
+    if self.offset != 0 {
+      try visitor.visitSingularUInt64Field(value: self.offset, fieldNumber: 2)
+    }
+    if self.limit != 0 {
+      try visitor.visitSingularUInt64Field(value: self.limit, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_MoveWindow, rhs: Graph_MoveWindow) -> Bool {
+    if lhs.query != rhs.query {return false}
+    if lhs.offset != rhs.offset {return false}
+    if lhs.limit != rhs.limit {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -5694,7 +5940,7 @@ nonisolated extension Graph_ImportGraph: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".ToClient"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}welcome\0\u{1}refused\0\u{1}model\0\u{1}chunk\0\u{1}committed\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}delta\0\u{1}advance\0\u{1}reset\0\u{1}log\0\u{1}status\0\u{1}pong\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{1}progress\0\u{3}revision_at\0\u{1}why\0\u{1}followed\0\u{1}differences\0\u{4}\u{2}export_head\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}welcome\0\u{1}refused\0\u{1}model\0\u{1}chunk\0\u{1}committed\0\u{1}subscribed\0\u{1}unsubscribed\0\u{1}delta\0\u{1}advance\0\u{1}reset\0\u{1}log\0\u{1}status\0\u{1}pong\0\u{1}close\0\u{1}presence\0\u{3}undo_state\0\u{1}progress\0\u{3}revision_at\0\u{1}why\0\u{1}followed\0\u{1}differences\0\u{4}\u{2}export_head\0\u{3}window_moved\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5989,6 +6235,19 @@ nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.body = .exportHead(v)
         }
       }()
+      case 25: try {
+        var v: Graph_WindowMoved?
+        var hadOneofValue = false
+        if let current = self.body {
+          hadOneofValue = true
+          if case .windowMoved(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.body = .windowMoved(v)
+        }
+      }()
       default: break
       }
     }
@@ -6091,6 +6350,10 @@ nonisolated extension Graph_ToClient: SwiftProtobuf.Message, SwiftProtobuf._Mess
       guard case .exportHead(let v)? = self.body else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
     }()
+    case .windowMoved?: try {
+      guard case .windowMoved(let v)? = self.body else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 25)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -6145,7 +6408,7 @@ nonisolated extension Graph_ExportHead: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Welcome"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0\u{3}undo_steps\0\u{1}batches\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0\u{3}undo_steps\0\u{1}batches\0\u{2}\u{13}windows\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -6164,6 +6427,7 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 9: try { try decoder.decodeSingularUInt64Field(value: &self.heartbeatMilliseconds) }()
       case 10: try { try decoder.decodeSingularBoolField(value: &self.undoSteps) }()
       case 11: try { try decoder.decodeSingularBoolField(value: &self.batches) }()
+      case 30: try { try decoder.decodeSingularBoolField(value: &self.windows) }()
       default: break
       }
     }
@@ -6207,6 +6471,9 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if self.batches != false {
       try visitor.visitSingularBoolField(value: self.batches, fieldNumber: 11)
     }
+    if self.windows != false {
+      try visitor.visitSingularBoolField(value: self.windows, fieldNumber: 30)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -6222,6 +6489,7 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.heartbeatMilliseconds != rhs.heartbeatMilliseconds {return false}
     if lhs.undoSteps != rhs.undoSteps {return false}
     if lhs.batches != rhs.batches {return false}
+    if lhs.windows != rhs.windows {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -6349,7 +6617,7 @@ nonisolated extension Graph_ModelReply: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Graph_Chunk: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Chunk"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}objects\0\u{1}last\0\u{1}at\0\u{1}count\0\u{1}rows\0\u{1}columns\0\u{1}next\0\u{1}explanation\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}objects\0\u{1}last\0\u{1}at\0\u{1}count\0\u{1}rows\0\u{1}columns\0\u{1}next\0\u{1}explanation\0\u{2}\u{16}total\0")
 
   fileprivate class _StorageClass {
     var _objects: [Graph_Object] = []
@@ -6360,6 +6628,7 @@ nonisolated extension Graph_Chunk: SwiftProtobuf.Message, SwiftProtobuf._Message
     var _columns: [Graph_Column] = []
     var _next: Data = Data()
     var _explanation: Graph_Explanation? = nil
+    var _total: Graph_Count? = nil
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -6378,6 +6647,7 @@ nonisolated extension Graph_Chunk: SwiftProtobuf.Message, SwiftProtobuf._Message
       _columns = source._columns
       _next = source._next
       _explanation = source._explanation
+      _total = source._total
     }
   }
 
@@ -6404,6 +6674,7 @@ nonisolated extension Graph_Chunk: SwiftProtobuf.Message, SwiftProtobuf._Message
         case 6: try { try decoder.decodeRepeatedMessageField(value: &_storage._columns) }()
         case 7: try { try decoder.decodeSingularBytesField(value: &_storage._next) }()
         case 8: try { try decoder.decodeSingularMessageField(value: &_storage._explanation) }()
+        case 30: try { try decoder.decodeSingularMessageField(value: &_storage._total) }()
         default: break
         }
       }
@@ -6440,6 +6711,9 @@ nonisolated extension Graph_Chunk: SwiftProtobuf.Message, SwiftProtobuf._Message
       try { if let v = _storage._explanation {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
       } }()
+      try { if let v = _storage._total {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
+      } }()
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -6457,10 +6731,41 @@ nonisolated extension Graph_Chunk: SwiftProtobuf.Message, SwiftProtobuf._Message
         if _storage._columns != rhs_storage._columns {return false}
         if _storage._next != rhs_storage._next {return false}
         if _storage._explanation != rhs_storage._explanation {return false}
+        if _storage._total != rhs_storage._total {return false}
         return true
       }
       if !storagesAreEqual {return false}
     }
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_Count: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Count"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}count\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.count) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.count != 0 {
+      try visitor.visitSingularUInt64Field(value: self.count, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Count, rhs: Graph_Count) -> Bool {
+    if lhs.count != rhs.count {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -6712,7 +7017,7 @@ nonisolated extension Graph_Unsubscribed: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension Graph_Delta: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Delta"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}query\0\u{1}revision\0\u{1}time\0\u{1}author\0\u{1}fingerprint\0\u{1}changes\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}query\0\u{1}revision\0\u{1}time\0\u{1}author\0\u{1}fingerprint\0\u{1}changes\0\u{2}\u{18}total\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -6726,12 +7031,17 @@ nonisolated extension Graph_Delta: SwiftProtobuf.Message, SwiftProtobuf._Message
       case 4: try { try decoder.decodeSingularStringField(value: &self.author) }()
       case 5: try { try decoder.decodeSingularFixed64Field(value: &self.fingerprint) }()
       case 6: try { try decoder.decodeRepeatedMessageField(value: &self.changes) }()
+      case 30: try { try decoder.decodeSingularMessageField(value: &self._total) }()
       default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if self.query != 0 {
       try visitor.visitSingularUInt64Field(value: self.query, fieldNumber: 1)
     }
@@ -6750,6 +7060,9 @@ nonisolated extension Graph_Delta: SwiftProtobuf.Message, SwiftProtobuf._Message
     if !self.changes.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.changes, fieldNumber: 6)
     }
+    try { if let v = self._total {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -6760,6 +7073,7 @@ nonisolated extension Graph_Delta: SwiftProtobuf.Message, SwiftProtobuf._Message
     if lhs.author != rhs.author {return false}
     if lhs.fingerprint != rhs.fingerprint {return false}
     if lhs.changes != rhs.changes {return false}
+    if lhs._total != rhs._total {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -6767,7 +7081,7 @@ nonisolated extension Graph_Delta: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension Graph_DeltaChange: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".DeltaChange"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}object\0\u{1}id\0\u{1}previous\0\u{1}edits\0\u{1}deleted\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}object\0\u{1}id\0\u{1}previous\0\u{1}edits\0\u{1}deleted\0\u{2}\u{18}place\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -6781,6 +7095,7 @@ nonisolated extension Graph_DeltaChange: SwiftProtobuf.Message, SwiftProtobuf._M
       case 4: try { try decoder.decodeSingularInt64Field(value: &self.previous) }()
       case 5: try { try decoder.decodeRepeatedMessageField(value: &self.edits) }()
       case 6: try { try decoder.decodeSingularBoolField(value: &self.deleted) }()
+      case 30: try { try decoder.decodeSingularMessageField(value: &self._place) }()
       default: break
       }
     }
@@ -6809,6 +7124,9 @@ nonisolated extension Graph_DeltaChange: SwiftProtobuf.Message, SwiftProtobuf._M
     if self.deleted != false {
       try visitor.visitSingularBoolField(value: self.deleted, fieldNumber: 6)
     }
+    try { if let v = self._place {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 30)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -6819,6 +7137,61 @@ nonisolated extension Graph_DeltaChange: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.previous != rhs.previous {return false}
     if lhs.edits != rhs.edits {return false}
     if lhs.deleted != rhs.deleted {return false}
+    if lhs._place != rhs._place {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_WindowMoved: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".WindowMoved"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}query\0\u{1}rows\0\u{1}objects\0\u{1}total\0\u{1}at\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.query) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.rows) }()
+      case 3: try { try decoder.decodeRepeatedMessageField(value: &self.objects) }()
+      case 4: try { try decoder.decodeSingularUInt64Field(value: &self.total) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._at) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.query != 0 {
+      try visitor.visitSingularUInt64Field(value: self.query, fieldNumber: 1)
+    }
+    if !self.rows.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.rows, fieldNumber: 2)
+    }
+    if !self.objects.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.objects, fieldNumber: 3)
+    }
+    if self.total != 0 {
+      try visitor.visitSingularUInt64Field(value: self.total, fieldNumber: 4)
+    }
+    try { if let v = self._at {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_WindowMoved, rhs: Graph_WindowMoved) -> Bool {
+    if lhs.query != rhs.query {return false}
+    if lhs.rows != rhs.rows {return false}
+    if lhs.objects != rhs.objects {return false}
+    if lhs.total != rhs.total {return false}
+    if lhs._at != rhs._at {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
