@@ -64,7 +64,8 @@ extension ClientNode {
     let orders = SimulationModel.orders.filter { $0.entity == name }.map(\.sort) + ["", "-id"]
     guard
       let predicate = text.isEmpty ? .always : try? GraphPredicate(parsing: text, entity: entity, model: model),
-      let order = random.pick(orders), let sort = try? [SortKey](parsing: order, entity: entity, model: model)
+      let order = random.pick(orders),
+      let sort = order.isEmpty ? [] : try? [SortKey](parsing: order, entity: entity, model: model)
     else { return }
     let (offset, limit) = (random.below(6), 1 + random.below(9))
     let id = context.follow(entity: entity, predicate: predicate, sort: sort, offset: offset, limit: limit)

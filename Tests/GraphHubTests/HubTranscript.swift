@@ -90,6 +90,7 @@ struct HubTranscript {
     case .takeRows(let rows, let ticket): ["the rows #\(rows.number) are those of #\(ticket.number)"]
     case .cancelBatch(let ticket): ["end the batch #\(ticket.number)"]
     case .read(let ticket, _, let session, _): ["read #\(ticket.number) for \(session)"]
+    case .collect(let ticket, _, let session): ["collect #\(ticket.number) for \(session)"]
     case .continueRead(let ticket): ["continue #\(ticket.number)"]
     case .cancelRead(let ticket): ["cancel #\(ticket.number)"]
     case .history(let ticket, let after, let through): ["history #\(ticket.number) after \(after) through \(through)"]
@@ -116,6 +117,17 @@ struct HubTranscript {
     return lines
   }
 
+  /// A change of a window's row, by the low half of its id.
+  private static func describe(_ change: Delta.Change) -> String {
+    let sign =
+      switch change.kind {
+      case .inserted: "+"
+      case .updated: "~"
+      case .removed: "-"
+      }
+    return sign + "\(change.id.key.low)" + (change.place.map { " at \($0)" } ?? "")
+  }
+
   private static func describe(_ body: ToClient.Body) -> String {
     switch body {
     case .welcome: "welcome"
@@ -123,7 +135,15 @@ struct HubTranscript {
     case .committed(let committed, _, _): "committed \(committed.revision)"
     case .subscribed(let query, let resumed, _): resumed ? "query \(query) resumed" : "query \(query)"
     case .unsubscribed(let query): "query \(query) ended"
+    case .delta(let delta) where delta.total != nil || delta.changes.contains { $0.place != nil }:
+      "delta \(delta.query) of \(delta.revision): "
+        + (delta.changes.map { describe($0) } + (delta.total.map { ["\($0) in all"] } ?? [])).joined(separator: ", ")
     case .delta(let delta): "delta \(delta.query) of \(delta.revision)"
+    case .chunk(let chunk) where chunk.total != nil:
+      "rows \(chunk.objects.map(\.id.key.low)) of \(chunk.total ?? 0) at \(chunk.end?.at.revision ?? 0)"
+    case .windowMoved(let moved):
+      "query \(moved.query) shows \(moved.rows.map(\.key.low)) of \(moved.total) at \(moved.at.revision), "
+        + "new \(moved.objects.map(\.id.key.low))"
     case .advance(let revision, _): "advance \(revision)"
     case .reset(let query, _): "reset \(query)"
     case .pong(let head): "pong \(head.revision)"

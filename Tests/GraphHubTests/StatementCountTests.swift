@@ -47,6 +47,11 @@ import Testing
             events.append(.committed([(ticket, result)]))
           case .read(let ticket, .objects(let fetch), _, _):
             events.append(.readFinished(ticket, .success(try store.fetch(fetch) { _ in })))
+          case .collect(let ticket, let fetch, _):
+            var images = [ObjectImage]()
+            let at = try store.fetch(fetch) { images.append($0) }
+            events.append(.collected(ticket, images))
+            events.append(.collectFinished(ticket, .success(at)))
           case .history(let ticket, let after, let through):
             let records = try store.commits(after: after, through: through, maximumChanges: 1_000)
             events.append(.history(ticket, .success(records)))
@@ -81,7 +86,8 @@ import Testing
   /// Twenty commits that move, recolor and delete notes, with so many live queries about; what they cost.
   private static func commits(
     queries: Int, of entity: String = "Note",
-    predicates: (Int) -> [String] = { ["x > \($0)", "color == \"pink\" AND y < \($0)", "text CONTAINS \"\($0)\""] }
+    predicates: (Int) -> [String] = { ["x > \($0)", "color == \"pink\" AND y < \($0)", "text CONTAINS \"\($0)\""] },
+    window: (Int) -> Subscribe.Window? = { _ in nil }
   ) throws -> (reads: Count, writes: Count, deltas: Int) {
     let model = try Fixtures.stickies()
     let note = try #require(model.entity(named: "Note"))
@@ -127,7 +133,9 @@ import Testing
       let predicates = predicates(query)
       let followed = try #require(model.entity(named: entity))
       try server.say(
-        .subscribe(Subscribe(entity: followed.number, predicate: predicates[query % predicates.count])), 1)
+        .subscribe(
+          Subscribe(
+            entity: followed.number, predicate: predicates[query % predicates.count], window: window(query))), 1)
     }
     let beforeCommits = counter.count.withLock { $0 }
     let deltasBefore = server.deltas
@@ -162,6 +170,18 @@ import Testing
     #expect(without.writes.byWriter >= 20)
     #expect(with.writes.byReaders == 0, "a live query was read again")
     #expect(with.writes.byWriter == without.writes.byWriter, "a commit costs statements for live queries")
+  }
+
+  /// Fifty windows on one order: one read for all of them, none for what becomes of them.
+  @Test func windowsOfOneOrderCostOneStatement() throws {
+    let without = try Self.commits(queries: 0)
+    func window(_ query: Int) -> Subscribe.Window { .init(sort: "-x", offset: UInt64(query % 5), limit: 3) }
+    let one = try Self.commits(queries: 1, predicates: { _ in ["x > 0 OR color == \"pink\""] }, window: window)
+    let fifty = try Self.commits(queries: 50, predicates: { _ in ["x > 0 OR color == \"pink\""] }, window: window)
+    #expect(one.reads.byReaders >= 1 && fifty.reads == one.reads, "\(one.reads) \(fifty.reads)")
+    #expect(one.deltas > 0 && fifty.deltas > one.deltas)
+    #expect(fifty.writes.byReaders == 0, "a window was read again")
+    #expect(fifty.writes.byWriter == without.writes.byWriter, "a commit costs statements for windows")
   }
 
   /// Boards whose notes have certain texts, tags by their notes' numbers: the commits change other things.

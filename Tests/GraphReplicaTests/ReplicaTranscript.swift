@@ -98,6 +98,8 @@ final class ReplicaTranscript {
     case .saved(let id, .success(let saved)): "saved \(id.sequence) as \(saved.committed.revision)"
     case .saved(let id, .failure(let refusal)): "\(id.sequence) was refused: \(refusal.code.rawValue)"
     case .loaded(let query, let objects, let at): "query \(query) has \(objects.count) at \(at.revision)"
+    case .loadedWindow(let query, let rows, let at):
+      "window \(query) shows \(rows.rows.map(\.key.low)) of \(rows.total) from \(rows.offset) at \(at.revision)"
     case .resumed(let query, let since): "query \(query) goes on from \(since)"
     case .changed(let update): "revision \(update.revision) changes \(update.changes.map(\.query))"
     case .diverged: "diverged"
@@ -124,6 +126,7 @@ final class ReplicaTranscript {
       "commit \(transaction.id.sequence): " + transaction.changes.map { "\($0.kind)" }.joined(separator: ", ")
     case .subscribe(let subscribe): "follow" + (subscribe.since.map { " since \($0.revision)" } ?? "")
     case .unsubscribe(let query): "unfollow \(query)"
+    case .moveWindow(let query, let offset, let limit): "move \(query) to \(offset)+\(limit)"
     case .more(let request): "more of \(request)"
     case .ping: "ping"
     case .undo: "undo"
