@@ -19,13 +19,16 @@ final class MemoryGraph: GraphReader {
   /// Plans a transaction and carries the plan out.
   @discardableResult
   func commit(
-    _ changes: [Change], replica: UInt64 = 1, policy: MergePolicy = .error, isUndo: Bool = false
+    _ changes: [Change], replica: UInt64 = 1, policy: MergePolicy = .error, isUndo: Bool = false,
+    unseen: Set<PropertyNumber> = []
   ) throws -> TransactionPlan {
     sequence += 1
     let writer = UniqueID(high: 9, low: replica)
+    var transaction = Transaction(
+      id: TransactionID(replica: writer, sequence: sequence), policy: policy, changes: changes)
+    transaction.unseen = unseen
     let plan = try TransactionPlanner.plan(
-      Transaction(id: TransactionID(replica: writer, sequence: sequence), policy: policy, changes: changes),
-      reader: self, revision: revision + 1, now: now, isUndo: isUndo
+      transaction, reader: self, revision: revision + 1, now: now, isUndo: isUndo
     ) { entity in
       lastID += 1
       // Ids that do not rise: nothing may lean on the order in which objects were made.
@@ -42,6 +45,9 @@ final class MemoryGraph: GraphReader {
     }
     return plan
   }
+
+  /// The revision that made the object.
+  func born(_ id: ObjectID) -> Revision { past[id]?.first?.revision ?? 0 }
 
   func temporary(_ entity: String) -> ObjectID {
     lastTemporary += 1
