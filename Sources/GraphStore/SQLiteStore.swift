@@ -67,6 +67,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     public var maximumPastReaders = 2
     /// A batch of many objects is written so many at a time; one of no more is an ordinary commit.
     public var sliceObjects = Batch.sliceObjects
+    /// Commits that one turn of the writer prunes.
+    public var prunedCommits = 256
     /// What the undo of one step may take.
     public var undoLimits = UndoLimits()
     /// A fetch that steps through more rows than this without an index to lead it is worth a line in the log.

@@ -240,11 +240,7 @@ import struct GraphModel.FetchRequest
     let person = try store.insert("Person", ["name": .string("Ann")])
     for age in 2...6 { try store.must([store.update(person, "Person.age", .integer(Int64(age)))]) }
     let first = try store.store.revision(at: .max).time - 5_000_000
-    try store.store.close()
-    try DatabaseQueue(path: store.directory.path + "/graph.sqlite").inDatabase {
-      try $0.execute(sql: "DELETE FROM _commit WHERE revision <= 3; DELETE FROM _whole WHERE revision <= 3")
-    }
-    try store.reopen()
+    try store.prune(through: 3)
     for predicate in [.always, .identifiers([person])] as [GraphPredicate] {
       let request = FetchRequest(entity: person.entity, predicate: predicate)
       let kept = try answer(store, request, at: 3)
@@ -253,11 +249,15 @@ import struct GraphModel.FetchRequest
         return
       }
       #expect(image[try store.property("Person.age")] == .integer(3) && image.revision == 3)
-      let words = "revision 2 is no longer kept: history goes back to revision 3"
-      #expect(throws: Refusal(.notFound, words)) { try answer(store, request, at: 2) }
+      let words = "revision 2 was pruned; the oldest that is kept is 3"
+      #expect(throws: Refusal(.pruned, words)) { try answer(store, request, at: 2) }
     }
     #expect(try store.store.revision(at: first + 3_000_000).revision == 4)
-    let gone = #expect(throws: Refusal.self) { try store.store.revision(at: first + 2_000_000) }
+    // The state at the floor is known by its time.
+    let floor = try store.store.revision(at: first + 2_000_000)
+    #expect(floor.revision == 3 && floor.time == first + 2_000_000 && floor.author == "ann")
+    let gone = #expect(throws: Refusal.self) { try store.store.revision(at: first + 1_000_000) }
+    #expect(gone?.code == .pruned)
     #expect(
       gone?.message.hasPrefix("nothing is kept of that time any more: the oldest commit that is, revision 4, ") == true)
   }

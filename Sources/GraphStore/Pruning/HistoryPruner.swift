@@ -12,9 +12,8 @@ import GraphModel
 /// each replica the highest sequence number that it had among what went.
 struct HistoryPruner {
   let connection: Connection
-
-  /// A slice ends with the commit that reaches one of these.
-  static let sliceCommits = 256
+  /// A slice ends with so many commits, or with the one that reaches `sliceBytes`.
+  let sliceCommits: Int
   static let sliceBytes = 4 << 20
 
   // MARK: - Commits
@@ -34,7 +33,7 @@ struct HistoryPruner {
       ORDER BY revision LIMIT ?
       """)
     row.bind(1, target)
-    row.bind(2, Int64(Self.sliceCommits))
+    row.bind(2, Int64(sliceCommits))
     defer { sqlite3_reset(row.statement) }
     while size < Self.sliceBytes, try connection.step(row) {
       let revision = row.integer(0)
@@ -101,7 +100,7 @@ struct HistoryPruner {
     let row = try connection.statement(
       "SELECT revision, number, length(changes) FROM _part WHERE revision <= ? ORDER BY revision, number LIMIT ?")
     row.bind(1, floor)
-    row.bind(2, Int64(Self.sliceCommits))
+    row.bind(2, Int64(sliceCommits))
     defer { sqlite3_reset(row.statement) }
     while size < Self.sliceBytes, try connection.step(row) {
       found.append((row.integer(0), row.integer(1)))
@@ -114,7 +113,7 @@ struct HistoryPruner {
       delete.bind(2, part.number)
       try connection.run(delete)
     }
-    return size >= Self.sliceBytes || found.count == Self.sliceCommits
+    return size >= Self.sliceBytes || found.count == sliceCommits
   }
 }
 

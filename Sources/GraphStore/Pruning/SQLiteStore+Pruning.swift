@@ -47,7 +47,7 @@ extension SQLiteStore {
 
   private func pruneSlice(_ writer: StoreWriter, through target: Revision) throws -> Bool {
     guard writer.isPruned else { return false }
-    let pruner = HistoryPruner(connection: writer.connection)
+    let pruner = HistoryPruner(connection: writer.connection, sliceCommits: max(1, options.prunedCommits))
     var floor: HistoryFloor?
     var hasMore = false
     try inTransaction(writer) {
