@@ -68,8 +68,10 @@ final class ResultsReader {
     wake.yield()
   }
 
-  func take(_ commit: ResultsCommit) {
-    newest = commit.snapshot
+  /// - Parameter isNews: false when rows were touched and none changed for anyone to see; what was touched is remembered
+  ///   all the same, for a later difference is found by it.
+  func take(_ commit: ResultsCommit, isNews: Bool) {
+    if isNews || newest != nil { newest = commit.snapshot }
     (author, time) = (commit.author, commit.time)
     // The first is told whole: what led to it does not matter.
     if base != nil {
@@ -80,7 +82,7 @@ final class ResultsReader {
         touched[id] = both.before == nil && both.after == nil ? nil : both
       }
     }
-    wake.yield()
+    if isNews { wake.yield() }
   }
 
   func end(_ refusal: Refusal?) {
