@@ -13,7 +13,9 @@ public struct ResultsUpdate: Sendable {
 ///
 /// What waits for a reader is bounded: one result, and the objects that were touched since it read last.
 public struct ResultsUpdates: AsyncSequence {
+  /// One state, and how it came.
   public typealias Element = ResultsUpdate
+  /// What the result fails by.
   public typealias Failure = Refusal
 
   let controller: ResultsController
