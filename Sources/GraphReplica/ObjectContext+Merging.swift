@@ -37,7 +37,8 @@ extension ObjectContext {
   // MARK: - Results and deltas
 
   func load(_ images: [ObjectImage], into query: QueryID, window: WindowDifference? = nil) {
-    guard let old = results[query] else { return }
+    // Ids only: what has left is not to be held while observers look.
+    guard let old = results[query].map({ Set($0.keys) }) else { return }
     var change = ObjectsDidChange()
     change.windows[query] = window
     change.queries = [query]
@@ -54,7 +55,7 @@ extension ObjectContext {
         change.refreshed.append(image.id)
       }
     }
-    change.departed = old.keys.filter { result[$0] == nil }.sorted()
+    change.departed = old.filter { result[$0] == nil }.sorted()
     results[query] = result
     post(change)
   }

@@ -12,7 +12,8 @@ final class LiveGraph {
       {"name": "Author", "attributes": [{"name": "name", "type": "string", "default": ""}], "relationships": [
         {"name": "books", "destination": "Book", "inverse": "author", "toMany": true}]},
       {"name": "Book", "attributes": [
-        {"name": "title", "type": "string", "default": ""}, {"name": "shelf", "type": "string", "default": "a"},
+        {"name": "title", "type": "string", "default": "", "fullText": true},
+        {"name": "shelf", "type": "string", "default": "a"},
         {"name": "rank", "type": "integer", "default": 0}], "relationships": [
         {"name": "author", "destination": "Author", "inverse": "books"}]}]}
     """

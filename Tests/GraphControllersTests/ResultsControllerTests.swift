@@ -89,7 +89,7 @@ import Testing
     #expect(order(controller) == [2, 1, 3])
     #expect(
       transcript.taken() == [
-        "3: will change", "3: 1 moved from 0.0 to 0.1", "3: 2 updated from 0.1 at 0.0, 1 of it", "3: did change 3 to 3",
+        "3: will change", "3: 2 moved from 0.1 to 0.0", "3: 1 updated from 0.0 at 0.1, 1 of it", "3: did change 3 to 3",
       ])
   }
 

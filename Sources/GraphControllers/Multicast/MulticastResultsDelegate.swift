@@ -1,8 +1,9 @@
 import GraphModel
 
 /// Several observers of one results controller.
-public final class MulticastResultsDelegate: MulticastDelegate<any ResultsControllerDelegate>, ResultsControllerDelegate
-{
+public final class MulticastResultsDelegate: MulticastDelegate<any ResultsControllerDelegate> {}
+
+extension MulticastResultsDelegate: ResultsControllerDelegate {
   public func resultsWillChange(_ controller: ResultsController) { tell { $0.resultsWillChange(controller) } }
 
   public func results(_ controller: ResultsController, didChange section: ResultsSectionChange) {

@@ -120,7 +120,8 @@ struct RankedSequence<Element: Ranked>: Sendable {
     while true {
       switch node.content {
       case .leaf(let elements):
-        for element in elements where rest >= element.weight {
+        for element in elements {
+          if rest < element.weight { break }
           rest -= element.weight
           position += 1
         }

@@ -136,9 +136,9 @@ public final class ResultsController {
     let told = delegate
     if isFirst || !difference.isEmpty { told?.resultsWillChange(self) }
     snapshot = commit.snapshot
-    guard isFirst || !difference.isEmpty else { return }
     readers.removeAll { $0.reader == nil }
-    for reader in readers { reader.reader?.take(commit) }
+    for reader in readers { reader.reader?.take(commit, isNews: isFirst || !difference.isEmpty) }
+    guard isFirst || !difference.isEmpty else { return }
     for section in difference.sections where delegate === told { told?.results(self, didChange: section) }
     for object in difference.objects where delegate === told { told?.results(self, didChange: object) }
     if delegate === told { told?.resultsDidChange(self, by: difference) }

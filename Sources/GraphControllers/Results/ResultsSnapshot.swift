@@ -31,8 +31,11 @@ public struct ResultsSection: RandomAccessCollection, Sendable {
   public let offset: Int
   let rows: RankedSequence<ResultsRow>
 
+  /// 0.
   public var startIndex: Int { 0 }
+  /// How many rows it has.
   public var endIndex: Int { rows.count }
+  /// The object at a row, in logarithmic time.
   public subscript(position: Int) -> ObjectID { rows[position].id }
 }
 
@@ -83,7 +86,9 @@ public struct ResultsSnapshot: RandomAccessCollection, Sendable {
     groups = RankedSequence(found)
   }
 
+  /// 0.
   public var startIndex: Int { 0 }
+  /// How many rows there are in all sections.
   public var endIndex: Int { groups.weight }
 
   /// The object at an offset, in logarithmic time.
@@ -139,6 +144,7 @@ public struct ResultsSnapshot: RandomAccessCollection, Sendable {
     }
   }
 
+  /// Over the ids of all sections.
   public func makeIterator() -> Iterator { Iterator(self) }
 }
 

@@ -13,7 +13,9 @@ public struct ResultsUpdate: Sendable {
 ///
 /// What waits for a reader is bounded: one result, and the objects that were touched since it read last.
 public struct ResultsUpdates: AsyncSequence {
+  /// One state, and how it came.
   public typealias Element = ResultsUpdate
+  /// What the result fails by.
   public typealias Failure = Refusal
 
   let controller: ResultsController
@@ -68,8 +70,10 @@ final class ResultsReader {
     wake.yield()
   }
 
-  func take(_ commit: ResultsCommit) {
-    newest = commit.snapshot
+  /// - Parameter isNews: false when rows were touched and none changed for anyone to see; what was touched is remembered
+  ///   all the same, for a later difference is found by it.
+  func take(_ commit: ResultsCommit, isNews: Bool) {
+    if isNews || newest != nil { newest = commit.snapshot }
     (author, time) = (commit.author, commit.time)
     // The first is told whole: what led to it does not matter.
     if base != nil {
@@ -80,7 +84,7 @@ final class ResultsReader {
         touched[id] = both.before == nil && both.after == nil ? nil : both
       }
     }
-    wake.yield()
+    if isNews { wake.yield() }
   }
 
   func end(_ refusal: Refusal?) {
