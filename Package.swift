@@ -49,6 +49,8 @@ let package = Package(
     .target(
       name: "StickiesKit", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"],
       plugins: ["GraphModelPlugin"]),
+    // The event loop of a terminal program, for any program: it knows cells and keys, and nothing of a graph.
+    .target(name: "TerminalApplication", dependencies: ["TerminalCells"]),
     .executableTarget(
       name: "stickiesd",
       dependencies: [
@@ -82,6 +84,8 @@ let package = Package(
       name: "GraphServerTests",
       dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphServer", "GraphTesting"]),
     .testTarget(name: "GraphReplicaTests", dependencies: ["GraphReplica", "GraphTesting"]),
+    .testTarget(
+      name: "TerminalApplicationTests", dependencies: ["TerminalApplication", "TerminalCells", "GraphTesting"]),
     .testTarget(name: "GraphSimulationTests", dependencies: ["GraphSimulation", "GraphTesting", "graph-sim"]),
     .testTarget(name: "StickiesKitTests", dependencies: ["GraphModel", "GraphTesting", "StickiesKit"]),
     .testTarget(

@@ -66,6 +66,7 @@ open class Application: Responder {
     interface = seed.interface
   }
 
+  /// The delegate.
   open override var nextResponder: Responder? { delegate }
 
   /// Makes the main interface and puts its windows on the screen, the last one in front. A second call does nothing.

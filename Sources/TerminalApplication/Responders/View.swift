@@ -29,6 +29,7 @@ open class View: Responder, CellDrawing {
   /// The window that it lies in.
   public var window: Window? { contentOf ?? superview?.window }
 
+  /// The view around it; of a window's content the window.
   open override var nextResponder: Responder? { superview ?? contentOf }
 
   /// Lays a view on top of the others; one that lies elsewhere leaves there.

@@ -34,6 +34,7 @@ open class Window: Responder, CellDrawing {
     self.contentView.contentOf = self
   }
 
+  /// The controller; without one the application.
   open override var nextResponder: Responder? { windowController ?? application }
 
   /// Whether keys may go to it.
@@ -120,6 +121,7 @@ open class WindowController: Responder {
     window.windowController = self
   }
 
+  /// The application.
   open override var nextResponder: Responder? { window.application ?? application }
 
   /// The window left the screen by its user's wish.
