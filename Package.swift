@@ -51,6 +51,8 @@ let package = Package(
     .target(
       name: "StickiesKit", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"],
       plugins: ["GraphModelPlugin"]),
+    // The event loop of a terminal program, for any program: it knows cells and keys, and nothing of a graph.
+    .target(name: "TerminalApplication", dependencies: ["TerminalCells"]),
     .executableTarget(
       name: "stickiesd",
       dependencies: [
@@ -90,6 +92,8 @@ let package = Package(
     .testTarget(
       name: "GraphSimulationTests",
       dependencies: ["GraphModel", "GraphStore", "GraphSimulation", "GraphTesting", "graph-sim"]),
+    .testTarget(
+      name: "TerminalApplicationTests", dependencies: ["TerminalApplication", "TerminalCells", "GraphTesting"]),
     .testTarget(name: "StickiesKitTests", dependencies: ["GraphModel", "GraphTesting", "StickiesKit"]),
     .testTarget(
       name: "EndToEndTests",

@@ -9,6 +9,7 @@ import Testing
     "GraphModel", "GraphWire", "GraphStore", "GraphHub", "GraphReplica", "GraphServer", "GraphClient",
     "GraphControllers",
     "GraphSimulation", "StickiesKit",
+    "TerminalApplication",
   ]
 
   private static let documentedBySwift: Set<String> = [

@@ -14,6 +14,7 @@ import Testing
     "GraphHub": ["GraphModel", "GraphWire"],
     "GraphReplica": ["GraphModel", "GraphWire"],
     "GraphControllers": ["GraphModel", "GraphReplica"],
+    "TerminalApplication": ["TerminalCells"],
     "GraphServer": ["GraphModel", "GraphWire", "GraphHub", "GraphStore"],
     "GraphClient": ["GraphModel", "GraphWire", "GraphReplica", "GraphStore"],
     "GraphSimulation": ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore"],
@@ -42,7 +43,7 @@ import Testing
 
   /// Foundation is the toolchain's; the pure targets do without it.
   private static let withoutFoundation: Set<String> = [
-    "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphControllers",
+    "GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphControllers", "TerminalApplication",
   ]
   private static let toolchain: Set<String> = [
     "Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Glibc", "Swift",

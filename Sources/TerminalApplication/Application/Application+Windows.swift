@@ -1,0 +1,124 @@
+import TerminalCells
+
+/// Which windows are on the screen, which of them lies in front, and where keys go.
+extension Application {
+  /// The highest window.
+  public var frontWindow: Window? { windows.last }
+
+  /// The window that wants an answer before all others; nil when none does.
+  public var modalWindow: Window? { modals.last }
+
+  /// Puts a window on the screen, above all others, and lets keys go to it if it wants them. While a modal window waits, a
+  /// window comes to lie below that.
+  public func orderFront(_ window: Window) {
+    windows.removeAll { $0 === window }
+    window.application = self
+    let place =
+      modals.contains { $0 === window } ? nil : windows.firstIndex { other in modals.contains { $0 === other } }
+    windows.insert(window, at: place ?? windows.count)
+    isScreenStale = true
+    if place == nil { makeKey(window) }
+  }
+
+  /// Puts a window below all others; keys go on to where they went.
+  public func orderBack(_ window: Window) {
+    windows.removeAll { $0 === window }
+    window.application = self
+    windows.insert(window, at: 0)
+    isScreenStale = true
+  }
+
+  /// Takes a window off the screen. Keys go to the highest one that wants them.
+  public func orderOut(_ window: Window) {
+    guard windows.contains(where: { $0 === window }) else { return }
+    windows.removeAll { $0 === window }
+    modals.removeAll { $0 === window }
+    stopTracking(in: window.contentView)
+    if captured === window { captured = nil }
+    isScreenStale = true
+    if keyWindow === window {
+      keyWindow = nil
+      window.didResignKey()
+    }
+    if mainWindow === window { mainWindow = nil }
+    window.application = nil
+    if keyWindow == nil, let next = windows.last(where: \.canBecomeKey) { makeKey(next) }
+    if mainWindow == nil { mainWindow = windows.last(where: \.canBecomeMain) }
+  }
+
+  /// The user closes a window: it leaves the screen, and its controller is told.
+  public func close(_ window: Window) {
+    let controller = window.windowController
+    orderOut(window)
+    controller?.windowDidClose()
+  }
+
+  /// Lets keys go to a window that is on the screen and wants them, wherever it lies; not past a modal one.
+  public func makeKey(_ window: Window) {
+    guard window.canBecomeKey, windows.contains(where: { $0 === window }) else { return }
+    if let modal = modalWindow, modal !== window { return }
+    if window.canBecomeMain { mainWindow = window }
+    guard keyWindow !== window else { return }
+    let old = keyWindow
+    keyWindow = window
+    isScreenStale = true
+    old?.didResignKey()
+    window.didBecomeKey()
+  }
+
+  // MARK: - Modes
+
+  /// What the application is in the middle of.
+  public var mode: EventMode { isTracking ? .tracking : modals.isEmpty ? .default : .modal }
+
+  /// A window wants an answer first: keys and mouse go to no other one until `endModal`.
+  public func beginModal(_ window: Window) {
+    modals.removeAll { $0 === window }
+    modals.append(window)
+    captured = nil
+    isTracking = false
+    orderFront(window)
+  }
+
+  /// The window has its answer and leaves the screen.
+  public func endModal(_ window: Window) { orderOut(window) }
+
+  /// From now on the mouse belongs to one responder, until its button comes up or `stopTracking`.
+  public func beginTracking(_ responder: Responder) {
+    captured = responder
+    isTracking = true
+  }
+
+  /// The mouse belongs to whoever lies under it again.
+  public func stopTracking() {
+    captured = nil
+    isTracking = false
+  }
+
+  func stopTracking(in view: View) {
+    if let owner = captured as? View, owner.isDescendant(of: view) { stopTracking() }
+  }
+
+  // MARK: - Drawing
+
+  /// Tells every window to update itself; once in each turn.
+  public func updateWindows() {
+    delegate?.applicationWillUpdate(self)
+    for window in windows { window.update() }
+  }
+
+  /// Draws all windows into a blank grid, from the lowest to the highest; nil when nothing has changed since the last time.
+  public func display() -> Grid? {
+    guard isScreenStale || windows.contains(where: \.needsDisplay) else { return nil }
+    displayCount += 1
+    var grid = Grid(screenSize)
+    drawBackground(into: &grid)
+    for window in windows {
+      window.draw(into: &grid, frame: window.frame, clip: grid.bounds)
+      window.didDisplay()
+    }
+    drawForeground(into: &grid)
+    isScreenStale = false
+    return grid
+  }
+}

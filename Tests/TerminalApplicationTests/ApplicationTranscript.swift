@@ -1,0 +1,196 @@
+import TerminalApplication
+import TerminalCells
+
+extension Command {
+  static let quit = Command("quit")
+  static let save = Command("save")
+  static let open = Command("open")
+}
+
+/// What happened, line by line.
+final class Log {
+  private(set) var lines = [String]()
+  func add(_ line: String) { lines.append(line) }
+  /// The lines since the last call.
+  func take() -> [String] {
+    defer { lines = [] }
+    return lines
+  }
+}
+
+/// A responder's answers, by name: says what it was asked, and takes what it is told to take.
+final class FakeView: View {
+  let name: String
+  let log: Log
+  var takes = Set<Key>()
+  var takesMouse = false
+  var letsGo = true
+
+  init(_ name: String, _ log: Log, frame: Rect) {
+    (self.name, self.log) = (name, log)
+    super.init(frame: frame)
+  }
+
+  override var acceptsFirstResponder: Bool { true }
+  override func resignFirstResponder() -> Bool { letsGo }
+
+  override func keyDown(_ key: KeyEvent) -> Bool {
+    log.add("\(name): \(KeyEquivalent(key.key, key.modifiers))")
+    return takes.contains(key.key)
+  }
+
+  override func mouse(_ mouse: MouseEvent) -> Bool {
+    let place = convert(fromScreen: mouse.position)
+    log.add("\(name): \(mouse.kind) at \(place.x),\(place.y)")
+    return takesMouse
+  }
+
+  override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
+    grid.draw(name, x: frame.minX, y: frame.minY, clip: clip)
+  }
+}
+
+final class FakeWindow: Window {
+  let log: Log
+  init(_ title: String, _ log: Log, frame: Rect) {
+    self.log = log
+    super.init(frame: frame, title: title)
+  }
+  override func keyDown(_ key: KeyEvent) -> Bool {
+    log.add("\(title): \(KeyEquivalent(key.key, key.modifiers))")
+    return false
+  }
+  override func update() { log.add("\(title) updates") }
+  override func didBecomeKey() { log.add("\(title) is key") }
+  override func didResignKey() { log.add("\(title) is key no more") }
+  override func screenDidResize(_ size: Size) { log.add("\(title): screen \(size.width)x\(size.height)") }
+}
+
+final class FakeController: WindowController {
+  let log: Log
+  init(_ window: Window, _ application: Application?, _ log: Log) {
+    self.log = log
+    super.init(window: window, application: application)
+  }
+  override func keyDown(_ key: KeyEvent) -> Bool {
+    log.add("controller: \(KeyEquivalent(key.key, key.modifiers))")
+    return false
+  }
+  override func windowDidClose() { log.add("\(window.title) closed") }
+}
+
+final class FakeApplication: Application {
+  var log: Log?
+  override func keyDown(_ key: KeyEvent) -> Bool {
+    log?.add("application: \(KeyEquivalent(key.key, key.modifiers))")
+    return false
+  }
+}
+
+final class FakeDelegate: ApplicationDelegate {
+  let log: Log
+  var reply = TerminateReply.now
+  init(_ log: Log) { self.log = log }
+  override func keyDown(_ key: KeyEvent) -> Bool {
+    log.add("delegate: \(KeyEquivalent(key.key, key.modifiers))")
+    return false
+  }
+  override func applicationWillFinishLaunching(_ application: Application) { log.add("will finish launching") }
+  override func applicationDidFinishLaunching(_ application: Application) { log.add("did finish launching") }
+  override func applicationShouldTerminate(_ application: Application) -> TerminateReply {
+    log.add("should terminate")
+    return reply
+  }
+  override func applicationWillTerminate(_ application: Application) { log.add("will terminate") }
+  override func application(_ application: Application, didReceive deltas: Set<UInt64>) {
+    log.add("deltas \(deltas.sorted())")
+  }
+  override func application(_ application: Application, didResize size: Size) {
+    log.add("resized to \(size.width)x\(size.height)")
+  }
+  override func application(_ application: Application, didReceive signal: ApplicationSignal) {
+    log.add("signal \(signal)")
+  }
+}
+
+/// An application with two windows, `back` and `front`; the front one has a controller and a view `text` in its content
+/// `page`.
+final class ApplicationTranscript {
+  let log = Log()
+  let launcher = ApplicationLauncher()
+  let application: FakeApplication
+  let delegate: FakeDelegate
+  let back: FakeWindow
+  let front: FakeWindow
+  let page: FakeView
+  let text: FakeView
+  let controller: FakeController
+
+  static let menuBar = Menu(
+    "",
+    [
+      .submenu(
+        Menu(
+          "File",
+          [
+            .command(MenuCommand("Open", .open, KeyEquivalent(.character("o")))),
+            .command(MenuCommand("Save", .save, KeyEquivalent(.character("s"), .control))),
+            .separator,
+            .command(MenuCommand("Quit", .quit, KeyEquivalent(.character("q"), .control))),
+          ]))
+    ])
+
+  struct NotThere: Error {}
+
+  init(capacity: Int = 1_024) throws {
+    let log = log
+    back = FakeWindow("back", log, frame: Rect(x: 0, y: 0, width: 20, height: 5))
+    front = FakeWindow("front", log, frame: Rect(x: 10, y: 2, width: 10, height: 4))
+    page = FakeView("page", log, frame: Rect(x: 0, y: 0, width: 10, height: 4))
+    text = FakeView("text", log, frame: Rect(x: 2, y: 1, width: 6, height: 2))
+    page.addSubview(text)
+    front.contentView = page
+    let windows = [back, front]
+    launcher.register(application: FakeApplication.self, as: "Fake")
+    launcher.register(interface: "Main") { _ in
+      MainInterface(menuBar: Self.menuBar, windows: windows, commands: [.open, .save, .quit])
+    }
+    let made = try launcher.launch(
+      ApplicationConfiguration(application: "Fake", interface: "Main", queueCapacity: capacity),
+      screenSize: Size(width: 40, height: 8))
+    guard let application = made as? FakeApplication else { throw NotThere() }
+    self.application = application
+    application.log = log
+    delegate = FakeDelegate(log)
+    application.delegate = delegate
+    controller = FakeController(front, application, log)
+    try application.finishLaunching()
+    front.makeFirstResponder(text)
+  }
+
+  /// Launched, drawn once, and nothing to say.
+  static func running(capacity: Int = 1_024) throws -> ApplicationTranscript {
+    let script = try ApplicationTranscript(capacity: capacity)
+    _ = script.application.runTurn(at: 0)
+    _ = script.log.take()
+    return script
+  }
+
+  func post(_ kind: ApplicationEvent.Kind, at time: Int64 = 0) {
+    application.post(ApplicationEvent(kind, at: time))
+  }
+
+  func key(_ character: Character, _ modifiers: Modifiers = []) {
+    post(.key(KeyEvent(.character(character), modifiers)))
+  }
+
+  func mouse(_ kind: MouseEvent.Kind, _ x: Int, _ y: Int) {
+    post(.mouse(MouseEvent(kind, at: Point(x: x, y: y))))
+  }
+
+  /// A turn, without the windows' updates.
+  func turn(at time: Int64 = 0) -> [String] {
+    _ = application.runTurn(at: time)
+    return log.take().filter { !$0.hasSuffix(" updates") }
+  }
+}

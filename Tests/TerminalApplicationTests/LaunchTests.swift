@@ -1,0 +1,67 @@
+import TerminalApplication
+import TerminalCells
+import Testing
+
+/// An application is named by its configuration, and there is one.
+@Suite struct LaunchTests {
+  private let size = Size(width: 40, height: 8)
+
+  @Test func classAndInterfaceComeFromTheConfiguration() throws {
+    let script = try ApplicationTranscript()
+    #expect(
+      script.log.take() == [
+        "will finish launching", "back is key", "back is key no more", "front is key",
+        "did finish launching",
+      ])
+    #expect(script.application.phase == .running)
+    #expect(script.application.windows.map(\.title) == ["back", "front"])
+    #expect(script.application.menuBar == ApplicationTranscript.menuBar)
+    try script.application.finishLaunching()
+    #expect(script.log.take() == [])
+  }
+
+  @Test func aSecondApplicationIsRefusedUntilTheFirstHasEnded() throws {
+    let script = try ApplicationTranscript()
+    let configuration = ApplicationConfiguration(application: "Fake", interface: "Main")
+    let error = #expect(throws: ApplicationError.self) {
+      try script.launcher.launch(configuration, screenSize: size)
+    }
+    #expect(error?.description == "the application 'Fake' runs already; a program has one")
+    script.application.terminate()
+    #expect(throws: ApplicationError.secondApplication(running: "Fake")) {
+      try script.launcher.launch(configuration, screenSize: size)
+    }
+    _ = script.application.runTurn(at: 0)
+    let second = try script.launcher.launch(configuration, screenSize: size)
+    #expect(second !== script.application)
+  }
+
+  @Test func namesThatNobodyKnowsAreToldWithThoseThatAreKnown() throws {
+    let launcher = ApplicationLauncher()
+    launcher.register(application: FakeApplication.self, as: "Second")
+    launcher.register(application: Application.self, as: "First")
+    launcher.register(interface: "Main") { _ in MainInterface(menuBar: Menu("", []), windows: [], commands: []) }
+    let other = ApplicationConfiguration(application: "Other", interface: "Main")
+    let error = #expect(throws: ApplicationError.self) { try launcher.launch(other, screenSize: size) }
+    #expect(error?.description == "no application is called 'Other'; there are First, Second")
+    let faceless = ApplicationConfiguration(application: "First", interface: "Bare")
+    let missing = #expect(throws: ApplicationError.self) { try launcher.launch(faceless, screenSize: size) }
+    #expect(missing?.description == "no interface is called 'Bare'; there are Main")
+    #expect(launcher.application == nil)
+    let made = try launcher.launch(
+      ApplicationConfiguration(application: "Second", interface: "Main"), screenSize: size)
+    #expect(made is FakeApplication)
+  }
+
+  @Test func aCommandOutsideTheMenuStopsTheLaunch() throws {
+    let launcher = ApplicationLauncher()
+    launcher.register(application: Application.self, as: "App")
+    launcher.register(interface: "Main") { _ in MainInterface(menuBar: Menu("", []), windows: [], commands: [.save]) }
+    let made = try launcher.launch(
+      ApplicationConfiguration(application: "App", interface: "Main"), screenSize: size)
+    let error = #expect(throws: ApplicationError.self) { try made.finishLaunching() }
+    #expect(error?.description == "the command 'save' is in no menu; add an item for it")
+    #expect(made.phase == .made)
+    #expect(made.runTurn(at: 0).eventCount == 0)
+  }
+}

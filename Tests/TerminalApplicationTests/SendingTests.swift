@@ -1,0 +1,157 @@
+import TerminalApplication
+import TerminalCells
+import Testing
+
+/// Events go to the front window, then up the responder chain.
+@Suite struct SendingTests {
+  @Test func aKeyGoesUpTheWholeChain() throws {
+    let script = try ApplicationTranscript.running()
+    script.key("x")
+    #expect(
+      script.turn() == ["text: x", "page: x", "front: x", "controller: x", "application: x", "delegate: x"])
+    script.page.takes = [.character("x")]
+    script.key("x")
+    #expect(script.turn() == ["text: x", "page: x"])
+  }
+
+  @Test func aWindowWithoutAFirstResponderIsAskedItself() throws {
+    let script = try ApplicationTranscript.running()
+    script.front.makeFirstResponder(nil)
+    script.key("x")
+    #expect(script.turn() == ["front: x", "controller: x", "application: x", "delegate: x"])
+    script.application.orderOut(script.front)
+    #expect(script.log.take() == ["front is key no more", "back is key"])
+    script.key("x")
+    #expect(script.turn() == ["back: x", "application: x", "delegate: x"])
+    script.application.orderOut(script.back)
+    _ = script.log.take()
+    script.key("x")
+    #expect(script.turn() == ["application: x", "delegate: x"])
+  }
+
+  @Test func anEditorGetsItsLettersBeforeTheMenuAndTheMenuGetsControlKeysBeforeAnEditor() throws {
+    let script = try ApplicationTranscript.running()
+    script.delegate.on(.open) { script.log.add("opens") }
+    script.delegate.on(.save) { script.log.add("saves") }
+    script.text.takes = [.character("o"), .character("s")]
+    script.key("o")
+    script.key("s", .control)
+    #expect(script.turn() == ["text: o", "saves"])
+    script.text.takes = []
+    script.key("o")
+    #expect(script.turn().last == "opens")
+  }
+
+  @Test func aControlKeyWhoseCommandMakesNoSenseGoesToTheEditor() throws {
+    let script = try ApplicationTranscript.running()
+    script.text.takes = [.character("s")]
+    script.delegate.on(.save, state: { .disabled }, perform: { script.log.add("saves") })
+    script.key("s", .control)
+    #expect(script.turn() == ["text: Ctrl-S"])
+  }
+
+  // MARK: - Commands
+
+  @Test func aCommandIsTheFirstResponders() throws {
+    let script = try ApplicationTranscript.running()
+    #expect(!script.application.send(.save))
+    #expect(script.application.state(ofCommand: .save) == .disabled)
+    script.delegate.on(.save) { script.log.add("delegate saves") }
+    script.controller.on(
+      .save, state: { CommandState(isChecked: true, title: "Save Page") }, perform: { script.log.add("page saves") })
+    #expect(script.application.target(for: .save) === script.controller)
+    #expect(script.application.state(ofCommand: .save).title == "Save Page")
+    #expect(script.application.send(.save))
+    #expect(script.log.take() == ["page saves"])
+    script.application.makeKey(script.back)
+    _ = script.log.take()
+    #expect(script.application.send(.save))
+    #expect(script.log.take() == ["delegate saves"])
+  }
+
+  @Test func aDisabledTargetHidesThoseBehindIt() throws {
+    let script = try ApplicationTranscript.running()
+    script.delegate.on(.save) { script.log.add("delegate saves") }
+    script.text.on(.save, state: { .disabled }, perform: {})
+    #expect(!script.application.send(.save))
+    #expect(script.log.take() == [])
+  }
+
+  // MARK: - First responder
+
+  @Test func anEditorWithAMistakeKeepsTheKeys() throws {
+    let script = try ApplicationTranscript.running()
+    script.text.letsGo = false
+    #expect(!script.front.makeFirstResponder(script.page))
+    #expect(script.front.firstResponder === script.text)
+    #expect(!script.front.makeFirstResponder(script.controller))
+    script.text.letsGo = true
+    #expect(script.front.makeFirstResponder(script.page))
+  }
+
+  @Test func aViewThatLeavesIsAskedNoMore() throws {
+    let script = try ApplicationTranscript.running()
+    script.application.beginTracking(script.text)
+    script.page.removeFromSuperview()
+    script.text.removeFromSuperview()
+    #expect(script.front.firstResponder == nil)
+    #expect(script.application.mode == .default)
+    #expect(script.text.window == nil)
+    script.front.makeFirstResponder(script.page)
+    script.front.contentView = View()
+    #expect(script.front.firstResponder == nil)
+    #expect(script.page.window == nil)
+  }
+
+  // MARK: - Mouse
+
+  @Test func aPressMakesItsWindowKeyAndKeepsTheMouseUntilTheRelease() throws {
+    let script = try ApplicationTranscript.running()
+    script.text.takesMouse = true
+    script.mouse(.press(.left), 1, 1)
+    #expect(script.turn() == ["front is key no more", "back is key"])
+    #expect(script.application.windows.last === script.front)
+    script.mouse(.release(.left), 1, 1)
+    script.mouse(.press(.left), 13, 4)
+    script.mouse(.drag(.left), 0, 0)
+    script.mouse(.release(.left), 39, 7)
+    script.mouse(.move, 13, 4)
+    #expect(
+      script.turn() == [
+        "back is key no more", "front is key", "text: press(TerminalCells.MouseButton.left) at 1,1",
+        "text: drag(TerminalCells.MouseButton.left) at -12,-3",
+        "text: release(TerminalCells.MouseButton.left) at 27,4", "text: move at 1,1",
+      ])
+  }
+
+  // MARK: - Modes
+
+  @Test func aModalWindowGetsKeysAndMouseAndTheNetworkGoesOn() throws {
+    let script = try ApplicationTranscript.running()
+    let question = FakeWindow("question", script.log, frame: Rect(x: 0, y: 6, width: 5, height: 1))
+    script.application.beginModal(question)
+    #expect(script.application.mode == .modal)
+    #expect(script.turn() == ["front is key no more", "question is key"])
+    script.key("y")
+    script.mouse(.press(.left), 13, 4)
+    script.post(.deltas([1]))
+    #expect(script.turn() == ["question: y", "application: y", "delegate: y", "deltas [1]"])
+    script.application.makeKey(script.front)
+    #expect(question.isKey)
+    let late = FakeWindow("late", script.log, frame: Rect(x: 0, y: 0, width: 5, height: 1))
+    script.application.orderFront(late)
+    #expect(script.application.frontWindow === question)
+    #expect(question.isKey)
+    script.application.endModal(question)
+    #expect(script.application.mode == .default)
+    #expect(late.isKey)
+  }
+
+  @Test func aWindowThatIsClosedTellsItsController() throws {
+    let script = try ApplicationTranscript.running()
+    script.application.close(script.front)
+    #expect(script.log.take() == ["front is key no more", "back is key", "front closed"])
+    #expect(script.front.application == nil)
+    #expect(script.back.isMain)
+  }
+}

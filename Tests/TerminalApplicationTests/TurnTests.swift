@@ -1,0 +1,129 @@
+import TerminalApplication
+import TerminalCells
+import Testing
+
+/// Turns: events in, one redraw out; and the end of them.
+@Suite struct TurnTests {
+  @Test func everythingThatWaitsIsOneTurnAndOneRedraw() throws {
+    let script = try ApplicationTranscript.running()
+    #expect(script.application.displayCount == 1)
+    script.text.takes = [.character("a"), .character("b")]
+    script.key("a")
+    script.post(.deltas([3]))
+    script.key("b")
+    script.post(.deltas([1]))
+    script.text.setNeedsDisplay()
+    script.page.setNeedsDisplay()
+    let turn = script.application.runTurn(at: 5)
+    #expect(turn.eventCount == 3)
+    #expect(turn.grid != nil)
+    #expect(script.log.take() == ["text: a", "deltas [1, 3]", "text: b", "back updates", "front updates"])
+    #expect(script.application.displayCount == 2)
+  }
+
+  @Test func aTurnThatChangesNothingDrawsNothing() throws {
+    let script = try ApplicationTranscript.running()
+    #expect(script.application.runTurn(at: 1).grid == nil)
+    script.key("x")
+    #expect(script.application.runTurn(at: 2).grid == nil)
+    #expect(script.application.displayCount == 1)
+  }
+
+  @Test func windowsAreDrawnFromBackToFront() throws {
+    let script = try ApplicationTranscript()
+    let grid = try #require(script.application.runTurn(at: 0).grid)
+    #expect(grid.text == "\n\n          page\n            text\n\n\n\n")
+    script.text.isHidden = true
+    #expect(script.application.runTurn(at: 0).grid?.text == "\n\n          page\n\n\n\n\n")
+    script.front.frame.origin = Point(x: 38, y: 0)
+    #expect(script.application.runTurn(at: 0).grid?.text == "                                      pa\n\n\n\n\n\n\n")
+  }
+
+  @Test func whatIsPostedInATurnBelongsToTheNext() throws {
+    let script = try ApplicationTranscript.running()
+    var count = 0
+    script.delegate.on(.save) {
+      count += 1
+      script.key("s", .control)
+    }
+    script.key("s", .control)
+    let turn = script.application.runTurn(at: 7)
+    #expect(count == 1)
+    #expect(turn.wakeTime == 7)
+    _ = script.application.runTurn(at: 8)
+    #expect(count == 2)
+  }
+
+  @Test func anApplicationWithNothingToDoNeedsNoWaking() throws {
+    let script = try ApplicationTranscript.running()
+    #expect(script.application.runTurn(at: 5).wakeTime == nil)
+    let timer = script.application.schedule(at: 100) {}
+    #expect(script.application.runTurn(at: 6).wakeTime == 100)
+    script.application.cancel(timer)
+    #expect(script.application.runTurn(at: 7).wakeTime == nil)
+  }
+
+  @Test func aResizeIsToldOnceAndDrawnWhole() throws {
+    let script = try ApplicationTranscript.running()
+    script.post(.resize(Size(width: 50, height: 9)))
+    script.post(.resize(Size(width: 60, height: 10)))
+    #expect(script.turn() == ["back: screen 60x10", "front: screen 60x10", "resized to 60x10"])
+    #expect(script.application.display() == nil)
+    script.post(.resize(Size(width: 60, height: 10)))
+    #expect(script.turn() == [])
+  }
+
+  // MARK: - The end
+
+  @Test func terminateEndsAfterTheTurn() throws {
+    let script = try ApplicationTranscript.running()
+    script.delegate.on(.quit) { script.application.terminate(code: 3) }
+    script.key("q", .control)
+    script.key("z")
+    script.front.setNeedsDisplay()
+    let turn = script.application.runTurn(at: 0)
+    #expect(turn.eventCount == 2)
+    #expect(turn.grid != nil)
+    #expect(turn.exitCode == 3)
+    #expect(
+      script.log.take() == [
+        "should terminate", "text: z", "page: z", "front: z", "controller: z", "application: z", "delegate: z",
+        "back updates", "front updates", "will terminate",
+      ])
+    #expect(script.application.hasEnded)
+    script.key("z")
+    #expect(script.application.runTurn(at: 1).exitCode == 3)
+    #expect(script.log.take() == [])
+  }
+
+  @Test func theDelegateMayRefuseToEndOrAskFirst() throws {
+    let script = try ApplicationTranscript.running()
+    script.delegate.reply = .cancel
+    script.application.terminate()
+    #expect(script.application.runTurn(at: 0).exitCode == nil)
+    script.delegate.reply = .later
+    script.application.terminate()
+    script.application.terminate()
+    #expect(script.log.take().filter { $0 == "should terminate" }.count == 2)
+    #expect(script.application.runTurn(at: 0).exitCode == nil)
+    script.application.replyToTerminate(false)
+    #expect(script.application.phase == .running)
+    script.application.terminate()
+    script.application.replyToTerminate(true)
+    #expect(script.application.runTurn(at: 0).exitCode == 0)
+  }
+
+  @Test func signalsAreEvents() throws {
+    let script = try ApplicationTranscript.running()
+    script.delegate.reply = .later
+    script.post(.signal(.suspend))
+    script.post(.signal(.suspend))
+    script.post(.signal(.resume))
+    #expect(script.turn() == ["signal suspend", "signal resume"])
+    #expect(script.application.displayCount == 2)
+    script.post(.signal(.interrupt))
+    #expect(script.turn() == ["should terminate", "signal interrupt"])
+    script.post(.signal(.terminate))
+    #expect(script.turn() == ["signal terminate", "will terminate"])
+  }
+}
