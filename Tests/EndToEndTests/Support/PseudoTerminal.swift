@@ -3,13 +3,18 @@ import Testing
 
 /// `stickies` at a terminal: its standard input and standard error are one, so that it asks as it asks a person.
 enum PseudoTerminal {
+  /// `TIOCSPTLCK` and `TIOCGPTN`.
+  private static let (unlock, tellNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
+
   /// - Parameter typing: what is typed before the program reads; "\u{4}" is Ctrl-D.
   static func run(_ arguments: [String], typing: String, _ daemon: Daemon) throws -> Daemon.Result {
-    let master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)
-    try #require(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0)
+    // By hand: Glibc's module has none of the functions of pty.h.
+    let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    try #require(master >= 0)
     let mine = FileHandle(fileDescriptor: master, closeOnDealloc: true)
-    let name = String(cString: try #require(ptsname(master)))
-    let slave = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var (number, isLocked): (CInt, CInt) = (0, 0)
+    try #require(ioctl(master, unlock, &isLocked) == 0 && ioctl(master, tellNumber, &number) == 0)
+    let slave = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
     try #require(slave >= 0)
     let theirs = FileHandle(fileDescriptor: slave, closeOnDealloc: true)
     let output = Pipe()
