@@ -18,14 +18,16 @@ extension GraphClient {
     try await restore(contents ? .contents(id) : .object(id), at: revision)
   }
 
-  /// Makes the whole graph what it was, as a new commit: what was made since is deleted.
+  /// Makes the whole graph what it was, as a new commit: what was made since is deleted. Revision 0 is the empty graph.
   public func restoreEverything(at revision: Revision) async throws -> Saved {
     try await restore(.everything, at: revision)
   }
 
   private func restore(_ scope: RestoreRequest.Scope, at revision: Revision?) async throws -> Saved {
-    // On the wire 0 says that no revision is given.
-    guard revision != 0 else { throw Refusal(.notFound, "at revision 0 nothing was there") }
+    // Servers that don't tell it from none would take what was there just before the delete.
+    guard revision != 0 || scope == .everything else {
+      throw Refusal(.notFound, "at revision 0 nothing was there")
+    }
     lastSequence += 1
     let id = TransactionID(replica: context.replica.id, sequence: lastSequence)
     context.restore(RestoreRequest(id, scope, at: revision))

@@ -84,6 +84,82 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
+  /// Revision 0 is the empty graph; like any restore it is a commit, which undo takes back.
+  @Test func theGraphIsRestoredToWhatItWasBeforeTheFirstCommit() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "one", "--tag", "t")
+    let asked = try daemon.run("restore", "--all", "--at", "0")
+    #expect(asked.status == 2 && asked.errors.contains("this deletes all there is"))
+    let restored = try daemon.run("restore", "--all", "--at", "0", "--yes")
+    #expect(restored.status == 0 && restored.output.hasPrefix("restored revision 0: "), "\(restored.errors)")
+    #expect(try daemon.run("export").output.isEmpty)
+    #expect(try daemon.run("restore", "--all", "--at", "0", "--yes").status == 2)
+    #expect(try daemon.run("restore", "1", "--at", "0").errors.contains("nothing was there"))
+    #expect(try daemon.run("undo").status == 0)
+    #expect(try daemon.run("show", "1", "--json").json()["text"] == .string("one"))
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test func whoIsInTheWayOfARestoreIsNamed() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let first = try #require(try daemon.run("board", "add", "Ideas", "--json").json()["id"]?.stringValue)
+    try daemon.run("board", "delete", "Ideas")
+    let second = try #require(try daemon.run("board", "add", "Ideas", "--json").json()["id"]?.stringValue)
+    let taken = try daemon.run("restore", first)
+    #expect(taken.status == 2)
+    #expect(
+      taken.errors.contains(String(second.prefix(8))) && taken.errors.contains("is in the way"), "\(taken.errors)")
+    // A note can't be without its board.
+    try daemon.run("add", "one", "--board", "Ideas")
+    try daemon.run("delete", "1")
+    try daemon.run("board", "delete", "Ideas", author: "bob@test")
+    let alone = try daemon.run("restore", "1")
+    #expect(alone.status == 2)
+    #expect(alone.errors.contains(String(second.prefix(8))), "\(alone.errors)")
+    #expect(alone.errors.contains("was deleted by bob@test"), "\(alone.errors)")
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test(arguments: [("n\n", 2), ("y\n", 0), ("\u{4}", 2)])
+  func aPersonAtATerminalIsAskedBeforeTheWholeGraphIsRestored(answer: String, status: Int) throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "one")
+    let then = try revision(daemon)
+    try daemon.run("add", "two")
+    let asked = try PseudoTerminal.run(["restore", "--all", "--at", then], typing: answer, daemon)
+    #expect(asked.errors.contains("and deletes what was made since. Go on? [y/N]"), "\(asked.errors)")
+    #expect(asked.status == Int32(status))
+    #expect(asked.errors.contains("nothing was restored") == (status != 0))
+    #expect(try daemon.run("list", "--json").json().count == (status == 0 ? 1 : 2))
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test func aLogOfNothingSaysWhereTheStoreStands() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "one")
+    let newest = try revision(daemon)
+    let log = try daemon.run("log", "--since", "99")
+    #expect(log.status == 0 && log.output.isEmpty)
+    #expect(log.errors == "stickies: no commit fits; the newest is revision \(newest)\n")
+    let json = try daemon.run("log", "--since", "99", "--json")
+    #expect(json.output == "[]\n" && json.errors.isEmpty)
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test func anArrowWithoutALabelEndsWithItsID() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "one")
+    try daemon.run("add", "two")
+    #expect(try daemon.run("link", "1", "2").output.wholeMatch(of: #/link [0-9a-z]{8}\n/#) != nil)
+    #expect(try daemon.run("link", "1", "2", "--label", "see").output.wholeMatch(of: #/link [0-9a-z]{8} see\n/#) != nil)
+    #expect(daemon.stop() == 0)
+  }
+
   // MARK: - Why and diff
 
   @Test func textsThatDifferFurtherDownShowWhere() throws {

@@ -90,6 +90,7 @@ import Testing
     #expect(client.status != 0 && client.errors.contains("the server's is"))
     let log = try daemon.run("graph", "log", "--json")
     #expect(log.status == 0 && log.output.contains("stickiesd migrate"), "\(log.errors)")
+    #expect(try daemon.run("graph", "log", "--limit", "1").output.hasSuffix("\n    migrated to version 2\n"))
     #expect(daemon.stop() == 0)
     let again = try migrate(daemon, schema)
     #expect(again.output == "the store is of version 2; there is nothing to migrate\n")

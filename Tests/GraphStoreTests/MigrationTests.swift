@@ -288,6 +288,18 @@ import Testing
 
   // MARK: - What is refused
 
+  @Test func whoLooksAtTheCopyLeavesNothingBesideIt() throws {
+    let old = try Self.filled()
+    let first = old.model
+    try old.store.close()
+    let backup = try #require(try Self.migrate(old.directory, to: [try Self.model(Self.second)]).backup)
+    let other = try TemporaryDirectory()
+    _ = try StoreRestore.run(file: backup, directory: other.path, model: first, stamp: "1")
+    let names = try FileManager.default.contentsOfDirectory(atPath: old.directory.path)
+    let copy = try #require(backup.split(separator: "/").last.map(String.init))
+    #expect(names.filter { $0.hasPrefix(copy) } == [copy])
+  }
+
   @Test func aRehearsalChangesNothing() throws {
     let old = try Self.filled()
     try old.store.close()

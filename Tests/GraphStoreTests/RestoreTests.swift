@@ -139,6 +139,20 @@ import Testing
     #expect(try everything().isEmpty)
   }
 
+  @Test func revisionZeroIsTheEmptyGraphAndComesOverTheWire() throws {
+    _ = try note()
+    let before = try everything()
+    let request = RestoreRequest(store.nextID(), .everything, at: 0)
+    #expect(try RestoreRequest(binary: request.binary) == request)
+    #expect(try RestoreRequest(binary: RestoreRequest(store.nextID(), .everything).binary).revision == nil)
+    _ = try store.taken(store.restore(.everything, at: 0))
+    #expect(try everything().isEmpty)
+    _ = try store.undo()
+    #expect(try everything() == before)
+    // Who says no revision does not mean the empty graph.
+    #expect(try store.refused(store.restore(.everything)).code == .malformed)
+  }
+
   @Test func aNameThatIsTakenRefusesTheRestore() throws {
     let tag = try store.insert("Tag", ["name": .string("t")])
     try store.must([Change(.delete, tag)])

@@ -131,6 +131,7 @@ import Testing
       #expect(what == "damaged" || what == "torn")
       #expect(unsound.source == file)
       #expect(!unsound.findings.isEmpty)
+      #expect(unsound.description.hasSuffix("Give another backup; the store was not touched."))
     } catch let failure as StoreFailure {
       #expect(failure.sentence.contains(wanted))
       let codes: [String: [StoreFailure.Code]] = [
@@ -138,6 +139,10 @@ import Testing
         "itself": [.alreadyThere], "another store": [.alreadyThere],
       ]
       #expect(codes[what]?.contains(failure.code) == true, "\(failure)")
+      // It is the backup that is wrong: nothing is advised about the store.
+      if what == "torn" || what == "foreign" {
+        #expect(failure.advice == "Give another backup; the store was not touched.", "\(failure)")
+      }
     }
     #expect(try files() == before)
     #expect(try Data(contentsOf: URL(fileURLWithPath: data + "/graph.sqlite")) == content)

@@ -15,7 +15,7 @@ public struct RestoreRequest: Hashable, Sendable {
   public var id: TransactionID
   /// How much is to be as it was.
   public var scope: Scope
-  /// The state to go back to; nil, for an object that is gone: the one just before its delete.
+  /// The state to go back to, 0 for the empty graph; nil, for an object that is gone: the one just before its delete.
   public var revision: Revision?
 
   /// An object as it was before its delete, unless a revision is given.
@@ -27,13 +27,14 @@ public struct RestoreRequest: Hashable, Sendable {
 }
 
 /// `enum RestoreScope { OBJECT = 0; CONTENTS = 1; EVERYTHING = 2; }
-/// message Restore { TransactionID id = 1; int64 revision = 2; RestoreScope scope = 3; ObjectID object = 4; }`
+/// message Restore { TransactionID id = 1; optional int64 revision = 2; RestoreScope scope = 3; ObjectID object = 4; }`
 extension RestoreRequest: BinaryForm {
   private enum Kind: UInt8 { case object, contents, everything }
 
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, id)
-    writer.field(2, revision ?? 0)
+    // 0 is a state, and must not be taken for none.
+    if let revision { writer.field(2, revision, always: true) }
     switch scope {
     case .object(let object): writer.field(4, object)
     case .contents(let object):
@@ -44,7 +45,7 @@ extension RestoreRequest: BinaryForm {
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
-    var (id, revision, kind, object): (TransactionID?, Revision, Kind, ObjectID?) = (nil, 0, .object, nil)
+    var (id, revision, kind, object): (TransactionID?, Revision?, Kind, ObjectID?) = (nil, nil, .object, nil)
     while let (number, field) = try reader.next() {
       switch number {
       case 1: id = try field.form()
@@ -63,6 +64,6 @@ extension RestoreRequest: BinaryForm {
       case (.contents, let object?): .contents(object)
       default: .everything
       }
-    self.init(id, scope, at: revision == 0 ? nil : revision)
+    self.init(id, scope, at: revision)
   }
 }

@@ -58,10 +58,17 @@ public enum StoreBackup {
     public let source: String
     /// What is wrong with it, as `stickiesd check` says it.
     public let findings: [StoreCheck.Finding]
+    /// What a person can do about it, in whole sentences.
+    public internal(set) var advice = "Keep a copy of all files, and restore an older backup."
+
+    init(source: String, findings: [StoreCheck.Finding]) {
+      self.source = source
+      self.findings = findings
+    }
 
     public var description: String {
       "\(source) is not sound: \(findings.count) finding\(findings.count == 1 ? "" : "s"). Nothing was made of it. "
-        + "Keep a copy of all files, and restore an older backup."
+        + advice
     }
   }
 

@@ -37,7 +37,8 @@ public enum StoreRestore {
     progress: (StoreBackup.Progress) throws -> Void = { _ in }
   ) throws -> Report {
     let path = directory + "/" + StoreFiles.name
-    guard try StoreFiles.kind(of: file, isOnlyRead: true) != .absent else {
+    let kind = try ofBackup(file) { try StoreFiles.kind(of: file, isOnlyRead: true) }
+    guard kind != .absent else {
       throw StoreFailure(.notAStore, "there is no backup \(file)", advice: "Look at the path.")
     }
     try StoreFiles.prepare(directory: directory)
@@ -47,10 +48,12 @@ public enum StoreRestore {
     guard StoreFiles.identity(of: file) != StoreFiles.identity(of: path) else {
       throw StoreFailure(.alreadyThere, "\(file) is the store itself", advice: "Give a backup; nothing was touched.")
     }
-    try WriteAheadLogFile.refuseLoss(beside: file)
+    try ofBackup(file) { try WriteAheadLogFile.refuseLoss(beside: file) }
     let draft = path + ".restore"
-    let contents = try withoutActuallyEscaping(progress) { progress in
-      try StoreCopy(source: file, draft: draft, model: model, pace: .init(), tell: progress).make()
+    let contents = try ofBackup(file) {
+      try withoutActuallyEscaping(progress) { progress in
+        try StoreCopy(source: file, draft: draft, model: model, pace: .init(), tell: progress).make()
+      }
     }
     do {
       if !replacesOther { try refuseOther(contents.head.store, beside: path, file: file) }
@@ -69,6 +72,29 @@ public enum StoreRestore {
     } catch {
       unlink(draft)
       throw error
+    }
+  }
+
+  /// A file that is no good backup is nothing that the store has: what is said elsewhere of a store that can't be read would
+  /// send people to the wrong one.
+  private static func ofBackup<Result>(_ file: String, _ body: () throws -> Result) throws -> Result {
+    let advice = "Give another backup; the store was not touched."
+    do {
+      return try body()
+    } catch var unsound as StoreBackup.Unsound {
+      unsound.advice = advice
+      throw unsound
+    } catch var failure as StoreFailure {
+      switch failure.code {
+      case .corrupt, .notAStore:
+        // SQLite's failures are told of "the store" at a path.
+        failure.sentence = failure.sentence.replacing("the store \(file)", with: "the backup \(file)")
+        failure.sentence = failure.sentence.replacing("\(file) is no store", with: "\(file) is no backup of a store")
+        failure.advice = advice
+      case .newerVersion: failure.advice = "Use the newer program; the store was not touched."
+      default: break
+      }
+      throw failure
     }
   }
 

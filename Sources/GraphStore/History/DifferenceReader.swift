@@ -54,7 +54,7 @@ struct DifferenceReader {
           "more than \(Self.maximumChanges) changes lie between the revisions \(low) and \(high): ask for a smaller "
             + "range, or for one object")
       }
-      ids.formUnion(found)
+      ids.formUnion(found.filter { model.entity($0.entity) != nil })
     }
     let row = try history.connection.statement(
       "SELECT revision, changes FROM _commit WHERE revision > ? AND revision <= ? ORDER BY revision")

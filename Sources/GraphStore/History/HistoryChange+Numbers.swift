@@ -1,8 +1,8 @@
 import GraphModel
 
 /// History speaks in the store's numbers, memory in the present model's. What an older version of the model wrote is read
-/// into the form of the present one: a property that was renamed has its new name, one that was added since has its
-/// default, and what is gone is left out.
+/// into the form of the present one: a property that was renamed has its new name, a value that was converted its new form,
+/// one that was added since has its default, and what is gone is left out (`VersionStep`).
 extension HistoryChange {
   /// As it is written.
   func stored(_ numbers: StoredNumbers) -> HistoryChange {
@@ -23,55 +23,68 @@ extension HistoryChange {
   /// As the present model has it.
   /// - Parameter version: the one that it was written under; nil for the present one.
   func present(_ layout: StoreLayout, version: StoreVersion?) -> HistoryChange {
+    if let version { return translated(layout, from: version) }
     let numbers = layout.numbers
-    if numbers.isPlain, version == nil { return self }
+    if numbers.isPlain { return self }
     var change = self
     change.id = numbers.present(id)
     change.spacing = spacing.map { numbers.present(property: $0) }.filter { layout.model.property($0) != nil }
     change.edits = edits.compactMap { edit in
       let number = numbers.present(property: edit.property)
-      guard let property = layout.model.property(number) else { return nil }
-      return edit.mapped(number, { numbers.present($0) }) { property.widened(numbers.present($0)) }
+      guard layout.model.property(number) != nil else { return nil }
+      return edit.mapped(number, { numbers.present($0) }, { numbers.present($0) })
     }
     change.marks?.last =
       marks?.last.map { PropertyMarks.Mark(property: numbers.present(property: $0.property), revision: $0.revision) }
       ?? []
-    if !values.isEmpty {
-      change.values = Self.values(values.map { numbers.present($0) }, of: change.id, stored: id, layout, version)
-    }
+    change.values = values.map { numbers.present($0) }
     return change
   }
 
-  /// The values of a deleted object in the present slots.
-  private static func values(
-    _ values: [Value], of id: ObjectID, stored: ObjectID, _ layout: StoreLayout, _ version: StoreVersion?
-  ) -> [Value] {
-    guard let version else { return values }
-    guard let then = version.model.entity(version.numbers.present(entity: stored.entity)),
-      let now = layout.model.entity(id.entity)
-    else { return [] }
-    var known = [PropertyNumber: Value]()
-    for (property, value) in zip(then.storedProperties, values) {
-      known[version.numbers.stored(property: property.number)] = value
+  private func translated(_ layout: StoreLayout, from version: StoreVersion) -> HistoryChange {
+    let numbers = layout.numbers
+    var change = self
+    change.id = numbers.present(id)
+    change.spacing = spacing.compactMap { layout.heir(of: $0, from: version)?.property.number }
+    change.edits = edits.compactMap { edit in
+      guard let heir = layout.heir(of: edit.property, from: version) else { return nil }
+      return edit.mapped(heir.property.number, { layout.told($0) }, { layout.told(heir.value($0)) })
     }
-    return zip(now.storedProperties, now.initialValues).map { property, initial in
-      let value = known[layout.numbers.stored(property: property.number)].map { property.widened($0) }
-      // What must have a value by now got its default in the objects that were there; so does what comes back.
-      if let value, !value.isNull || property.isOptional { return value }
-      return initial
+    change.marks?.last =
+      marks?.last.compactMap { mark in
+        guard let heir = layout.heir(of: mark.property, from: version) else { return nil }
+        return PropertyMarks.Mark(property: heir.property.number, revision: mark.revision)
+      } ?? []
+    if !values.isEmpty { change.values = layout.values(values, of: id, from: version).map { layout.told($0) } }
+    return change
+  }
+}
+
+extension StoreLayout {
+  /// Nil for an object whose entity is gone: nothing refers to it any more, nor did it ever, as far as can be told.
+  fileprivate func told(_ id: ObjectID) -> ObjectID? {
+    let id = numbers.present(id)
+    return model.entity(id.entity) == nil ? nil : id
+  }
+
+  fileprivate func told(_ value: Value) -> Value {
+    switch value {
+    case .object(let id): told(id).map(Value.object) ?? .null
+    case .objects(let ids): .objects(ids.compactMap { told($0) })
+    default: value
     }
   }
 }
 
 extension HistoryEdit {
   fileprivate func mapped(
-    _ property: PropertyNumber, _ id: (ObjectID) -> ObjectID, _ value: (Value) -> Value
+    _ property: PropertyNumber, _ id: (ObjectID) -> ObjectID?, _ value: (Value) -> Value
   ) -> HistoryEdit {
     switch action {
     case .set(let old, let new): HistoryEdit(property: property, action: .set(old: value(old), new: value(new)))
     case .splice: HistoryEdit(property: property, action: action)
     case .members(let added, let removed):
-      HistoryEdit(property: property, action: .members(added: added.map(id), removed: removed.map(id)))
+      HistoryEdit(property: property, action: .members(added: added.compactMap(id), removed: removed.compactMap(id)))
     }
   }
 }

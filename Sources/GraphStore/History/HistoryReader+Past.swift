@@ -27,15 +27,14 @@ extension HistoryReader {
   /// The same, of a head that is not known yet.
   func check(_ revision: Revision) throws { try check(revision, head: head().revision) }
 
-  /// States are told in the present model's terms: as of a revision under an older one there is none to be told.
+  /// States are told in the present model's terms, as far as each migration since has a way there for every value.
   private func checkModel(at revision: Revision) throws {
-    let since = objects.layout.since
-    guard revision >= since else {
-      throw Refusal(
-        .limit,
-        "revision \(revision) was made before the model changed with revision \(since): the log tells what happened then, "
-          + "the graph is told as of \(since) and later")
-    }
+    guard let untold = objects.layout.untold, revision < untold.before else { return }
+    throw Refusal(
+      .limit,
+      "revision \(revision) was made before the model changed with revision \(untold.before), and can't be told in its "
+        + "terms: \(untold.obstacle). The log tells what happened then; the graph is told as of \(untold.before) and "
+        + "later")
   }
 
   static func tooMuchSince(_ revision: Revision, maximum: Int) -> Refusal {
@@ -54,7 +53,7 @@ extension HistoryReader {
     var count = 0
     try forEachCommitNewestFirst(after: revision) { commit in
       count += commit.changes.count + 1
-      for change in commit.changes.reversed() {
+      for change in commit.changes.reversed() where objects.model.entity(change.id.entity) != nil {
         let after: ObjectImage?
         if let known = images[change.id] {
           after = known

@@ -15,6 +15,8 @@ struct StoreLayout: Sendable {
   let numbers: StoredNumbers
   /// The versions that the model has had in this store, oldest first; empty for a store that was never migrated.
   let versions: [StoreVersion]
+  /// From each of them to the next.
+  let steps: [VersionStep]
   /// One for each inheritance root, in the order of their numbers.
   let orderedTables: [EntityTable]
   /// The table of each entity, by its number less one.
@@ -31,6 +33,7 @@ struct StoreLayout: Sendable {
     let numbers = numbers ?? .plain(model)
     self.numbers = numbers
     self.versions = versions
+    steps = zip(versions, versions.dropFirst()).map { VersionStep(from: $0, to: $1) }
     let roots = model.entities.filter { $0.root == $0.number }.sorted { $0.number < $1.number }
     orderedTables = roots.map { EntityTable(root: $0, model: model, numbers: numbers, names: names) }
     var tables = [EntityTable?](repeating: nil, count: model.entities.count)
@@ -48,14 +51,6 @@ struct StoreLayout: Sendable {
   func version(of revision: Revision) -> StoreVersion? {
     guard revision < since else { return nil }
     return versions.last { $0.since <= revision }
-  }
-
-  /// The revision of the migration that made a property: added, computed or converted it; 0 where none did.
-  func beginning(of property: PropertyNumber) -> Revision {
-    let stored = numbers.stored(property: property)
-    let first = versions.first { $0.model.property($0.numbers.present(property: stored)) != nil }
-    guard let first, first.number != versions.first?.number else { return 0 }
-    return first.since
   }
 
   /// The table that holds an entity's objects.

@@ -206,7 +206,7 @@ public struct StoreMigration: Sendable {
     try writer.refuseUnfilled(old)
     try writer.alter(progress)
     try writer.writeVersion()
-    try commit(connection, head, number: number)
+    try commit(connection, head, number: number, name: "migrated to version \(plan.new.version)")
     try database.execute(sql: "UPDATE _words SET revision = ?", arguments: [head.revision + 1])
     try progress("verifying", 0.95)
     try writer.verify()
@@ -228,22 +228,25 @@ public struct StoreMigration: Sendable {
       revision: row[0], fingerprint: UInt64(bitPattern: row[1]), time: row[2], counters: Array(row[3] as Data))
   }
 
-  /// The migration is a commit like any other, without a change: tokens and fingerprints go on.
-  private func commit(_ connection: Connection, _ head: Head, number: Int64) throws {
+  /// The migration is a commit like any other, without a change: tokens and fingerprints go on. Its name says what it was;
+  /// the stack is its own, and has nothing to be undone.
+  private func commit(_ connection: Connection, _ head: Head, number: Int64, name: String) throws {
     let database = connection.database
     let id = TransactionID(replica: UniqueID(high: options.random(), low: options.random()), sequence: 1)
+    let undo = UndoGroup(scope: id.replica, group: 0, name: name).binary
     let seal = CommitSeal(
       previous: head.fingerprint, revision: head.revision + 1, time: max(now, head.time), author: options.author,
-      transaction: id, model: number, undoes: nil, undo: [], outcome: [], counters: head.counters, changes: [])
+      transaction: id, model: number, undoes: nil, undo: undo, outcome: [], counters: head.counters, changes: [])
     try database.execute(sql: "INSERT OR IGNORE INTO _author (name) VALUES (?)", arguments: [seal.author])
     try database.execute(sql: "INSERT INTO _replica (id) VALUES (?)", arguments: [Data(id.replica.bytes)])
     try database.execute(
       sql: """
-        INSERT INTO _commit (revision, time, author, replica, sequence, model, fingerprint, counters, changes)
-        VALUES (?, ?, (SELECT number FROM _author WHERE name = ?), last_insert_rowid(), 1, ?, ?, ?, ?)
+        INSERT INTO _commit (revision, time, author, replica, sequence, model, fingerprint, undo, counters, changes)
+        VALUES (?, ?, (SELECT number FROM _author WHERE name = ?), last_insert_rowid(), 1, ?, ?, ?, ?, ?)
         """,
       arguments: [
-        seal.revision, seal.time, seal.author, number, Int64(bitPattern: seal.fingerprint), Data(seal.counters), Data(),
+        seal.revision, seal.time, seal.author, number, Int64(bitPattern: seal.fingerprint), Data(undo),
+        Data(seal.counters), Data(),
       ])
   }
 }

@@ -37,7 +37,9 @@ final class PastGraph {
       }
       _ = try history.takeBack(commit, in: &touched)
     }
-    self.init(history: history, touched: touched)
+    // Nothing comes back of what the model has no place for.
+    let model = history.objects.model
+    self.init(history: history, touched: touched.filter { model.entity($0.key.entity) != nil })
   }
 
   /// What one commit deleted, with whom it let go of, as it was just before: nothing else is read.
@@ -51,7 +53,9 @@ final class PastGraph {
     }
     let past = PastObjects(history: history)
     var touched = [ObjectID: ObjectImage?]()
-    for change in commit.changes { touched[change.id] = .some(try past.image(of: change.id, at: revision - 1)) }
+    for change in commit.changes where history.objects.model.entity(change.id.entity) != nil {
+      touched[change.id] = .some(try past.image(of: change.id, at: revision - 1))
+    }
     self.init(history: history, touched: touched)
   }
 

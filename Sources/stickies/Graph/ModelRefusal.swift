@@ -8,6 +8,8 @@ struct ModelRefusal: ReportedError {
   var titles = [ObjectID: String]()
   /// The lines of standard input that objects to be inserted come from.
   var lines = [ObjectID: Int]()
+  /// What was to come back did not: its conflicts tell what it would have had to have.
+  var isRestore = false
   /// What is done already, when it is a later part that was refused.
   var done = ""
 
@@ -48,17 +50,34 @@ struct ModelRefusal: ReportedError {
   }
 
   private var conflicts: [String] {
-    refusal.conflicts.filter { $0.kind != .unique }.map { conflict in
+    refusal.conflicts.map { conflict in
       let property = model.property(conflict.property)
       let who = conflict.author.isEmpty ? "someone else" : conflict.author
+      if isRestore { return unrestored(conflict, property, who) }
       switch conflict.kind {
+      case .unique: return "\(name(conflict.id)) is in the way"
       case .deleted: return "\(name(conflict.id)): deleted by \(who) in revision \(conflict.revision)"
-      case .changed, .unique:
+      case .changed:
         let mine = brief(conflict.mine, property)
         let theirs = brief(conflict.theirs, property)
         return "\(name(conflict.id)): \(property?.name ?? "the object") is \(theirs) since revision "
           + "\(conflict.revision) of \(who), yours is \(mine)"
       }
+    }
+  }
+
+  /// What an object would have to have again, and who is in the way of that.
+  private func unrestored(_ conflict: Conflict, _ property: Property?, _ who: String) -> String {
+    switch conflict.kind {
+    case .unique: return "\(name(conflict.id)) is in the way"
+    case .deleted:
+      let revision = conflict.revision > 0 ? " in revision \(conflict.revision)" : ""
+      return
+        "\(name(conflict.id)): its \(property?.name ?? "object"), \(brief(conflict.mine, property)), was deleted by "
+        + "\(who)\(revision)"
+    case .changed:
+      return "\(name(conflict.id)): \(brief(conflict.theirs, property)) is in the way, by \(who) in revision "
+        + "\(conflict.revision)"
     }
   }
 
@@ -114,9 +133,11 @@ struct ModelRefusal: ReportedError {
 
 extension Shell {
   /// The refusal with the names of what it speaks of: one request for each entity, not for each object.
-  func explained(_ refusal: Refusal) async -> ModelRefusal {
+  func explained(_ refusal: Refusal, isRestore: Bool = false) async -> ModelRefusal {
     var explained = ModelRefusal(refusal: refusal, model: model)
-    let subjects = refusal.violations.map(\.id) + refusal.conflicts.map(\.id)
+    explained.isRestore = isRestore
+    let subjects =
+      refusal.violations.map(\.id) + refusal.conflicts.flatMap { [$0.id] + $0.mine.objectIDs + $0.theirs.objectIDs }
     let named = Set((subjects + refusal.violations.flatMap(\.value.objectIDs)).filter { !$0.isTemporary })
     let groups = Dictionary(grouping: named) { model.entity($0.entity)?.root ?? 0 }
     for (root, ids) in groups.sorted(by: { $0.key < $1.key }) {

@@ -102,9 +102,17 @@ extension Shell {
   func showLog(_ request: LogRequest) async throws {
     let commits = try await client.log(request)
     if output.json { return output.print(JSON.array(commits.map { ObjectJSON.commit($0, model) })) }
+    if commits.isEmpty {
+      let newest = try await client.log(LogRequest(limit: 1)).first?.revision ?? 0
+      StandardError.write("stickies: no commit fits; the newest is revision \(newest)")
+    }
     for commit in commits {
       let what = commit.taken.map { ", \(commit.redoes == nil ? "undo" : "redo") of \($0)" } ?? ""
       output.print("\(commit.revision)  \(Output.localTime(commit.time))  \(TextTable.visible(commit.author))\(what)")
+      // Only who changed no object says in a name what was done: a migration.
+      if commit.changes.isEmpty, commit.unlisted == 0, what.isEmpty, let name = commit.undo?.name, !name.isEmpty {
+        output.print("    \(TextTable.visible(name))")
+      }
       if commit.unlisted > 0 { output.print("    \(Output.count(Int(commit.unlisted), "change")) by a batch") }
       for change in commit.changes.prefix(10) {
         output.print("    \(Self.sign(change.kind)) \(change.object.map { output.line($0) } ?? "")")

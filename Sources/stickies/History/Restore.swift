@@ -45,18 +45,27 @@ struct Restore: AsyncParsableCommand {
     try await options.withGraph { shell in
       var revision: Revision?
       if let moment { revision = try await shell.revision(moment) }
-      if let name {
-        let id = try await shell.past(name)
-        return try await shell.showRestored(shell.client.restore(id, at: revision, contents: !only), revision)
+      let saved: Saved
+      do {
+        if let name {
+          saved = try await shell.client.restore(shell.past(name), at: revision, contents: !only)
+        } else {
+          try confirm(revision ?? 0)
+          saved = try await shell.client.restoreEverything(at: revision ?? 0)
+        }
+      } catch let refusal as Refusal {
+        throw await shell.explained(refusal, isRestore: true)
       }
-      try confirm(revision ?? 0)
-      try await shell.showRestored(shell.client.restoreEverything(at: revision ?? 0), revision)
+      try await shell.showRestored(saved, revision)
     }
   }
 
   private func confirm(_ revision: Revision) throws {
     guard !yes else { return }
-    let sentence = "this makes the whole graph what it was at revision \(revision), and deletes what was made since"
+    let sentence =
+      revision == 0
+      ? "this deletes all there is: at revision 0 the graph was empty"
+      : "this makes the whole graph what it was at revision \(revision), and deletes what was made since"
     guard isatty(0) == 1, isatty(2) == 1 else {
       throw Refusal(.notAllowed, "\(sentence); say --yes to do so, undo takes it back")
     }

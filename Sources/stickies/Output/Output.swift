@@ -72,7 +72,7 @@ struct Output {
       return "#\(number) \(paint(value("color").stringValue ?? "", text.isEmpty ? "(empty)" : text))"
     case "Board": return "board \(text)"
     case "Tag": return "tag \(text)"
-    default: return "\(entity.name.lowercased()) \(image.id.description.prefix(8)) \(text)"
+    default: return "\(entity.name.lowercased()) \(image.id.description.prefix(8))\(text.isEmpty ? "" : " " + text)"
     }
   }
 

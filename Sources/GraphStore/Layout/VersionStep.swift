@@ -1,0 +1,178 @@
+import GraphModel
+
+/// One migration that a store has been through, as its history is read across it: what becomes of a value that a commit
+/// before it speaks of. The plan is inferred once more from the two versions that the store keeps.
+///
+/// What was only added, removed, renamed, widened, converted or filled can be told of any state before, because each value
+/// leads to the next by itself. What a mapping, a count or an order has made came from whole objects, or from several:
+/// before it there is nothing of the kind, and no state is told (`obstacle`).
+final class VersionStep: Sendable {
+  /// The revision of the migration.
+  let since: Revision
+  /// Why states before it can't be told in the words behind it; nil when they can.
+  let obstacle: String?
+  private let earlier: StoreVersion
+  private let later: StoreVersion
+  /// Nil when the two versions, as they are given now, have none.
+  private let plan: MigrationPlan?
+  /// By the earlier version's numbers.
+  private let heirs: [PropertyNumber: Heir]
+  /// By the later version's numbers.
+  private let ancestors: [PropertyNumber: Property]
+  private let fills: [PropertyNumber: Value]
+
+  private struct Heir {
+    let property: Property
+    let isConverted: Bool
+  }
+
+  init(from earlier: StoreVersion, to later: StoreVersion) {
+    (self.earlier, self.later) = (earlier, later)
+    since = later.since
+    let plan = try? MigrationPlan.infer(from: earlier.model, to: later.model)
+    self.plan = plan
+    var heirs = [PropertyNumber: Heir]()
+    var ancestors = [PropertyNumber: Property]()
+    var obstacle = plan == nil ? "its models, as they are read now, do not lead from one to the other" : nil
+    var seen = Set<PropertyNumber>()
+    for entity in later.model.entities {
+      for property in entity.storedProperties where seen.insert(property.number).inserted {
+        let stored = later.numbers.stored(property: property.number)
+        // The store's numbers say what went on, whatever the files say by now.
+        if let old = earlier.model.property(earlier.numbers.present(property: stored)) {
+          heirs[old.number] = Heir(property: property, isConverted: false)
+          ancestors[property.number] = old
+        } else if case .converted(let number)? = plan?.origins[property.number],
+          let old = earlier.model.property(number)
+        {
+          heirs[old.number] = Heir(property: property, isConverted: true)
+          ancestors[property.number] = old
+        } else if let reason = plan.flatMap({ Self.obstacle(property, $0) }) {
+          let owner = later.model.entity(property.owner)?.name ?? ""
+          obstacle = obstacle ?? "\(owner).\(property.name) \(reason)"
+        }
+      }
+    }
+    self.heirs = heirs
+    self.ancestors = ancestors
+    self.obstacle = obstacle
+    fills = Dictionary(
+      (plan?.fills ?? []).map { ($0.property.number, $0.value) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  private static func obstacle(_ property: Property, _ plan: MigrationPlan) -> String? {
+    switch plan.origins[property.number] {
+    case .mapped: return "was computed by a mapping"
+    case .derived: return "has been computed since"
+    case .place:
+      // Of a relationship that is new there was nothing to put in order.
+      let reference = plan.new.entity(property.owner)?.relationships.first {
+        $0.relationship?.position == property.number
+      }
+      return reference.flatMap { plan.kept($0.number) } == nil ? nil : "has been an order since"
+    case .kept: return "is told otherwise by the models than when the store was migrated"
+    case .converted, .constant, .empty, nil: return nil
+    }
+  }
+
+  /// What a property of the earlier version goes on as.
+  func heir(of property: PropertyNumber) -> Property? { heirs[property]?.property }
+
+  /// The property of the earlier version that was converted to one of the later.
+  func converted(to property: PropertyNumber) -> Property? {
+    guard let old = ancestors[property], heirs[old.number]?.isConverted == true else { return nil }
+    return old
+  }
+
+  /// A value of the earlier version's property, as one of its heir.
+  func value(_ value: Value, of old: Property) -> Value {
+    guard let heir = heirs[old.number] else { return .null }
+    let next = heir.isConverted ? heir.property.converted(value, of: old) : heir.property.widened(value)
+    return next.isNull ? fills[heir.property.number] ?? next : next
+  }
+
+  /// A whole object; nil when its entity is gone. What nothing of it leads to has what a new object has.
+  func image(_ image: ObjectImage) -> ObjectImage? {
+    let stored = earlier.numbers.stored(entity: image.id.entity)
+    guard let entity = later.model.entity(later.numbers.present(entity: stored)) else { return nil }
+    let planned = plan?.values(from: image) ?? []
+    let values = zip(entity.storedProperties, entity.initialValues).enumerated().map { slot, pair in
+      if let old = ancestors[pair.0.number] { return value(image[old], of: old) }
+      return (slot < planned.count ? planned[slot] : nil) ?? pair.1
+    }
+    return ObjectImage(
+      id: ObjectID(key: image.id.key, entity: entity.number), revision: image.revision, values: values)
+  }
+}
+
+/// What a property of an older version is now, and the way of its values there.
+struct PropertyHeir {
+  let property: Property
+  fileprivate let path: [(step: VersionStep, old: Property)]
+
+  func value(_ value: Value) -> Value { path.reduce(value) { $1.step.value($0, of: $1.old) } }
+}
+
+extension StoreLayout {
+  /// The first revision whose graph can be told in the present words, and what stands in the way of those before; nil when
+  /// all of them can.
+  var untold: (before: Revision, obstacle: String)? {
+    for step in steps.reversed() {
+      if let obstacle = step.obstacle { return (step.since, obstacle) }
+    }
+    return nil
+  }
+
+  /// What a property is now; nil for one that is gone.
+  /// - Parameter stored: its number in the store.
+  func heir(of stored: PropertyNumber, from version: StoreVersion) -> PropertyHeir? {
+    guard let first = versions.firstIndex(where: { $0.number == version.number }),
+      var property = version.model.property(version.numbers.present(property: stored))
+    else { return nil }
+    var path = [(step: VersionStep, old: Property)]()
+    for step in steps[first...] {
+      guard let heir = step.heir(of: property.number) else { return nil }
+      path.append((step, property))
+      property = heir
+    }
+    // The newest version's model may be another one of the same hash.
+    return model.property(property.number).map { PropertyHeir(property: $0, path: path) }
+  }
+
+  /// The values of a whole object of an older version in the present slots; none when its entity is gone.
+  /// - Parameter id: as it is stored, and so are ids among the values, before and after.
+  func values(_ values: [Value], of id: ObjectID, from version: StoreVersion) -> [Value] {
+    guard let first = versions.firstIndex(where: { $0.number == version.number }) else { return [] }
+    let entity = version.numbers.present(entity: id.entity)
+    guard version.model.entity(entity) != nil else { return [] }
+    var image = ObjectImage(id: ObjectID(key: id.key, entity: entity), revision: 0, values: values)
+    for step in steps[first...] {
+      guard let next = step.image(image) else { return [] }
+      image = next
+    }
+    guard let now = model.entity(image.id.entity) else { return [] }
+    // What must have a value by now has its default.
+    return zip(now.storedProperties, now.initialValues).enumerated().map { slot, pair in
+      let value = slot < image.values.count ? image.values[slot] : pair.1
+      return value.isNull && !pair.0.isOptional ? pair.1 : value
+    }
+  }
+
+  /// The revision of the migration that made a property: added or computed it. One that was converted goes on as what it
+  /// was before. 0 where none did.
+  func beginning(of property: PropertyNumber) -> Revision {
+    var property = property
+    for (index, step) in steps.enumerated().reversed() {
+      let stored = versions[index + 1].numbers.stored(property: property)
+      let earlier = versions[index].numbers.present(property: stored)
+      if versions[index].model.property(earlier) != nil {
+        property = earlier
+      } else if let old = step.converted(to: property) {
+        property = old.number
+      } else {
+        return step.since
+      }
+    }
+    return 0
+  }
+}

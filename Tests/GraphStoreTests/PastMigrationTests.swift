@@ -1,0 +1,266 @@
+import GraphModel
+import GraphStore
+import GraphTesting
+import Testing
+
+import struct GraphModel.FetchRequest
+
+/// The graph as it was before migrations, in the words of after, against what was recorded when it was so.
+@Suite struct PastMigrationTests {
+  private static let first = """
+    {"format": 1, "name": "Farm", "version": 1, "entities": [
+      {"name": "Animal", "attributes": [
+        {"name": "name", "type": "string"}, {"name": "weight", "type": "integer", "default": 1},
+        {"name": "nick", "type": "string", "optional": true}, {"name": "hungry", "type": "bool", "default": false},
+        {"name": "notes", "type": "text", "default": "", "fullText": true},
+        {"name": "legs", "type": "integer", "optional": true}],
+       "relationships": [
+        {"name": "home", "destination": "Barn", "inverse": "animals", "optional": true},
+        {"name": "tags", "destination": "Tag", "inverse": "animals", "toMany": true}]},
+      {"name": "Barn", "attributes": [{"name": "name", "type": "string"}],
+       "relationships": [{"name": "animals", "destination": "Animal", "inverse": "home", "toMany": true}]},
+      {"name": "Bird", "parent": "Animal", "attributes": [{"name": "wings", "type": "integer", "default": 2}]},
+      {"name": "Tag", "attributes": [{"name": "name", "type": "string"}],
+       "relationships": [{"name": "animals", "destination": "Animal", "inverse": "tags", "toMany": true}]},
+      {"name": "Waste", "attributes": [{"name": "name", "type": "string"}]}]}
+    """
+
+  /// Something new before everything else, a renamed to-one, another number, a yes that is a number, a nickname for all, and
+  /// no legs.
+  private static let second = """
+    {"format": 1, "name": "Farm", "version": 2, "entities": [
+      {"name": "Accident", "attributes": [{"name": "name", "type": "string"}]},
+      {"name": "Animal", "attributes": [
+        {"name": "age", "type": "integer", "optional": true}, {"name": "color", "type": "string", "default": "grey"},
+        {"name": "name", "type": "string"}, {"name": "weight", "type": "double", "default": 1},
+        {"name": "nick", "type": "string", "default": "-"}, {"name": "hungry", "type": "integer", "default": 0},
+        {"name": "notes", "type": "text", "default": "", "fullText": true}],
+       "relationships": [
+        {"name": "stall", "renamed": "home", "destination": "Barn", "inverse": "animals", "optional": true},
+        {"name": "tags", "destination": "Tag", "inverse": "animals", "toMany": true}]},
+      {"name": "Barn", "attributes": [{"name": "name", "type": "string"}, {"name": "size", "type": "integer", "default": 3}],
+       "relationships": [{"name": "animals", "destination": "Animal", "inverse": "stall", "toMany": true}]},
+      {"name": "Bird", "parent": "Animal", "attributes": [
+        {"name": "span", "type": "integer", "default": 5}, {"name": "wings", "type": "integer", "default": 2}]},
+      {"name": "Tag", "attributes": [{"name": "name", "type": "string"}],
+       "relationships": [{"name": "animals", "destination": "Animal", "inverse": "tags", "toMany": true}]}]}
+    """
+
+  /// Another name for all of them, a weight in words, several stalls, and nicknames for those who like.
+  private static let third = """
+    {"format": 1, "name": "Farm", "version": 3, "entities": [
+      {"name": "Accident", "attributes": [{"name": "name", "type": "string"}]},
+      {"name": "Beast", "renamed": "Animal", "attributes": [
+        {"name": "age", "type": "integer", "optional": true},
+        {"name": "paint", "renamed": "color", "type": "string", "default": "white"},
+        {"name": "name", "type": "string"}, {"name": "weight", "type": "string", "default": "1"},
+        {"name": "nick", "type": "string", "optional": true}, {"name": "hungry", "type": "integer", "default": 0},
+        {"name": "notes", "type": "text", "default": "", "fullText": true}],
+       "relationships": [
+        {"name": "stalls", "renamed": "stall", "destination": "Barn", "inverse": "animals", "toMany": true},
+        {"name": "tags", "destination": "Tag", "inverse": "animals", "toMany": true}]},
+      {"name": "Barn", "attributes": [{"name": "name", "type": "string"}, {"name": "size", "type": "integer", "default": 3}],
+       "relationships": [{"name": "animals", "destination": "Beast", "inverse": "stalls", "toMany": true}]},
+      {"name": "Bird", "parent": "Beast", "attributes": [
+        {"name": "span", "type": "integer", "default": 5}, {"name": "wings", "type": "integer", "default": 2}]},
+      {"name": "Tag", "attributes": [{"name": "name", "type": "string"}],
+       "relationships": [{"name": "animals", "destination": "Beast", "inverse": "tags", "toMany": true}]}]}
+    """
+
+  // MARK: - A random history of any model
+
+  private func value(_ property: Property, _ random: inout SeededGenerator) -> Value {
+    if property.isOptional, random.chance(30) { return .null }
+    let number = Int.random(in: 0...9, using: &random)
+    switch property.attribute?.kind {
+    case .bool: return .bool(number > 4)
+    case .integer: return .integer(Int64(number))
+    case .double: return .double(Double(number) / 4)
+    default: return .string(random.pick(["a cat", "the cat sat", "", "by sea \(number)"]) ?? "")
+    }
+  }
+
+  private func edit(
+    _ image: ObjectImage, _ property: Property, _ store: TestStore, _ random: inout SeededGenerator
+  ) throws -> Edit? {
+    guard let relationship = property.relationship else {
+      return Edit.difference(of: property, from: image[property], to: value(property, &random))
+    }
+    let others = try store.all(try #require(store.model.entity(relationship.destination)).name).map(\.id)
+    guard let other = random.pick(others) else { return nil }
+    if !relationship.isToMany { return Edit(property.number, .set(random.chance(20) ? .null : .object(other))) }
+    let isMember = image[property].objectIDs.contains(other)
+    return Edit(property.number, .members(added: isMember ? [] : [other], removed: isMember ? [other] : []))
+  }
+
+  private func roots(_ model: Model) -> [Entity] { model.entities.filter { $0.parent == nil } }
+
+  private func grow(_ store: TestStore, _ random: inout SeededGenerator) throws {
+    let objects = try roots(store.model).flatMap { try store.all($0.name) }
+    switch Int.random(in: 0..<12, using: &random) {
+    case 0...3:
+      guard let entity = random.pick(store.model.entities.sorted { $0.number < $1.number }) else { return }
+      let attributes = entity.storedProperties.filter {
+        $0.attribute != nil && ($0.name == "name" || random.chance(60))
+      }
+      let edits = attributes.map { Edit($0.number, .set(value($0, &random))) }
+      try store.must([Change(.insert, try store.temporary(entity.name), edits: edits)])
+    case 4...8:
+      guard let image = random.pick(objects) else { return }
+      var edits = [Edit]()
+      for property in store.model.entity(image.id.entity)?.storedProperties ?? [] where random.chance(40) {
+        if let edit = try edit(image, property, store, &random) { edits.append(edit) }
+      }
+      if !edits.isEmpty { try store.must([Change(.update, image.id, base: .max, edits: edits)]) }
+    case 9: if let image = random.pick(objects) { try store.must([Change(.delete, image.id, base: .max)]) }
+    case 10:
+      let entity = try #require(store.model.entity(named: "Animal") ?? store.model.entity(named: "Beast"))
+      let notes = Batch.Assignment(try #require(entity.property(named: "notes")).number, .value(.string("all of them")))
+      let predicate = try GraphPredicate(parsing: "name BEGINSWITH 'a'", entity: entity, model: store.model)
+      _ = try store.batch(entity.name, .update(predicate, [notes]))
+    default: _ = try store.undo()
+    }
+  }
+
+  // MARK: - The naive twin
+
+  private typealias State = [UniqueID: ObjectImage]
+
+  private func state(_ store: TestStore, at revision: Revision? = nil) throws -> State {
+    var state = State()
+    for entity in roots(store.model) {
+      var request = FetchRequest(entity: entity.number)
+      request.at = revision
+      _ = try store.store.answer(request) { part in
+        if case .object(let image) = part { state[image.id.key] = image }
+      }
+    }
+    return state
+  }
+
+  /// Each object by itself, as the plan has it: what a migration would have made of it at once.
+  private func projected(_ state: State, by plan: MigrationPlan) throws -> State {
+    let heirs = Dictionary(uniqueKeysWithValues: plan.entities.map { ($0.value, $0.key) })
+    func id(_ id: ObjectID) -> ObjectID? { heirs[id.entity].map { ObjectID(key: id.key, entity: $0) } }
+    var projected = State()
+    for (key, image) in state {
+      guard let new = id(image.id) else { continue }
+      let values = try #require(plan.values(from: image)).map { value -> Value in
+        switch try #require(value) {
+        case .object(let other): id(other).map(Value.object) ?? .null
+        case .objects(let others): .objects(others.compactMap { id($0) })
+        case let other: other
+        }
+      }
+      projected[key] = ObjectImage(id: new, revision: image.revision, values: values)
+    }
+    return projected
+  }
+
+  @Test(arguments: [UInt64(81), 82, 83, 84])
+  func statesOfBeforeMigrationsAreToldInTheWordsOfNow(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let models = try [Self.first, Self.second, Self.third].map { try MigrationTests.model($0) }
+    var states = [Revision: State]()
+    var store = try TestStore(models[0])
+    var expected = 0
+    for (number, model) in models.enumerated() {
+      if number > 0 {
+        try store.store.close()
+        try MigrationTests.migrate(store.directory, to: [model])
+        let plan = try MigrationPlan.infer(from: models[number - 1], to: model)
+        for revision in states.keys { states[revision] = try projected(states[revision] ?? [:], by: plan) }
+        store = try MigrationTests.opened(model, store.directory)
+        states[try store.store.head.revision] = try state(store)
+      }
+      for _ in 0..<70 {
+        try grow(store, &random)
+        states[try store.store.head.revision] = try state(store)
+      }
+      for (revision, expectation) in states.sorted(by: { $0.key > $1.key }) {
+        let told = try state(store, at: revision)
+        #expect(told == expectation, "seed \(seed), version \(number + 1), revision \(revision)")
+        expected += told.count
+      }
+      try expectEachByItself(states, store, seed: seed)
+    }
+    #expect(expected > 1_000)
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
+  private func expectEachByItself(_ states: [Revision: State], _ store: TestStore, seed: UInt64) throws {
+    let ids = Set(states.values.flatMap { $0.values.map(\.id) }).sorted()
+    for (revision, expectation) in states.sorted(by: { $0.key < $1.key }) where revision % 7 == 0 {
+      for id in ids {
+        var request = FetchRequest(entity: id.entity, predicate: .identifiers([id]))
+        request.at = revision
+        var found: ObjectImage?
+        _ = try store.store.answer(request) { part in
+          if case .object(let image) = part { found = image }
+        }
+        #expect(found == expectation[id.key], "seed \(seed), revision \(revision), \(id)")
+      }
+    }
+  }
+
+  // MARK: - What comes back
+
+  @Test func aStateOfBeforeAMigrationComesBack() throws {
+    var store = try TestStore(try MigrationTests.model(Self.first))
+    let barn = try store.insert("Barn", ["name": .string("red")])
+    let cow = try store.insert(
+      "Animal", ["name": .string("cow"), "weight": .integer(7), "hungry": .bool(true), "home": .object(barn)])
+    _ = try store.insert("Waste", ["name": .string("straw")])
+    let before = try store.store.head.revision
+    try store.must([
+      try store.update(cow, "Animal.weight", .integer(9)), try store.update(cow, "Animal.hungry", .bool(false)),
+    ])
+    try store.must([Change(.delete, barn, base: .max)])
+    _ = try store.insert("Waste", ["name": .string("dung")])
+    try store.store.close()
+    let model = try MigrationTests.model(Self.second)
+    try MigrationTests.migrate(store.directory, to: [model])
+    store = try MigrationTests.opened(model, store.directory)
+    _ = try store.insert("Accident", ["name": .string("later")])
+    let request = RestoreRequest(store.nextID(), .everything, at: before)
+    let result = try store.store.commit([.restore(request, author: "ann")], now: store.now + 1)[0]
+    guard case .committed = result.outcome else { return #expect(Bool(false), "\(result.outcome)") }
+    let back = try #require(try store.all("Animal").first)
+    #expect(back[try store.property("Animal.weight")] == .double(7))
+    #expect(back[try store.property("Animal.hungry")] == .integer(1))
+    #expect(back[try store.property("Animal.stall")].objectID?.key == barn.key)
+    #expect(back[try store.property("Animal.nick")] == .string("-"))
+    #expect(try store.all("Accident").isEmpty && store.all("Barn").count == 1)
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
+  @Test func differencesGoAcrossAMigration() throws {
+    var store = try TestStore(try MigrationTests.model(Self.first))
+    let cow = try store.insert("Animal", ["name": .string("cow"), "weight": .integer(7)])
+    try store.must([try store.update(cow, "Animal.weight", .integer(9))])
+    try store.store.close()
+    let model = try MigrationTests.model(Self.second)
+    try MigrationTests.migrate(store.directory, to: [model])
+    store = try MigrationTests.opened(model, store.directory)
+    var found = [ObjectDifference]()
+    _ = try store.store.differences(DifferenceRequest(from: 1, to: 0)) { found.append($0) }
+    let weight = try store.property("Animal.weight").number
+    #expect(found.map(\.properties) == [[.init(weight, was: .double(7))]])
+    #expect(found.first?.object[try store.property("Animal.weight")] == .double(9))
+  }
+
+  @Test func whatWasComputedFromWholeObjectsIsNamedWhereStatesOfBeforeAreRefused() throws {
+    let old = try MigrationTests.filled()
+    try old.store.close()
+    let model = try MigrationTests.model(MigrationTests.second)
+    let migrated = try MigrationTests.migrate(old.directory, to: [model]).revision
+    let store = try MigrationTests.opened(model, old.directory)
+    #expect(try state(store, at: migrated).count == 6)
+    do {
+      _ = try state(store, at: migrated - 1)
+      #expect(Bool(false), "told")
+    } catch let refusal as Refusal {
+      #expect(refusal.code == .limit && refusal.message.contains("Article.label was computed by a mapping"))
+    }
+  }
+}
