@@ -49,6 +49,10 @@ let package = Package(
     .target(
       name: "StickiesKit", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"],
       plugins: ["GraphModelPlugin"]),
+    .target(name: "TerminalCells"),
+    .target(
+      name: "StickiesTerminal",
+      dependencies: ["TerminalCells", "GraphModel", "GraphReplica", "GraphClient", "StickiesKit"]),
     .executableTarget(
       name: "stickiesd",
       dependencies: [
@@ -84,6 +88,8 @@ let package = Package(
     .testTarget(name: "GraphReplicaTests", dependencies: ["GraphReplica", "GraphTesting"]),
     .testTarget(name: "GraphSimulationTests", dependencies: ["GraphSimulation", "GraphTesting", "graph-sim"]),
     .testTarget(name: "StickiesKitTests", dependencies: ["GraphModel", "GraphTesting", "StickiesKit"]),
+    .testTarget(name: "TerminalCellsTests", dependencies: ["TerminalCells"]),
+    .testTarget(name: "StickiesTerminalTests", dependencies: ["TerminalCells", "StickiesTerminal"]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
