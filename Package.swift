@@ -53,6 +53,7 @@ let package = Package(
       plugins: ["GraphModelPlugin"]),
     // The event loop of a terminal program, for any program: it knows cells and keys, and nothing of a graph.
     .target(name: "TerminalApplication", dependencies: ["TerminalCells"]),
+    .target(name: "TerminalCells"),
     .executableTarget(
       name: "stickiesd",
       dependencies: [
@@ -95,6 +96,7 @@ let package = Package(
     .testTarget(
       name: "TerminalApplicationTests", dependencies: ["TerminalApplication", "TerminalCells", "GraphTesting"]),
     .testTarget(name: "StickiesKitTests", dependencies: ["GraphModel", "GraphTesting", "StickiesKit"]),
+    .testTarget(name: "TerminalCellsTests", dependencies: ["TerminalCells"]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [

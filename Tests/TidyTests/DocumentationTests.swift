@@ -8,8 +8,7 @@ import Testing
   private static let libraries: Set<String> = [
     "GraphModel", "GraphWire", "GraphStore", "GraphHub", "GraphReplica", "GraphServer", "GraphClient",
     "GraphControllers",
-    "GraphSimulation", "StickiesKit",
-    "TerminalApplication",
+    "GraphSimulation", "StickiesKit", "TerminalApplication", "TerminalCells",
   ]
 
   private static let documentedBySwift: Set<String> = [

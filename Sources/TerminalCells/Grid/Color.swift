@@ -77,7 +77,7 @@ extension Color {
     guard let mine = components, let theirs = other.components else { return self }
     let part = min(max(part, 0), 1)
     func mix(_ from: UInt8, _ to: UInt8) -> UInt8 {
-      UInt8((Double(from) + (Double(to) - Double(from)) * part).rounded())
+      UInt8(Double(from) + (Double(to) - Double(from)) * part + 0.5)
     }
     return .rgb(mix(mine.red, theirs.red), mix(mine.green, theirs.green), mix(mine.blue, theirs.blue))
   }

@@ -34,7 +34,7 @@ public struct Grid: Hashable, Sendable {
   /// Puts a glyph at a place inside of `clip`, which lies inside of the grid. A half of a wide character that it
   /// covers takes the other half with it; a wide one of which only a half is inside is drawn as a blank.
   mutating func put(_ glyph: Glyph, width: Int, x: Int, y: Int, style: UInt64, clip: Rect) {
-    guard y >= clip.minY, y < clip.maxY, x < clip.maxX, x + width > clip.minX else { return }
+    guard !clip.isEmpty, y >= clip.minY, y < clip.maxY, x < clip.maxX, x + width > clip.minX else { return }
     let row = y * size.width
     if width == 2 {
       guard x >= clip.minX, x + 1 < clip.maxX else {

@@ -24,7 +24,7 @@ struct ControlSequence {
     }
     parameters = rest.split(separator: 0x3B, omittingEmptySubsequences: false).map { part in
       part.split(separator: 0x3A, omittingEmptySubsequences: false).map { digits in
-        digits.isEmpty ? nil : digits.reduce(0) { min($0 * 10 + max(0, Int($1) - 0x30), 0x10FFFF) }
+        digits.isEmpty ? nil : digits.reduce(0) { min($0 * 10 + max(0, Int($1) - 0x30), 0x110000) }
       }
     }
     self.final = final
