@@ -30,9 +30,10 @@ import Testing
   func everySeedRunsAndTheBrokenOnesAreRefused(target: NoteFuzzTarget) throws {
     let seeds = try files("Fuzz/seeds/\(target.rawValue)")
     #expect(seeds.count >= 4)
+    #expect(seeds.contains { isRead(target, $0.bytes) })
     for (name, bytes) in seeds {
       target.run(bytes)
-      #expect(isRead(target, bytes) == !name.hasPrefix("broken"), "\(name)")
+      if name.hasPrefix("broken") { #expect(!isRead(target, bytes), "\(name)") }
       // Cut anywhere, it is read or refused.
       for end in stride(from: 0, to: bytes.count, by: 7) { target.run(Array(bytes[..<end])) }
     }
