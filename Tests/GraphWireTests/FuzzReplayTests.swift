@@ -13,7 +13,9 @@ import Testing
   }
 
   @Test func nothingThatOnceBrokeAPromiseStillDoes() throws {
-    for (name, bytes) in try Self.files("Fuzz/crashes") where name != "README.md" {
+    // Files of notes have targets of their own, which StickiesKitTests replays.
+    let others = ["README.md", "markdown.", "rtf.", "plist."]
+    for (name, bytes) in try Self.files("Fuzz/crashes") where !others.contains(where: { name.hasPrefix($0) }) {
       let target = FuzzTarget.allCases.first { name.hasPrefix($0.rawValue + ".") }
       try #require(target, "\(name) does not begin with the name of a target").run(bytes)
     }

@@ -4,11 +4,12 @@ import Glibc
 
 /// The target that GRAPH_FUZZ_TARGET names: the arguments are libFuzzer's, which runs this program again with them.
 enum Chosen {
-  static let target: FuzzTarget = {
-    if let name = getenv("GRAPH_FUZZ_TARGET"), let target = FuzzTarget(rawValue: String(cString: name)) {
-      return target
-    }
-    print("GRAPH_FUZZ_TARGET names one of \(FuzzTarget.allCases.map(\.rawValue).joined(separator: ", "))")
+  static let run: @Sendable ([UInt8]) -> Void = {
+    let name = getenv("GRAPH_FUZZ_TARGET").map { String(cString: $0) } ?? ""
+    if let target = FuzzTarget(rawValue: name) { return { target.run($0) } }
+    if let target = NoteFuzzTarget(rawValue: name) { return { target.run($0) } }
+    let names = FuzzTarget.allCases.map(\.rawValue) + NoteFuzzTarget.allCases.map(\.rawValue)
+    print("GRAPH_FUZZ_TARGET names one of \(names.joined(separator: ", "))")
     exit(64)
   }()
 }
@@ -16,11 +17,11 @@ enum Chosen {
 /// What libFuzzer calls with every input.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
-  Chosen.target.run(Array(UnsafeBufferPointer(start: data, count: size)))
+  Chosen.run(Array(UnsafeBufferPointer(start: data, count: size)))
   return 0
 }
 
 var count = CommandLine.argc
 var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv
-_ = Chosen.target
+_ = Chosen.run
 exit(LLVMFuzzerRunDriver(&count, &arguments) { data, size in testOneInput(data, size) })
