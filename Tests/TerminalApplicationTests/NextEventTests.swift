@@ -113,6 +113,16 @@ import Testing
     #expect(queue.next() == key("c"))
   }
 
+  @Test func ofSignalsTheLastOneCounts() {
+    var queue = EventQueue()
+    for signal: ApplicationSignal in [.suspend, .resume, .suspend, .suspend] {
+      queue.post(ApplicationEvent(.signal(signal), at: 0))
+    }
+    #expect(queue.next()?.kind == .signal(.resume))
+    #expect(queue.next()?.kind == .signal(.suspend))
+    #expect(queue.next() == nil)
+  }
+
   @Test func aKeyThatFindsNoRoomIsReportedToTheDriver() throws {
     let script = try ApplicationTranscript.running(capacity: 2)
     #expect(script.application.post(key("a")))

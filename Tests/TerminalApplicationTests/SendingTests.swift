@@ -147,6 +147,22 @@ import Testing
     #expect(late.isKey)
   }
 
+  @Test func aSharedPileIsLaidWithoutMovingTheKeys() throws {
+    let script = try ApplicationTranscript.running()
+    let panel = FakeWindow("panel", script.log, frame: Rect(x: 0, y: 0, width: 5, height: 1))
+    let elsewhere = FakeWindow("elsewhere", script.log, frame: Rect(x: 0, y: 0, width: 5, height: 1))
+    script.application.orderBack(panel)
+    script.application.arrange([script.front, elsewhere, script.back])
+    #expect(script.application.windows.map(\.title) == ["front", "back", "panel"])
+    #expect(script.front.isKey)
+    #expect(script.application.runTurn(at: 0).grid != nil)
+    script.application.arrange([script.front, script.back])
+    #expect(script.application.runTurn(at: 0).grid == nil)
+    script.application.beginModal(panel)
+    script.application.arrange([panel, script.back, script.front])
+    #expect(script.application.windows.map(\.title) == ["back", "front", "panel"])
+  }
+
   @Test func aWindowThatIsClosedTellsItsController() throws {
     let script = try ApplicationTranscript.running()
     script.application.close(script.front)

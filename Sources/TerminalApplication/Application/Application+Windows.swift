@@ -28,6 +28,20 @@ extension Application {
     isScreenStale = true
   }
 
+  /// Lays windows in this order, from the lowest to the highest, as when their pile is shared with others; keys go on to
+  /// where they went. Windows on the screen that it does not name, and modal ones, lie above those in their order; ones that
+  /// it names and that are not on the screen are passed over. Each is named once.
+  public func arrange(_ order: [Window]) {
+    let there = Set(windows.map { ObjectIdentifier($0) })
+    let modal = Set(modals.map { ObjectIdentifier($0) })
+    let low = order.filter { there.contains(ObjectIdentifier($0)) && !modal.contains(ObjectIdentifier($0)) }
+    let named = Set(low.map { ObjectIdentifier($0) })
+    let sorted = low + windows.filter { !named.contains(ObjectIdentifier($0)) }
+    guard !sorted.elementsEqual(windows, by: ===) else { return }
+    windows = sorted
+    isScreenStale = true
+  }
+
   /// Takes a window off the screen. Keys go to the highest one that wants them.
   public func orderOut(_ window: Window) {
     guard windows.contains(where: { $0 === window }) else { return }

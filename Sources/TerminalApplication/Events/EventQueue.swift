@@ -78,7 +78,12 @@ public struct EventQueue: Sendable {
         return true
       }
       return false
-    case .timer, .signal: return events.contains { $0.kind == event.kind }
+    case .timer: return events.contains { $0.kind == event.kind }
+    case .signal:
+      // Stop, go on, stop: what counts is what came last.
+      if events.last(where: { $0.mask == .signal })?.kind == event.kind { return true }
+      events.removeAll { $0.kind == event.kind }
+      return false
     case .mouse(let mouse):
       guard let last = events.last, case .mouse(let waiting) = last.kind, Self.isMove(event),
         waiting.kind == mouse.kind, waiting.modifiers == mouse.modifiers
