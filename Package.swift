@@ -54,6 +54,12 @@ let package = Package(
     // The event loop of a terminal program, for any program: it knows cells and keys, and nothing of a graph.
     .target(name: "TerminalApplication", dependencies: ["TerminalCells"]),
     .target(name: "TerminalCells"),
+    .target(
+      name: "StickiesTerminal",
+      dependencies: [
+        "TerminalCells", "TerminalApplication", "GraphModel", "GraphReplica", "GraphControllers", "GraphClient",
+        "StickiesKit",
+      ]),
     .executableTarget(
       name: "stickiesd",
       dependencies: [
@@ -97,6 +103,7 @@ let package = Package(
       name: "TerminalApplicationTests", dependencies: ["TerminalApplication", "TerminalCells", "GraphTesting"]),
     .testTarget(name: "StickiesKitTests", dependencies: ["GraphModel", "GraphTesting", "StickiesKit"]),
     .testTarget(name: "TerminalCellsTests", dependencies: ["TerminalCells"]),
+    .testTarget(name: "StickiesTerminalTests", dependencies: ["TerminalCells", "StickiesTerminal"]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [

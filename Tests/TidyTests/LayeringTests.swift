@@ -21,7 +21,8 @@ import Testing
     "StickiesKit": ["GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphControllers"],
     "TerminalCells": [],
     "StickiesTerminal": [
-      "TerminalCells", "GraphModel", "GraphReplica", "GraphControllers", "GraphClient", "StickiesKit",
+      "TerminalCells", "TerminalApplication", "GraphModel", "GraphReplica", "GraphControllers", "GraphClient",
+      "StickiesKit",
     ],
     "stickiesd": ["GraphModel", "GraphWire", "GraphStore", "GraphServer", "StickiesKit"],
     "stickies": ["GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesKit"],

@@ -1,0 +1,78 @@
+import Glibc
+import Synchronization
+import TerminalCells
+
+/// Gives the terminal back when the program dies: by a crash, or by `exit` in the middle.
+///
+/// Whatever a handler may need is prepared before: the bytes, the line's state and the handlers that were there lie in memory
+/// that is never moved or freed.
+enum CrashGuard {
+  /// Signals that end a program by its own fault.
+  static let fatal: [CInt] = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGQUIT, SIGSYS]
+  private static let slots = 65
+
+  /// What the handler reads. Written by `arm` only, before `isArmed` is set, and only one terminal can be armed.
+  private struct Prepared {
+    var descriptor: CInt
+    var line: termios
+    var bytes: UnsafeMutablePointer<UInt8>
+    var count: Int
+    /// The handlers that were there, by the signal's number.
+    var before: UnsafeMutablePointer<sigaction>
+  }
+
+  // Unsafe, because pointers are not Sendable. It is a constant; what it points to is written while `isArmed` is false and
+  // read while it is true, and `isArmed` orders both.
+  private nonisolated(unsafe) static let prepared: UnsafeMutablePointer<Prepared> = {
+    let place = UnsafeMutablePointer<Prepared>.allocate(capacity: 1)
+    let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: TerminalSequences.leave.count)
+    bytes.initialize(from: TerminalSequences.leave, count: TerminalSequences.leave.count)
+    let before = UnsafeMutablePointer<sigaction>.allocate(capacity: slots)
+    before.initialize(repeating: sigaction(), count: slots)
+    place.initialize(
+      to: Prepared(
+        descriptor: -1, line: termios(), bytes: bytes, count: TerminalSequences.leave.count, before: before))
+    return place
+  }()
+
+  private static let isArmed = Atomic<Bool>(false)
+  private static let isInstalled = Atomic<Bool>(false)
+
+  /// From now on the terminal is given back whatever happens.
+  static func arm(_ file: TerminalFile) {
+    prepared.pointee.descriptor = file.descriptor
+    prepared.pointee.line = file.saved
+    isArmed.store(true, ordering: .releasing)
+    guard !isInstalled.exchange(true, ordering: .relaxed) else { return }
+    atexit { CrashGuard.giveBack() }
+    for signal in fatal {
+      var action = sigaction()
+      action.__sigaction_handler.sa_handler = { CrashGuard.die($0) }
+      // On the thread's other stack, if it has one: its own may be what overflowed.
+      action.sa_flags = SA_ONSTACK
+      sigfillset(&action.sa_mask)
+      sigaction(signal, &action, prepared.pointee.before + Int(signal))
+    }
+  }
+
+  /// The terminal has been given back in the usual way.
+  static func disarm() { isArmed.store(false, ordering: .releasing) }
+
+  /// Async-signal-safe: `tcsetattr` and `write` are in POSIX's list; `isArmed` is an atomic and `prepared` a constant, both of
+  /// which `arm` has used before any handler was installed, so that reading them initializes, allocates and locks nothing. The
+  /// descriptor is non-blocking: a terminal that does not read holds up no dying program.
+  private static func giveBack() {
+    guard isArmed.exchange(false, ordering: .acquiring) else { return }
+    _ = Glibc.write(prepared.pointee.descriptor, prepared.pointee.bytes, prepared.pointee.count)
+    tcsetattr(prepared.pointee.descriptor, TCSANOW, &prepared.pointee.line)
+  }
+
+  /// Gives the terminal back and lets the signal do what it did before: `sigaction` and `raise` are async-signal-safe, and the
+  /// signal, which is blocked while its handler runs, comes again as soon as this returns. `errno` needs no care, for
+  /// nobody goes on after this.
+  private static func die(_ signal: CInt) {
+    giveBack()
+    sigaction(signal, prepared.pointee.before + Int(signal), nil)
+    raise(signal)
+  }
+}

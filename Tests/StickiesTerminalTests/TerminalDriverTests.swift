@@ -1,0 +1,109 @@
+import Foundation
+import Synchronization
+import TerminalCells
+import Testing
+
+@testable import StickiesTerminal
+
+/// The driver on a pseudo-terminal, whose other end the test holds. One after the other: a program has one terminal.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct TerminalDriverTests {
+  @Test func theTerminalIsTakenAndGivenBackAsItWas() async throws {
+    let terminal = try PseudoTerminal()
+    let before = terminal.line
+    let (events, driver) = try drive(terminal)
+    driver.start()
+    var heard = events.makeAsyncIterator()
+    #expect(await heard.next() == .terminal(.resize(Size(width: 100, height: 30))))
+    try await terminal.reads("\u{1B}[?1049h")
+    #expect(terminal.line != before)
+
+    var grid = Grid(driver.size)
+    grid.draw("hello", x: 2, y: 1)
+    driver.show(grid)
+    try await terminal.reads("\u{1B}[2;3Hhello")
+    terminal.types("a\u{1B}[<0;3;5M\u{3}")
+    #expect(await heard.next() == .terminal(.key(KeyEvent(.character("a")))))
+    #expect(await heard.next() == .terminal(.mouse(MouseEvent(.press(.left), at: Point(x: 2, y: 4)))))
+    // Ctrl-C is a key, not the end.
+    #expect(await heard.next() == .terminal(.key(KeyEvent(.character("c"), .control))))
+    terminal.types("\u{1B}")
+    #expect(await heard.next() == .terminal(.key(KeyEvent(.escape))))
+    // Answered late, or never.
+    terminal.types("\u{1B}[?2026;2$y")
+    #expect(await heard.next() == .terminal(.answer(.mode(2026, value: 2))))
+    grid.draw("again", x: 0, y: 0)
+    driver.show(grid)
+    try await terminal.reads("\u{1B}[?2026h\u{1B}[Hagain".replacing("[H", with: "[1H"))
+
+    await withCheckedContinuation { done in driver.end { done.resume() } }
+    try await terminal.reads(String(decoding: TerminalSequences.leave, as: UTF8.self))
+    #expect(terminal.line == before)
+  }
+
+  @Test func anotherProgramGetsTheTerminalAndThenAllIsDrawnAnew() async throws {
+    let terminal = try PseudoTerminal()
+    let before = terminal.line
+    let (_, driver) = try drive(terminal)
+    driver.start()
+    var grid = Grid(Size(width: 100, height: 30))
+    grid.draw("drawn", x: 0, y: 0)
+    driver.show(grid)
+    try await terminal.reads("drawn")
+    await withCheckedContinuation { done in driver.suspend { done.resume() } }
+    #expect(terminal.line == before)
+    try await terminal.reads("\u{1B}[?1049l")
+    driver.resume()
+    try await terminal.reads("\u{1B}[?1049h")
+    try await terminal.reads("drawn")
+    await withCheckedContinuation { done in driver.end { done.resume() } }
+    #expect(terminal.line == before)
+  }
+
+  @Test func aTerminalThatDoesNotReadHoldsUpNobodyAndGetsTheNewestFrame() async throws {
+    let terminal = try PseudoTerminal()
+    let (_, driver) = try drive(terminal)
+    driver.start()
+    try await terminal.reads("\u{1B}[?1049h")
+    terminal.isReading = false
+    let size = Size(width: 100, height: 30)
+    for turn in 0..<500 {
+      var grid = Grid(size)
+      for row in 0..<30 { grid.draw(String(repeating: "turn \(turn) ", count: 9), x: 0, y: row) }
+      driver.show(grid)
+      if turn % 100 == 0 { await Task.yield() }
+    }
+    var last = Grid(size)
+    last.draw("NEWEST", x: 0, y: 0)
+    driver.show(last)
+    terminal.isReading = true
+    try await terminal.reads("NEWEST")
+    // 500 frames would have been more than a million bytes.
+    #expect(terminal.count < 300_000)
+    await withCheckedContinuation { done in driver.end { done.resume() } }
+  }
+
+  @Test func aTerminalThatIsGoneIsTold() async throws {
+    let terminal = try PseudoTerminal()
+    let (events, driver) = try drive(terminal)
+    driver.start()
+    try await terminal.reads("\u{1B}[?1049h")
+    terminal.hangUp()
+    #expect(await events.contains { $0 == .hangup })
+  }
+
+  @Test func aSecondDriverIsRefusedAndSoIsAFile() async throws {
+    #expect(throws: TerminalError.self) { try TerminalDriver(path: "/dev/null", depth: .none) { _ in } }
+    let terminal = try PseudoTerminal()
+    let (_, driver) = try drive(terminal)
+    #expect(throws: TerminalError.alreadyRunning) { try TerminalDriver(path: terminal.path, depth: .none) { _ in } }
+    withExtendedLifetime(driver) {}
+  }
+
+  private func drive(_ terminal: PseudoTerminal) throws -> (AsyncStream<DriverEvent>, TerminalDriver) {
+    let (events, feed) = AsyncStream.makeStream(of: DriverEvent.self)
+    let driver = try TerminalDriver(path: terminal.path, depth: .direct) { told in
+      for event in told { feed.yield(event) }
+    }
+    return (events, driver)
+  }
+}
