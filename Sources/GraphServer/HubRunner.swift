@@ -211,7 +211,11 @@ final class HubRunner: @unchecked Sendable {
       loop.execute { self.take(output, ticket, session) }
     }
     streams[ticket] = stream
-    readers.enqueue(ticket, of: session) { [reads] in reads.run(request, number, into: stream) }
+    readers.enqueue(ticket, of: session, isLong: !request.canBeTried) { [reads] isTrial in
+      if isTrial, request.canBeTried { return reads.try(request, number, into: stream) }
+      reads.run(request, number, into: stream)
+      return true
+    }
   }
 
   private func take(_ output: ReadStream.Output, _ ticket: Ticket, _ session: SessionID) {
