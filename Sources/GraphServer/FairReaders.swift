@@ -4,7 +4,8 @@ import Synchronization
 /// The threads on which sessions' reads run, in the order that `ReadQueue` says. What it starts has a free thread: the
 /// pool's own queue is for the hand-over only.
 final class FairReaders: Sendable {
-  typealias Job = @Sendable () -> Void
+  /// Given whether it is a trial; false when that was over before the read was, which is to run once more.
+  typealias Job = @Sendable (_ isTrial: Bool) -> Bool
 
   private struct State {
     var queue: ReadQueue
@@ -26,25 +27,29 @@ final class FairReaders: Sendable {
   /// Ends when the reads that run have ended; those that wait are dropped. Blocks until then.
   func stop() { pool.stop() }
 
-  func enqueue(_ ticket: Ticket, of session: SessionID, _ job: @escaping Job) {
-    perform(.came(ticket, from: session), job: (ticket, job))
+  /// - Parameter isLong: it is not tried on the thread that is kept for short reads.
+  func enqueue(_ ticket: Ticket, of session: SessionID, isLong: Bool = false, _ job: @escaping Job) {
+    perform(.came(ticket, from: session, isLong: isLong), job: (ticket, job))
   }
 
   /// Nobody wants it: if it waits, it never runs.
   func cancel(_ ticket: Ticket) { perform(.left(ticket)) }
 
   private func perform(_ event: ReadQueue.Event, job: (ticket: Ticket, run: Job)? = nil) {
-    let started = state.withLock { state -> [(Ticket, Job)] in
+    let started = state.withLock { state -> [(start: ReadQueue.Start, run: Job)] in
       if let job { state.jobs[job.ticket] = job.run }
       if case .left(let ticket) = event { state.jobs[ticket] = nil }
-      return state.queue.handle(event).compactMap { ticket in
-        state.jobs.removeValue(forKey: ticket).map { (ticket, $0) }
+      return state.queue.handle(event).compactMap { start in
+        state.jobs.removeValue(forKey: start.ticket).map { (start, $0) }
       }
     }
-    for (ticket, job) in started {
+    for (start, run) in started {
       pool.enqueue { [self] in
-        job()
-        perform(.ended(ticket))
+        if run(start.isTrial) {
+          perform(.ended(start.ticket))
+        } else {
+          perform(.tookTooLong(start.ticket), job: (start.ticket, run))
+        }
       }
     }
   }

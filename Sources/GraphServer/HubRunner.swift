@@ -212,7 +212,11 @@ final class HubRunner: @unchecked Sendable {
       loop.execute { self.take(output, ticket, session) }
     }
     streams[ticket] = stream
-    readers.enqueue(ticket, of: session) { [reads] in reads.run(request, number, into: stream) }
+    readers.enqueue(ticket, of: session, isLong: !request.canBeTried) { [reads] isTrial in
+      if isTrial, request.canBeTried { return reads.try(request, number, into: stream) }
+      reads.run(request, number, into: stream)
+      return true
+    }
   }
 
   /// A window's order is read beside what sessions read, in the turn of the one that asked first.

@@ -45,6 +45,11 @@ extension SQLiteStore {
   private func remedy(for request: FetchRequest) -> String {
     let wanting = IndexAdvice.attributes(for: request, in: model)
     if !wanting.isEmpty {
+      if IndexAdvice.isOneSided(request, in: model) {
+        return
+          "with \"indexed\": true on \(wanting.joined(separator: " or ")) in the model a fetch that is sorted by it "
+          + "would not"
+      }
       return "with \"indexed\": true on \(wanting.joined(separator: " and ")) in the model it would not"
     }
     let indexed = IndexAdvice.indexedAttributes(for: request, in: model)

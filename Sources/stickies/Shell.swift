@@ -136,10 +136,14 @@ struct Shell {
   /// The one object of these entities whose id begins so.
   /// - Parameter noun: what there is none of when there is none.
   func object(_ prefix: String, of entities: [String], called noun: String) async throws -> ObjectImage {
-    let predicate = GraphPredicate.comparison(
+    let beginning = GraphPredicate.comparison(
       .init(.one, GraphPredicate.Path(end: .identifier), .beginsWith, .value(.string(prefix))))
     var found = [ObjectImage]()
     for entity in entities where found.count <= 10 {
+      // A whole id is looked up. Its beginning has no index: ids lie in the order of their times, and their text begins
+      // with the random half.
+      let number = model.entity(named: entity)?.number ?? 0
+      let predicate = UniqueID(prefix).map { .identifiers([ObjectID(key: $0, entity: number)]) } ?? beginning
       found += try await images(entity, where: predicate, limit: 11)
     }
     guard found.count <= 1 else {

@@ -34,6 +34,28 @@ import Testing
     try scene.end()
   }
 
+  @Test func manyClientsWithEndlessSearchesLeaveAThreadToShortReads() async throws {
+    let scene = try await Scene(serving: ["--search-seconds", "86400"])
+    let endless = try await scene.endlessSearch()
+    var hogs = [RawClient]()
+    for _ in 0..<6 {
+      let hog = try await scene.client()
+      for _ in 0..<4 { _ = try await hog.send(.fetch(endless)) }
+      guard case .pong = try await hog.reply(to: hog.send(.ping)) else {
+        Issue.record("a ping has another answer")
+        return
+      }
+      hogs.append(hog)
+    }
+    let other = try await scene.client()
+    for _ in 0..<5 {
+      #expect(try await other.fetch(Fetch(entity: scene.entity.number, limit: 1)).objects.count == 1)
+    }
+    for hog in hogs { hog.close() }
+    other.close()
+    try scene.end()
+  }
+
   @Test func aSearchThatFindsNothingForTooLongIsRefusedAndSaysWhatToDo() async throws {
     let scene = try await Scene(serving: ["--search-seconds", "3"])
     let endless = try await scene.endlessSearch()

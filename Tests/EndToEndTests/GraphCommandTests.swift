@@ -72,6 +72,11 @@ import Testing
     #expect(shown["entity"] == .string("Person"))
     #expect(shown["salary"] == .string("1200.5"))
     #expect(shown["remote"] == .bool(true))
+    // What no store has is not shown as if it were null.
+    #expect(shown["isSelected"] == nil)
+    let person = try company.run("show", "Person", ann).output
+    #expect(person.contains("name: Ann\n"))
+    #expect(!person.contains("isSelected"))
     #expect(shown["photo"] == .string("aGVsbG8="))
     #expect(shown["settings"] == .object([.init("theme", .array([.integer(1), .integer(2)]))]))
     #expect(shown["hired"] == .string("2020-01-01T00:00:00.000000Z"))

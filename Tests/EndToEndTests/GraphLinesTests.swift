@@ -82,6 +82,19 @@ import Testing
     #expect(try company.count("Department") == 2)
   }
 
+  @Test func aLineThatBreaksARuleIsNamedBesideOnesThatCantBeRead() throws {
+    let company = try Company()
+    let lines = [
+      #"{"code":"ONE"}"#, #"{"code":"X"}"#, #"{"cod":"TWO"}"#, #"{"code":"FOUR""#, #"{"code":"TOO LONG A CODE"}"#, "{}",
+    ]
+    let result = try company.run("insert", "Department", "-", "--json", input: lines.joined(separator: "\n"))
+    #expect(result.status == 2)
+    let mistakes = try result.refusal()["lines"]?.arrayValue ?? []
+    #expect(mistakes.map { $0["line"]?.integerValue } == [2, 3, 4, 5, 6])
+    #expect(mistakes.first?["message"]?.stringValue?.contains("Department.code has 1 bytes and needs 2") == true)
+    #expect(try company.count("Department") == 0)
+  }
+
   @Test func noLinesMakeNoObjects() throws {
     let company = try Company()
     #expect(try company.run("insert", "Department", "-", input: "\n \n").output == "inserted 0 objects in 0 commits\n")

@@ -13,12 +13,21 @@ import Testing
     init(threads: Int) { queue = ReadQueue(threads: threads) }
 
     mutating func came(_ reads: UInt64...) -> [UInt64] {
-      reads.flatMap { queue.handle(.came(Ticket($0), from: $0 / 10)).map(\.number) }
+      reads.flatMap { queue.handle(.came(Ticket($0), from: $0 / 10)).map(\.ticket.number) }
     }
 
-    mutating func ended(_ read: UInt64) -> [UInt64] { queue.handle(.ended(Ticket(read))).map(\.number) }
+    mutating func ended(_ read: UInt64) -> [UInt64] { queue.handle(.ended(Ticket(read))).map(\.ticket.number) }
 
-    mutating func left(_ read: UInt64) -> [UInt64] { queue.handle(.left(Ticket(read))).map(\.number) }
+    mutating func left(_ read: UInt64) -> [UInt64] { queue.handle(.left(Ticket(read))).map(\.ticket.number) }
+
+    /// The trial of a read is over.
+    mutating func tookTooLong(_ read: UInt64) -> [UInt64] {
+      queue.handle(.tookTooLong(Ticket(read))).map(\.ticket.number)
+    }
+
+    mutating func isTried(_ read: UInt64) -> Bool {
+      queue.handle(.came(Ticket(read), from: read / 10)) == [.init(ticket: Ticket(read), isTrial: true)]
+    }
   }
 
   @Test func aSessionRunsHalfOfTheThreadsAndAtLeastOne() {
@@ -77,6 +86,38 @@ import Testing
     #expect(reads.came(30, 40, 50) == [30, 40])
   }
 
+  @Test func manySessionsWithEndlessReadsLeaveOneThreadToShortOnes() {
+    var reads = Transcript(threads: 4)
+    #expect(reads.came(10, 20, 30) == [10, 20, 30])
+    // Nobody knows yet that it has no end; when its trial is over it waits for one of the others.
+    #expect(reads.isTried(40) == true)
+    #expect(reads.came(50, 60) == [])
+    #expect(reads.tookTooLong(40) == [50])
+    #expect(reads.tookTooLong(50) == [60])
+    #expect(reads.tookTooLong(60) == [])
+    // A session that has a long read is not tried again, and whoever comes is answered at once, again and again.
+    #expect(reads.came(41, 51, 11) == [])
+    for read in UInt64(70)..<80 {
+      #expect(reads.isTried(read) == true)
+      #expect(reads.ended(read) == [])
+    }
+    // What is long gets its turn on the others, before what its session asked for later; the first session has nothing
+    // long that anybody knows of any more, and is tried.
+    #expect(reads.ended(10) == [40, 11])
+    #expect(reads.ended(20) == [50])
+    #expect(reads.ended(11) == [])
+    // With its long read answered the session is as any other.
+    #expect(reads.ended(40) == [60, 41])
+  }
+
+  @Test func aReadThatIsNotTriedWaitsForOneOfTheOthers() {
+    var queue = ReadQueue(threads: 2)
+    #expect(queue.handle(.came(Ticket(10), from: 1)) == [.init(ticket: Ticket(10), isTrial: false)])
+    #expect(queue.handle(.came(Ticket(20), from: 2, isLong: true)) == [])
+    #expect(queue.handle(.came(Ticket(30), from: 3)) == [.init(ticket: Ticket(30), isTrial: true)])
+    #expect(queue.handle(.ended(Ticket(10))) == [.init(ticket: Ticket(20), isTrial: false)])
+  }
+
   @Test(arguments: UInt64(1)...20) func itStartsWhatANaiveTwinStarts(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let threads = Int.random(in: 1...6, using: &random)
@@ -86,11 +127,13 @@ import Testing
     var started = 0
     for step in 0..<2_000 {
       let event: ReadQueue.Event
-      switch Int.random(in: 0..<5, using: &random) {
+      switch Int.random(in: 0..<6, using: &random) {
       case 0, 1:
         last += 1
-        event = .came(Ticket(last), from: .random(in: 1...5, using: &random))
+        event = .came(
+          Ticket(last), from: .random(in: 1...5, using: &random), isLong: Int.random(in: 0..<6, using: &random) == 0)
       case 2: event = .left(Ticket(.random(in: 0...last, using: &random)))
+      case 3: event = .tookTooLong(twin.running.first(where: \.isTrial)?.ticket ?? Ticket(0))
       default: event = .ended(twin.running.randomElement(using: &random)?.ticket ?? Ticket(0))
       }
       let new = queue.handle(event)
@@ -106,33 +149,48 @@ import Testing
     struct Read {
       let ticket: Ticket
       let session: SessionID
+      var isTrial = false
     }
 
     let threads: Int
     var running = [Read]()
     private var waiting = [Read]()
+    private var long = Set<Ticket>()
     /// When each session that waits had its last turn, or began to wait.
     private var turns = [SessionID: Int]()
     private var time = 0
 
     init(threads: Int) { self.threads = threads }
 
-    mutating func handle(_ event: ReadQueue.Event) -> [Ticket] {
+    mutating func handle(_ event: ReadQueue.Event) -> [ReadQueue.Start] {
       switch event {
-      case .came(let ticket, let session):
+      case .came(let ticket, let session, let isLong):
         if !waiting.contains(where: { $0.session == session }) { turn(session) }
         waiting.append(Read(ticket: ticket, session: session))
+        if isLong { long.insert(ticket) }
       case .left(let ticket): waiting.removeAll { $0.ticket == ticket }
       case .ended(let ticket): running.removeAll { $0.ticket == ticket }
+      case .tookTooLong(let ticket):
+        guard let place = running.firstIndex(where: { $0.ticket == ticket }) else { break }
+        let session = running.remove(at: place).session
+        if !waiting.contains(where: { $0.session == session }) { turn(session) }
+        waiting.insert(Read(ticket: ticket, session: session), at: 0)
+        long.insert(ticket)
       }
-      var started = [Ticket]()
-      while running.count < threads, let read = best() {
-        waiting.removeAll { $0.ticket == read.ticket }
-        running.append(read)
-        turn(read.session)
-        started.append(read.ticket)
+      let kept = threads > 1 ? 1 : 0
+      var started = [ReadQueue.Start]()
+      while running.count(where: { !$0.isTrial }) < threads - kept, let read = best() {
+        started.append(start(read, isTrial: false))
       }
+      if kept > running.count(where: \.isTrial), let read = short() { started.append(start(read, isTrial: true)) }
       return started
+    }
+
+    private mutating func start(_ read: Read, isTrial: Bool) -> ReadQueue.Start {
+      waiting.removeAll { $0.ticket == read.ticket }
+      running.append(Read(ticket: read.ticket, session: read.session, isTrial: isTrial))
+      turn(read.session)
+      return .init(ticket: read.ticket, isTrial: isTrial)
     }
 
     private mutating func turn(_ session: SessionID) {
@@ -146,6 +204,13 @@ import Testing
       // The first of equals, which is a session's oldest.
       waiting.filter { busy($0.session) < max(1, threads / 2) }
         .min { (busy($0.session), turns[$0.session] ?? 0) < (busy($1.session), turns[$1.session] ?? 0) }
+    }
+
+    /// The oldest of a session that runs nothing and has nothing long.
+    private func short() -> Read? {
+      waiting.filter { read in
+        busy(read.session) == 0 && !waiting.contains { $0.session == read.session && long.contains($0.ticket) }
+      }.min { (turns[$0.session] ?? 0) < (turns[$1.session] ?? 0) }
     }
   }
 }

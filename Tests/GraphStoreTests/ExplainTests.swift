@@ -212,6 +212,13 @@ import Testing
         + "would not | sort= | where=score == ? AND bio == ?")
     try fetch("bio CONTAINS \"x\"")
     #expect(told().last?.contains("no index helps such a condition") == true)
+    // An index alone does not lead a range that is open at one end.
+    try fetch("score > 3")
+    #expect(
+      told().last?.contains(
+        "with \"indexed\": true on Person.score in the model a fetch that is sorted by it would not") == true)
+    try fetch("score > 3 AND score < 9")
+    #expect(told().last?.contains("with \"indexed\": true on Person.score in the model it would not") == true)
     // A hundred other shapes later the first is news again.
     for number in 1...100 { try fetch((0..<number).map { _ in "score == 1" }.joined(separator: " OR ")) }
     let before = told().count

@@ -12,6 +12,35 @@ enum IndexAdvice {
     candidates(request, model).filter(\.isIndexed).map(\.name)
   }
 
+  /// Whether nothing but a limit on one side, above or below, could use an index. SQLite takes a quarter of all objects to
+  /// lie beyond it, and reads them in the order of ids all the same, unless the fetch is sorted by the attribute.
+  static func isOneSided(_ request: FetchRequest, in model: Model) -> Bool {
+    var sides = [PropertyNumber: Set<Bool>]()
+    var others = false
+    func visit(_ predicate: GraphPredicate) {
+      switch predicate {
+      case .and(let parts): for part in parts { visit(part) }
+      case .comparison(let comparison):
+        guard let path = comparison.path, canUseIndex(comparison) else { return }
+        guard path.level == 0, path.hops.isEmpty, case .property(let number) = path.end else { return others = true }
+        switch comparison.comparator {
+        case .less, .lessOrEqual: sides[number, default: []].insert(false)
+        case .greater, .greaterOrEqual: sides[number, default: []].insert(true)
+        default: others = true
+        }
+      // Each part of an OR needs an index of its own.
+      case .or: others = true
+      case .always, .never, .not: break
+      }
+    }
+    visit(request.predicate)
+    guard !others, !sides.isEmpty, sides.values.allSatisfy({ $0.count == 1 }) else { return false }
+    guard let key = request.sort.first, key.collation == nil, key.path.hops.isEmpty,
+      case .property(let number) = key.path.end
+    else { return true }
+    return sides[number] == nil
+  }
+
   private static func candidates(_ request: FetchRequest, _ model: Model) -> [(name: String, isIndexed: Bool)] {
     var found = [(name: String, isIndexed: Bool)]()
     func add(_ path: GraphPredicate.Path) {

@@ -64,7 +64,8 @@ private struct WholeObject {
 
   func text(_ shell: Shell) async throws -> String {
     var lines = [shell.output.dim("\(entity.name) \(image.id), revision \(image.revision)")]
-    for property in entity.attributes {
+    // A transient attribute is a context's own: the daemon has none to show, as in JSON.
+    for property in entity.attributes where property.slot != nil {
       let value = image[property]
       let text = value.isNull ? "null" : whole(value, property)
       lines.append("\(property.name): \(text)")

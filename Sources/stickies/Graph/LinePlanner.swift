@@ -50,7 +50,8 @@ struct LinePlanner {
     self.entity = entity
   }
 
-  /// Reads a batch. Every line with a mistake is named, and every mistake of a line.
+  /// Reads a batch. Every line with a mistake is named, and every mistake of a line; where there is one, also what breaks
+  /// the rules.
   mutating func plan(_ lines: [InputLine]) -> Batch {
     var batch = Batch()
     var fresh = [String: (id: ObjectID, line: Int)]()
@@ -73,8 +74,20 @@ struct LinePlanner {
       batch.changes.append(Change(.insert, draft.id, edits: edits))
       batch.lines.append(Batch.Source(number: draft.line, label: draft.label))
     }
+    if !batch.mistakes.isEmpty { addViolations(to: &batch) }
     batch.mistakes.sort { $0.line < $1.line }
     return batch
+  }
+
+  /// Of lines that can be read and are not sent because of the others.
+  private func addViolations(to batch: inout Batch) {
+    let unread = Set(batch.mistakes.map(\.line))
+    let lines = Dictionary(
+      zip(batch.changes, batch.lines).map { ($0.id, $1.number) }, uniquingKeysWith: { first, _ in first })
+    for violation in LinesAlone(model: model).violations(of: batch.changes) {
+      guard let line = lines[violation.id], !unread.contains(line) else { continue }
+      batch.mistakes.append(Mistake(line: line, reason: violation.message))
+    }
   }
 
   /// The batch is on disk: its labels stand for permanent ids from now on.

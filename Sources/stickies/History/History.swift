@@ -64,14 +64,23 @@ struct Undo: AsyncParsableCommand {
   @OptionGroup var options: Options
   @Argument(help: "One of your own commits, as log shows it.")
   var revision: Revision?
+  @Option(parsing: .unconditional, help: "Your newest step that a program gave this name and that is not undone.")
+  var name: String?
 
   func validate() throws {
+    if name != nil, revision != nil {
+      throw ValidationError("a step is named by its revision or by --name, not by both")
+    }
+    if name == "" { throw ValidationError("--name takes the name of a step") }
     if let revision, revision < 1 { throw ValidationError("a revision is a number from 1") }
   }
 
   @MainActor
   func run() async throws {
-    try await options.withGraph { shell in try await shell.undo(revision) }
+    try await options.withGraph { shell in
+      if let name { return try await shell.undo(named: name) }
+      try await shell.undo(revision)
+    }
   }
 }
 

@@ -1,0 +1,43 @@
+import GraphModel
+
+/// What the rules say of lines before the daemon has seen them. Lines with mistakes are never sent, so nobody else would
+/// tell which of the others break a rule too: whoever mends a file wants to hear of all at once.
+///
+/// Judged is what a line itself says: missing and wrong values, the model's own rules. What hangs on the objects that are
+/// there, unique keys among it, is told when the lines are committed.
+struct LinesAlone: GraphReader {
+  let model: Model
+
+  /// - Returns: what breaks a rule, by the id of its insert.
+  func violations(of changes: [Change]) -> [Violation] {
+    var last: UInt64 = 0
+    do {
+      _ = try TransactionPlanner.plan(
+        Transaction(
+          id: TransactionID(replica: UniqueID(high: 1, low: 1), sequence: 1), policy: .error, changes: changes),
+        reader: self, revision: 1, now: 0
+      ) { entity in
+        last += 1
+        return ObjectID(key: UniqueID(high: 1, low: last), entity: entity)
+      }
+      return []
+    } catch {
+      return (error as? Refusal)?.violations.filter { !Self.needsOthers.contains($0.rule) } ?? []
+    }
+  }
+
+  private static let needsOthers: Set = ["unique", "count", "deny", "dangling", "destination"]
+
+  // Whoever is referred to is taken to be there.
+
+  func image(of id: ObjectID) -> ObjectImage? { nil }
+  func entity(of id: ObjectID) -> EntityNumber? { id.entity }
+  func deletion(of id: ObjectID) -> (revision: Revision, author: String)? { nil }
+  func referrers(to id: ObjectID, through property: Property) -> [ObjectID] { [] }
+  func members(
+    of parent: ObjectID, through reference: Property, beyond place: MemberPlace?, ascending: Bool, limit: Int
+  ) -> [MemberPlace] { [] }
+  func history(of id: ObjectID, after revision: Revision) -> [PastChange] { [] }
+  func object(of entity: Entity, matching constraint: [PropertyNumber], values: [Value]) -> ObjectID? { nil }
+  func nextInSequence(_ property: PropertyNumber) -> Int64 { 1 }
+}
