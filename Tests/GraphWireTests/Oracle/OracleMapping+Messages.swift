@@ -53,6 +53,13 @@ extension OracleMapping {
               $0.id = transactionID(request.id)
               $0.rows = request.rows
             })
+        case .moveWindow(let query, let offset, let limit):
+          .moveWindow(
+            make {
+              $0.query = query
+              $0.offset = offset
+              $0.limit = limit
+            })
         }
     }
   }
@@ -99,6 +106,13 @@ extension OracleMapping {
       $0.wholeObjects = subscribe.wholeObjects
       $0.resume = subscribe.since != nil
       if let since = subscribe.since { $0.since = token(since) }
+      if let window = subscribe.window {
+        $0.window = make {
+          $0.sort = window.sort
+          $0.offset = window.offset
+          $0.limit = window.limit
+        }
+      }
     }
   }
 
@@ -211,6 +225,15 @@ extension OracleMapping {
               $0.at = token(head.at)
               $0.objects = head.objects
             })
+        case .windowMoved(let moved):
+          .windowMoved(
+            make {
+              $0.query = moved.query
+              $0.rows = moved.rows.map(id)
+              $0.objects = moved.objects.map(object)
+              $0.total = moved.total
+              $0.at = token(moved.at)
+            })
         }
     }
   }
@@ -241,6 +264,7 @@ extension OracleMapping {
       $0.heartbeatMilliseconds = welcome.heartbeatMilliseconds
       $0.undoSteps = welcome.knowsUndoSteps
       $0.batches = welcome.knowsBatches
+      $0.windows = welcome.knowsWindows
     }
   }
 
@@ -270,6 +294,7 @@ extension OracleMapping {
       }
       $0.next = data(chunk.next)
       if let explanation = chunk.explanation { $0.explanation = self.explanation(explanation) }
+      if let total = chunk.total { $0.total = make { $0.count = total } }
     }
   }
 
@@ -294,6 +319,7 @@ extension OracleMapping {
       $0.author = delta.author
       $0.fingerprint = delta.fingerprint
       $0.changes = delta.changes.map(change)
+      if let total = delta.total { $0.total = make { $0.count = total } }
     }
   }
 
@@ -309,6 +335,7 @@ extension OracleMapping {
       $0.previous = change.previous
       $0.edits = change.edits.map(edit)
       $0.deleted = change.deleted
+      if let place = change.place { $0.place = make { $0.count = place } }
     }
   }
 

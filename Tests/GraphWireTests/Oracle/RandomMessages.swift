@@ -145,7 +145,9 @@ struct RandomMessages {
         .subscribe(
           Subscribe(
             entity: number(), predicate: string(), wholeObjects: bool(), replaces: unsigned(),
-            since: maybe { $0.token() })),
+            since: maybe { $0.token() },
+            window: maybe { .init(sort: $0.string(), offset: $0.unsigned(), limit: $0.unsigned()) })),
+        .moveWindow(query: unsigned(), offset: unsigned(), limit: unsigned()),
         .unsubscribe(query: unsigned()), .more(of: unsigned()),
         .log(log()), .status, .ping,
         .close(code: string(), message: string()), .presence(bytes()),
@@ -200,7 +202,8 @@ struct RandomMessages {
           Chunk(
             objects: list { $0.object() }, rows: list { generator in generator.list { $0.value() } },
             columns: list { RowColumn(name: $0.string(), type: $0.string()) },
-            end: maybe { ($0.token(), $0.unsigned()) }, next: bytes(), explanation: maybe { $0.explanation() })),
+            end: maybe { ($0.token(), $0.unsigned()) }, next: bytes(), explanation: maybe { $0.explanation() },
+            total: maybe { $0.unsigned() })),
         .committed(
           Committed(
             revision: integer(), fingerprint: unsigned(),
@@ -216,6 +219,9 @@ struct RandomMessages {
         .progress(BatchProgress(done: count(), total: count(), changed: count())),
         .revisionAt(DatedRevision(revision: integer(), time: integer(), author: string(), head: token())),
         .exportHead(ExportHead(at: token(), objects: unsigned())),
+        .windowMoved(
+          WindowMoved(
+            query: unsigned(), rows: list { $0.id() }, objects: list { $0.object() }, total: unsigned(), at: token())),
       ] + fromHistory()
     return bodies.map { ToClient(unsigned(), $0) }
   }
@@ -244,6 +250,7 @@ struct RandomMessages {
     welcome.heartbeatMilliseconds = unsigned()
     welcome.knowsUndoSteps = bool()
     welcome.knowsBatches = bool()
+    welcome.knowsWindows = bool()
     return welcome
   }
 
@@ -255,6 +262,7 @@ struct RandomMessages {
     delta.author = string()
     delta.fingerprint = unsigned()
     delta.changes = list { $0.change() }
+    delta.total = maybe { $0.unsigned() }
     return delta
   }
 
@@ -262,7 +270,7 @@ struct RandomMessages {
     let image = maybe { $0.object() }
     return Delta.Change(
       kind: random.pick([.inserted, .updated, .removed]) ?? .inserted, id: image?.id ?? id(), object: image,
-      previous: integer(), edits: list { $0.edit() }, deleted: bool())
+      previous: integer(), edits: list { $0.edit() }, deleted: bool(), place: maybe { $0.unsigned() })
   }
 
   mutating func entry() -> CommitEntry {
