@@ -260,6 +260,33 @@ import Testing
     #expect(try watcher.next()["changes"]?[0]?["deleted"] == .bool(true))
   }
 
+  @Test func aWatcherOfAWindowSeesItsRowsAndHowManyThereAre() throws {
+    let company = try Company()
+    let engineering = try company.department()
+    let ann = try company.person("Ann", in: engineering)
+    for name in ["Cid", "Dora"] { _ = try company.person(name, in: engineering) }
+    let watcher = try Watcher(
+      company.daemon, command: ["graph", "watch", "Person"], "--sort", "name", "--limit", "2", "--offset", "1")
+    let first = try watcher.next()
+    #expect(first["total"] == .integer(3))
+    #expect(first["snapshot"]?[0]?["name"] == .string("Cid") && first["snapshot"]?[1]?["name"] == .string("Dora"))
+    // Ben comes before the window's rows, behind Ann: he slides in, the last row out.
+    _ = try company.person("Ben", in: engineering)
+    let made = try watcher.next()
+    #expect(made["total"] == .integer(4))
+    #expect(made["changes"]?[0]?["kind"] == .string("removed") && made["changes"]?[0]?["deleted"] == nil)
+    #expect(made["changes"]?[0]?["object"]?["name"] == .string("Dora"))
+    #expect(made["changes"]?[1]?["kind"] == .string("inserted") && made["changes"]?[1]?["place"] == .integer(0))
+    #expect(made["changes"]?[1]?["object"]?["name"] == .string("Ben"))
+    // Ann goes to the end: Ben slides out at the front, Dora in at the back.
+    try company.run("update", ann, "name=Zoe")
+    let moved = try watcher.next()
+    #expect(moved["total"] == nil && moved["changes"]?.count == 2)
+    #expect(moved["changes"]?[0]?["object"]?["name"] == .string("Ben"))
+    #expect(moved["changes"]?[1]?["object"]?["name"] == .string("Dora"))
+    #expect(moved["changes"]?[1]?["place"] == .integer(1))
+  }
+
   @Test func anIdThatFitsSeveralObjectsIsAmbiguousAndTheyAreListed() throws {
     let company = try Company()
     // Ids begin with one of sixteen letters.

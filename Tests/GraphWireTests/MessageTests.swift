@@ -31,6 +31,10 @@ import Testing
     ToServer(6, .undoState(scope: id.key)), ToServer(7, .undoState(scope: nil)),
     ToServer(
       6, .subscribe(Subscribe(entity: 1, predicate: "TRUEPREDICATE", wholeObjects: true, replaces: 4, since: token))),
+    ToServer(
+      6, .subscribe(Subscribe(entity: 1, since: token, window: .init(sort: "-x", offset: 3, limit: 20)))),
+    ToServer(6, .subscribe(Subscribe(entity: 1, window: .init(limit: 0)))),
+    ToServer(7, .moveWindow(query: 3, offset: 0, limit: 20)),
     ToServer(7, .unsubscribe(query: 3)), ToServer(8, .more(of: 7)), ToServer(9, .log(after: 1, limit: 2, through: 3)),
     ToServer(10, .status), ToServer(11, .ping), ToServer(12, .close(code: "c", message: "m")),
     ToServer(20, .revisionAt(-5)), ToServer(21, .fetch(Fetch(entity: 1, at: 0))),
@@ -94,6 +98,15 @@ import Testing
               Delta.Change(.updated(image, edits: [edit], previous: 2), wholeObjects: true),
               Delta.Change(.removed(image, deleted: true), wholeObjects: false),
             ]))),
+      ToClient(
+        0,
+        .delta(
+          Delta(
+            query: 1, commit: record,
+            changes: [Delta.Change(kind: .inserted, id: image.id, object: image, place: 0)], total: 0))),
+      ToClient(0, .delta(Delta(query: 1, commit: record, changes: [], total: 9))),
+      ToClient(3, .chunk(Chunk(objects: [image], end: (at: token, count: 1), total: 0))),
+      ToClient(4, .windowMoved(WindowMoved(query: 2, rows: [id, image.id], objects: [image], total: 7, at: token))),
       ToClient(0, .advance(revision: 3, fingerprint: 4)), ToClient(0, .reset(query: 1, reason: "r")),
       ToClient(8, .log([CommitEntry(record)], last: true)), ToClient(9, .status(status)), ToClient(10, .pong(token)),
       ToClient(0, .close(code: "c", message: "m")),
