@@ -19,7 +19,7 @@ extension GraphClient {
   ///   - filter: authors, entities, an object; a commit comes with the changes that fit.
   ///   - untilNow: end where the store stands when it is asked first, instead of waiting for what comes.
   /// - Returns: commits; the server's `Refusal` comes with the first of them: `notFound` for a token of another store, or of
-  ///   one that was restored from a backup since, `limit` for one whose commits history no longer has.
+  ///   one that was restored from a backup since, `pruned` for one whose commits history no longer has.
   public func commits(
     since: Token, filter: HistoryFilter = HistoryFilter(), untilNow: Bool = false
   ) -> CommitSequence {

@@ -25,7 +25,8 @@ public final class PastGraph {
 
   /// Reads objects into the context.
   /// - Parameter prefetching: what is read along with them.
-  /// - Throws: `Refusal`; `notFound` where the revision never was, is not there yet or is no longer kept.
+  /// - Throws: `Refusal`; `notFound` where the revision never was or is not there yet, `pruned` where it is no
+  ///   longer kept.
   public func fetch<Object: ManagedObject>(
     _ type: Object.Type, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil,
     prefetching: RelationshipTree = .none
@@ -148,7 +149,7 @@ extension GraphClient {
   public func graph(at revision: Revision) -> PastGraph { PastGraph(client: self, revision: revision) }
 
   /// The newest commit at or before a time, and the head. Before the first commit it is revision 0, the empty graph.
-  /// - Throws: `Refusal`, `notFound` where history no longer reaches back so far.
+  /// - Throws: `Refusal`, `pruned` where history no longer reaches back so far.
   public func revision(at time: Timestamp) async throws -> DatedRevision {
     guard case .revisionAt(let found)? = try await ask(.revisionAt(time)).nextAnswer() else {
       throw Refusal(.unavailable, "the server did not say which revision it was")

@@ -59,14 +59,6 @@ public protocol GraphStoring: Sendable {
   /// The oldest state that history can tell: 0 unless it was pruned.
   var oldestRevision: Revision { get throws }
 
-  /// What a policy would take out of history now.
-  func pruning(_ policy: HistoryPolicy, now: Timestamp) throws -> HistoryPruning
-
-  /// Takes some of the commits up to a revision out of history, as many as one short turn of the writer takes. Called as
-  /// `commit` is.
-  /// - Returns: whether there is more to take.
-  func prune(through target: Revision) throws -> Bool
-
   /// Whether the store was ever in this state.
   func recognizes(_ token: Token) throws -> Bool
 

@@ -10,7 +10,7 @@ struct Follow: AsyncParsableCommand {
     discussion: """
       Each line has the token to go on from: whoever was killed begins behind the last line that it has used. A token of \
       another store, or of a store that was restored from a backup since, is refused with exit code 4, one whose commits \
-      were pruned with 2.
+      were pruned too.
       """)
 
   @OptionGroup var options: Options
