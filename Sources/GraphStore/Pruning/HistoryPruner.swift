@@ -74,14 +74,14 @@ struct HistoryPruner {
       try connection.run(delete)
     }
     for (replica, sequence) in sequences.sorted(by: { $0.key < $1.key }) {
-      let note = try connection.statement(
+      let memo = try connection.statement(
         """
         INSERT INTO _pruned (replica, sequence) VALUES (?, ?) \
         ON CONFLICT (replica) DO UPDATE SET sequence = max(sequence, excluded.sequence)
         """)
-      note.bind(1, replica)
-      note.bind(2, sequence)
-      try connection.run(note)
+      memo.bind(1, replica)
+      memo.bind(2, sequence)
+      try connection.run(memo)
     }
     let delete = try connection.statement("DELETE FROM _commit WHERE revision <= ?")
     delete.bind(1, floor.revision)

@@ -44,7 +44,7 @@ final class ObjectReader: ImageSource {
   }
 
   /// Of one that was written just now: the next may refer to it.
-  func noteLatest(_ id: ObjectID, row: Int64) { latest = (id, row) }
+  func keepLatest(_ id: ObjectID, row: Int64) { latest = (id, row) }
 
   func forget(_ id: ObjectID) {
     guard let table = layout.table(of: id.entity) else { return }

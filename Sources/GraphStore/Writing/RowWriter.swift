@@ -82,7 +82,7 @@ struct RowWriter {
     if shape.edges.contains(where: { image[$0.property] != .objects([]) }) {
       objects.remember(image.id, row: number)
     } else {
-      objects.noteLatest(image.id, row: number)
+      objects.keepLatest(image.id, row: number)
     }
     if revives {
       let tombstone = try connection.statement(Self.deleteTombstone)

@@ -9,7 +9,7 @@ struct WireSchema {
     var name: String
     var type: String
     var isRepeated: Bool
-    /// Of a oneof: written even where it is zero, and at most one of them.
+    /// Of a oneof, at most one of which is written, or optional: written even where it is zero.
     var isChoice: Bool
   }
 
@@ -53,7 +53,7 @@ struct WireSchema {
           fields.append(
             Field(
               number: number, name: words[place - 1], type: words[max(place - 2, 0)],
-              isRepeated: words.first == "repeated", isChoice: isChoice))
+              isRepeated: words.first == "repeated", isChoice: isChoice || words.first == "optional"))
         }
         words = []
       default: words.append(token)

@@ -1,0 +1,155 @@
+import Foundation
+import GraphModel
+import GraphTesting
+import GraphWire
+import Testing
+
+/// A store of version 1 is migrated to version 2, and clients of both versions work with it at once: an older one over
+/// the wire, and `stickies graph`, which takes the version that is served.
+@Suite struct TwoVersionsTests {
+  private static let first = """
+    {"format": 1, "name": "Club", "version": 1, "entities": [
+      {"name": "Member", "attributes": [
+        {"name": "name", "type": "string"}, {"name": "phone", "type": "string", "optional": true},
+        {"name": "visits", "type": "integer", "default": 0}]}]}
+    """
+  private static let second = """
+    {"format": 1, "name": "Club", "version": 2, "entities": [
+      {"name": "Guest", "attributes": [{"name": "host", "type": "string"}]},
+      {"name": "Member", "attributes": [
+        {"name": "active", "type": "bool", "default": true}, {"name": "fullName", "renamed": "name", "type": "string"},
+        {"name": "phone", "type": "string", "optional": true}, {"name": "visits", "type": "double", "default": 0}]}]}
+    """
+
+  /// A club of one member, made under version 1 and migrated to this.
+  private func club(_ version: String = second) throws -> Daemon {
+    let daemon = try Daemon()
+    let schema = daemon.home.path + "/Club"
+    try FileManager.default.createDirectory(atPath: schema, withIntermediateDirectories: true)
+    try Self.first.write(toFile: schema + "/1.json", atomically: true, encoding: .utf8)
+    try daemon.start(["--schema", schema])
+    let made = try daemon.run("graph", "insert", "Member", "name=Ann", "phone=5")
+    #expect(made.status == 0, "\(made.errors)")
+    #expect(daemon.stop() == 0)
+    try version.write(toFile: schema + "/2.json", atomically: true, encoding: .utf8)
+    try daemon.start(["--schema", schema, "--migrate"])
+    return daemon
+  }
+
+  private func chunk(_ client: RawClient, _ fetch: Fetch) async throws -> Chunk {
+    guard case .chunk(let chunk) = try await client.reply(to: client.send(.fetch(fetch))) else {
+      throw RawClient.Silence()
+    }
+    return chunk
+  }
+
+  /// The next delta, which nobody asked for.
+  private func delta(_ client: RawClient) async throws -> Delta {
+    while true {
+      if case .delta(let delta) = try await client.reply(to: 0) { return delta }
+    }
+  }
+
+  @Test func anOlderClientGoesOnWhileOthersUseTheNewVersion() async throws {
+    let daemon = try club()
+    let model = try Model(parsing: Self.first.utf8)
+    let member = try #require(model.entity(named: "Member"))
+    func number(_ name: String) throws -> PropertyNumber { try #require(member.property(named: name)).number }
+    let old = try RawClient(daemon.socket)
+    let welcome = try await old.hello(model: model.hash)
+    #expect(welcome.model == model.hash && welcome.entities.map(\.name) == ["Member"])
+    #expect(welcome.entities.first?.properties.map(\.name) == ["name", "phone", "visits"])
+
+    // It reads, in its own names.
+    let found = try await chunk(old, Fetch(entity: member.number, predicate: "name == 'Ann' AND visits == 0"))
+    let ann = try #require(found.objects.first)
+    #expect(ann.values == [.string("Ann"), .string("5"), .integer(0)])
+
+    // It follows, and is told of what the other version's clients do, as far as it has a word for it.
+    let subscribe = try await old.send(.subscribe(Subscribe(entity: member.number)))
+    guard case .subscribed(_, resumed: false, _) = try await old.reply(to: subscribe),
+      case .chunk(let result) = try await old.reply(to: subscribe)
+    else {
+      Issue.record("the older client could not follow")
+      return
+    }
+    #expect(result.objects == [ann])
+    let hidden = try daemon.run("graph", "update", ann.id.description, "active=false")
+    #expect(hidden.status == 0, "\(hidden.errors)")
+    let update = try daemon.run("graph", "update", ann.id.description, "fullName=Anna", "visits=2.5")
+    #expect(update.status == 0, "\(update.errors)")
+    let told = try await delta(old)
+    // The first of the two commits was none of its own.
+    #expect(told.revision > ann.revision + 1)
+    let edits = try #require(told.changes.first).edits
+    #expect(
+      Set(edits) == [Edit(try number("name"), .set(.string("Anna"))), Edit(try number("visits"), .set(.integer(2)))])
+
+    // It commits from a base before the change that it can't see, and the others see it.
+    let phone = Change(.update, ann.id, base: told.revision, edits: [Edit(try number("phone"), .set(.string("6")))])
+    let insert = Change(
+      .insert, .temporary(1, entity: member.number), edits: [Edit(try number("name"), .set(.string("Bob")))])
+    guard case .committed(let committed, let objects, true) = try await old.commit([phone, insert]) else {
+      Issue.record("the older client could not commit")
+      return
+    }
+    #expect(committed.identities.count == 1)
+    #expect(Set(objects.map { $0.values[1] }) == [.string("6"), .null])
+    let lines = try daemon.run(
+      "graph", "fetch", "Member", "--where", "fullName == 'Bob' AND active == TRUE OR phone == '6' AND visits == 2.5",
+      "--count")
+    #expect(lines.output == "2\n", "\(lines.errors)")
+
+    // A refusal speaks of what it knows.
+    let empty = Change(.update, ann.id, base: committed.revision, edits: [Edit(try number("name"), .set(.null))])
+    guard case .refused(let refusal) = try await old.commit([empty]) else {
+      Issue.record("a required property was emptied")
+      return
+    }
+    #expect(refusal.violations.map(\.property) == [try number("name")])
+    #expect(refusal.message.contains("Member.name") && !refusal.message.contains("fullName"))
+
+    // History is told in its words, too.
+    guard case .why(let origin) = try await old.reply(to: old.send(.why(ann.id, number("visits")))) else {
+      Issue.record("the older client could not ask why")
+      return
+    }
+    #expect(origin.value == .integer(2))
+    old.close()
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test func aDeleteIsNotHeldUpByWhatTheOlderClientCannotSee() async throws {
+    let daemon = try club()
+    let model = try Model(parsing: Self.first.utf8)
+    let member = try #require(model.entity(named: "Member"))
+    let old = try RawClient(daemon.socket)
+    try await old.hello(model: model.hash)
+    let ann = try #require(try await chunk(old, Fetch(entity: member.number)).objects.first)
+    #expect(try daemon.run("graph", "update", ann.id.description, "active=false").status == 0)
+    guard case .committed = try await old.commit([Change(.delete, ann.id, base: ann.revision)]) else {
+      Issue.record("the delete was refused")
+      return
+    }
+    #expect(try daemon.run("graph", "fetch", "Member", "--count").output == "0\n")
+    old.close()
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test func aVersionThatLiesTooFarBackIsRefusedBeforeAnythingIsExchanged() async throws {
+    let daemon = try club(
+      Self.second.replacing(#"{"name": "phone", "type": "string", "optional": true},"#, with: ""))
+    let old = try RawClient(daemon.socket)
+    let model = try Model(parsing: Self.first.utf8)
+    do {
+      try await old.hello(model: model.hash)
+      Issue.record("the older client was welcomed")
+    } catch let ended as RawClient.Ended {
+      #expect(ended.goodbye?.code == "notAllowed")
+      #expect(ended.goodbye?.message.contains("(Club 1)") == true)
+      #expect(ended.goodbye?.message.contains("Member.phone is gone") == true)
+    }
+    old.close()
+    #expect(daemon.stop() == 0)
+  }
+}
