@@ -18,6 +18,9 @@ final class LiveGraph {
         {"name": "author", "destination": "Author", "inverse": "books"}]}]}
     """
 
+  /// The numbers of a book's properties.
+  static let (shelf, rank): (PropertyNumber, PropertyNumber) = (4, 5)
+
   let model: Model
   let context: ObjectContext
   /// False holds back results until `answer`.

@@ -211,6 +211,14 @@ import Testing
       ])
   }
 
+  @Test func aTypedRequestIsTheOneThatItsTextSays() throws {
+    let graph = try LiveGraph()
+    let typed = ResultsRequest(
+      Book.self, in: graph.model, where: { $0.rank < 5 }, sort: [\.rank.ascending], section: \.shelf.descending)
+    #expect(typed == (try graph.request("rank < 5", sort: "-shelf,rank", section: "shelf")))
+    #expect(ResultsRequest(Stranger.self, in: graph.model) == nil)
+  }
+
   @Test func aStoppedControllerHearsNothingAndKeepsItsRows() throws {
     let graph = try library([10])
     let (controller, transcript) = try controller(graph)
@@ -235,4 +243,14 @@ import Testing
     following = nil
     #expect(graph.followed == 0)
   }
+}
+
+/// As the generator makes them.
+private final class Book: ManagedObject { override class var entityName: String { "Book" } }
+
+private final class Stranger: ManagedObject { override class var entityName: String { "Stranger" } }
+
+extension ObjectPath where Object: Book {
+  fileprivate var shelf: TypedExpression<String, Reach> { TypedExpression(self, attribute: LiveGraph.shelf) }
+  fileprivate var rank: TypedExpression<Int64, Reach> { TypedExpression(self, attribute: LiveGraph.rank) }
 }

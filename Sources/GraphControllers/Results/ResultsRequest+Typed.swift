@@ -1,0 +1,20 @@
+import GraphModel
+import GraphReplica
+
+extension ResultsRequest {
+  /// A request that the compiler has checked: `ResultsRequest(Project.self, in: model, where: { $0.weight >= 2 }, sort:
+  /// [\.title.ascending], section: \.department.code.ascending)`. Nil for a class whose entity the model does not have.
+  /// - Parameter section: what the objects of a section share, and the order of the sections.
+  public init?<Object: ManagedObject>(
+    _ type: Object.Type, in model: Model,
+    where predicate: (ObjectPath<Object, Here>) -> TypedPredicate = { _ in .always },
+    sort: [(ObjectPath<Object, Here>) -> TypedSortKey] = [],
+    section: ((ObjectPath<Object, Here>) -> TypedSortKey)? = nil, prefetching: RelationshipTree = .none
+  ) {
+    guard let entity = model.entity(named: type.entityName) else { return nil }
+    let sections = [SortKey](type, section.map { [$0] } ?? [])
+    self.init(
+      entity: entity.number, predicate: GraphPredicate(type, where: predicate),
+      sort: sections + [SortKey](type, sort), section: sections.first?.path, prefetching: prefetching)
+  }
+}
