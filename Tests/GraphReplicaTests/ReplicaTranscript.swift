@@ -43,7 +43,9 @@ final class ReplicaTranscript {
   func hear(_ body: ToClient.Body, _ request: UInt64 = 0) -> [String] { handle(.received(ToClient(request, body))) }
 
   /// Connects; the lines are those that follow the welcome.
-  func connect(head: Revision = 0, knowsUndoSteps: Bool = true, knowsBatches: Bool = true, knowsWindows: Bool = true) -> [String] {
+  func connect(head: Revision = 0, knowsUndoSteps: Bool = true, knowsBatches: Bool = true, knowsWindows: Bool = true)
+    -> [String]
+  {
     #expect(handle(.connected) == ["> hello"])
     var welcome = Welcome(
       model: model, head: token(head), session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
