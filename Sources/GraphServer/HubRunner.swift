@@ -224,10 +224,11 @@ final class HubRunner: @unchecked Sendable {
     // Nothing goes through it: it says whether the read is still wanted.
     let stream = ReadStream(directory: spoolDirectory) { _ in }
     streams[ticket] = stream
-    readers.enqueue(ticket, of: session) { [self] in
+    readers.enqueue(ticket, of: session, isLong: true) { [self] _ in
       let result = reads.collect(fetch, stream) { submit(.collected(ticket, $0)) }
       loop.execute { self.streams[ticket] = nil }
       submit(.collectFinished(ticket, result))
+      return true
     }
   }
 

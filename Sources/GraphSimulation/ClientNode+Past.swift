@@ -83,7 +83,7 @@ extension ClientNode {
       return "nothing to restore"
     }
     restores[id] = request
-    typed.noteRestore(id)
+    typed.keepRestore(id)
     context.restore(request)
     return "restore \(request.scope), transaction \(id.sequence)"
   }

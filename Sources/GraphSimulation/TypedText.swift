@@ -70,7 +70,7 @@ struct TypedText {
   }
 
   /// What is restored has the text that it had then.
-  mutating func noteRestore(_ id: TransactionID) { replacing.insert(id) }
+  mutating func keepRestore(_ id: TransactionID) { replacing.insert(id) }
 
   mutating func note(_ id: TransactionID, _ committed: Committed) {
     acknowledged.append((id, Set(committed.conflicts.lazy.filter { !$0.mineWon }.map(\.id))))

@@ -1686,8 +1686,15 @@ nonisolated struct Graph_Restore: Sendable {
   /// Clears the value of `id`. Subsequent reads from it will return its default value.
   mutating func clearID() {self._id = nil}
 
-  /// 0: the state just before the object's delete
-  var revision: Int64 = 0
+  /// none: the state just before the object's delete; 0: the empty graph, for EVERYTHING
+  var revision: Int64 {
+    get {_revision ?? 0}
+    set {_revision = newValue}
+  }
+  /// Returns true if `revision` has been explicitly set.
+  var hasRevision: Bool {self._revision != nil}
+  /// Clears the value of `revision`. Subsequent reads from it will return its default value.
+  mutating func clearRevision() {self._revision = nil}
 
   var scope: Graph_RestoreScope = .object
 
@@ -1706,6 +1713,7 @@ nonisolated struct Graph_Restore: Sendable {
   init() {}
 
   fileprivate var _id: Graph_TransactionID? = nil
+  fileprivate var _revision: Int64? = nil
   fileprivate var _object: Graph_ObjectID? = nil
 }
 
@@ -5672,7 +5680,7 @@ nonisolated extension Graph_Restore: SwiftProtobuf.Message, SwiftProtobuf._Messa
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularMessageField(value: &self._id) }()
-      case 2: try { try decoder.decodeSingularInt64Field(value: &self.revision) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self._revision) }()
       case 3: try { try decoder.decodeSingularEnumField(value: &self.scope) }()
       case 4: try { try decoder.decodeSingularMessageField(value: &self._object) }()
       default: break
@@ -5688,9 +5696,9 @@ nonisolated extension Graph_Restore: SwiftProtobuf.Message, SwiftProtobuf._Messa
     try { if let v = self._id {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
     } }()
-    if self.revision != 0 {
-      try visitor.visitSingularInt64Field(value: self.revision, fieldNumber: 2)
-    }
+    try { if let v = self._revision {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 2)
+    } }()
     if self.scope != .object {
       try visitor.visitSingularEnumField(value: self.scope, fieldNumber: 3)
     }
@@ -5702,7 +5710,7 @@ nonisolated extension Graph_Restore: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
   static func ==(lhs: Graph_Restore, rhs: Graph_Restore) -> Bool {
     if lhs._id != rhs._id {return false}
-    if lhs.revision != rhs.revision {return false}
+    if lhs._revision != rhs._revision {return false}
     if lhs.scope != rhs.scope {return false}
     if lhs._object != rhs._object {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
