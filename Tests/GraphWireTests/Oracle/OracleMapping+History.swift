@@ -28,7 +28,7 @@ extension OracleMapping {
   func restore(_ restore: RestoreRequest) -> Graph_Restore {
     make {
       $0.id = transactionID(restore.id)
-      $0.revision = restore.revision ?? 0
+      if let revision = restore.revision { $0.revision = revision }
       switch restore.scope {
       case .object(let object):
         $0.scope = .object
