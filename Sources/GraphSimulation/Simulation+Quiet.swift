@@ -7,13 +7,17 @@ extension Simulation {
   /// Lets everything finish, then holds the clients against the store.
   func quiesce() throws {
     note("quiet")
-    while !ghosts.isEmpty { haunt() }
     isResting = true
     defer { isResting = false }
     try comeToRest()
     try checkPromises()
     // Of objects that are not followed nothing is known but what is loaded now.
-    for client in clients where random.chance(50) { note("client \(client.number): \(client.prefetchAtRest(&random))") }
+    for client in clients where random.chance(50) {
+      let what = client.prefetchAtRest(&random)
+      note("client \(client.number): \(what)")
+      // Where all of it is held already, nothing is asked for and it is over.
+      try checkReads(of: client)
+    }
     try comeToRest()
   }
 
@@ -21,6 +25,10 @@ extension Simulation {
     for _ in 0..<20_000 {
       for client in clients where client.session == nil { reconnect(client) }
       var isQuiet = true
+      while !ghosts.isEmpty {
+        isQuiet = false
+        haunt()
+      }
       for client in clients {
         while client.session != nil, !client.up.isEmpty,
           server?.paused.contains(client.session ?? 0) == false
