@@ -137,7 +137,7 @@ import Testing
     #expect(refused.errors.contains("\(damaged) is not sound"), "\(refused.errors)")
     let foreign = try stickiesd(daemon, "restore", daemon.log)
     #expect(foreign.status == 1)
-    #expect(foreign.errors.contains("\(daemon.log) is no store"), "\(foreign.errors)")
+    #expect(foreign.errors.contains("\(daemon.log) is no backup of a store"), "\(foreign.errors)")
 
     // After a kill the newest commits are in the log only: it has to go aside, too.
     let restored = try stickiesd(daemon, "restore", file, "--json")
