@@ -1,0 +1,147 @@
+import TerminalCells
+
+/// The cursor of somebody else.
+public struct PointerState: Hashable, Sendable {
+  /// Whose it is.
+  public var person: Person
+  /// Where it is, in cells of the board.
+  public var place: Point
+
+  /// Somebody's cursor.
+  public init(_ person: Person, at place: Point) {
+    self.person = person
+    self.place = place
+  }
+}
+
+/// A part of a canvas that the mouse can be at.
+public enum CanvasPart: Hashable, Sendable {
+  /// A part of the highest note there, by the note's number.
+  case note(Int, NotePart)
+  /// The mark of notes that lie outside, by the number of the nearest one.
+  case mark(Int)
+  /// A line between two notes, by the link's number.
+  case link(Int)
+  /// The board, at a cell of the board.
+  case board(Point)
+}
+
+/// A board's surface as far as it is seen: links, then notes from the lowest to the highest, then marks of those that lie
+/// outside, then the cursors of others.
+///
+/// What is not seen costs next to nothing: notes outside of the frame, or wholly under others, are left out before
+/// their texts are looked at.
+public struct Canvas: Sendable {
+  /// The board's color.
+  public var color: PaperColor
+  /// The cell of the board that lies at the top left.
+  public var origin: Point
+  /// The notes, in any order. Those that lie outside are marked at the edges.
+  public var notes: [NoteState]
+  /// Lines between notes.
+  public var links: [LinkState]
+  /// Where others are.
+  public var pointers: [PointerState]
+
+  /// A surface.
+  public init(
+    color: PaperColor = .gray, origin: Point = Point(x: 0, y: 0), notes: [NoteState] = [], links: [LinkState] = [],
+    pointers: [PointerState] = []
+  ) {
+    self.color = color
+    self.origin = origin
+    self.notes = notes
+    self.links = links
+    self.pointers = pointers
+  }
+
+  /// How far cells of the board lie from those of the screen.
+  func shift(in frame: Rect) -> Point {
+    let limit = Rect.farthest
+    return Point(
+      x: frame.minX - min(max(origin.x, -limit), limit), y: frame.minY - min(max(origin.y, -limit), limit))
+  }
+
+  /// Draws it.
+  public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme, cache: LayoutCache) {
+    let frame = frame.clamped
+    let clip = clip.intersection(frame).intersection(grid.bounds)
+    guard !clip.isEmpty else { return }
+    grid.hideCursor(in: clip)
+    grid.fill(clip, theme.board(color))
+    let shift = shift(in: frame)
+    var covered = Coverage(clip)
+    let seen = seen(in: clip, shift, &covered)
+    if !links.isEmpty {
+      LinkLines(links, shift: shift, clip: clip, covered: covered).draw(into: &grid, theme.link(color), theme.symbols)
+    }
+    for place in seen.reversed() {
+      let outline = notes[place].outline.moved(x: shift.x, y: shift.y)
+      NoteView(notes[place]).draw(into: &grid, at: outline.origin, clip: clip, theme: theme, cache: cache)
+    }
+    for mark in EdgeMark.marks(of: notes, shift: shift, frame: frame, symbols: theme.symbols) {
+      grid.hideCursor(in: mark.frame.intersection(clip))
+      grid.draw(mark.text, x: mark.frame.minX, y: mark.frame.minY, theme.note(mark.color).title, clip: clip)
+    }
+    for pointer in pointers { draw(pointer, into: &grid, shift, clip, theme) }
+  }
+
+  private func draw(_ pointer: PointerState, into grid: inout Grid, _ shift: Point, _ clip: Rect, _ theme: Theme) {
+    let place = Rect(origin: pointer.place, size: Size(width: 1, height: 1)).clamped.moved(x: shift.x, y: shift.y)
+    guard clip.contains(place.origin) else { return }
+    let tag = theme.person(pointer.person.color)
+    let line = CellLine(pointer.person.name, width: 16, cut: theme.symbols.cut)
+    let (x, y) = (place.minX, place.minY)
+    let own = grid[x, y].style
+    let color = theme.depth == .none ? own : Style(tag.background, on: own.background)
+    grid.draw(String(theme.symbols.pointer), x: x, y: y, color, clip: clip)
+    let end = grid.draw(line.text, x: x + 1, y: y, tag, clip: clip)
+    grid.hideCursor(in: Rect(x: x, y: y, width: end - x, height: 1))
+  }
+
+  /// The places of the notes of which a cell is seen, from the highest to the lowest; what they cover is added to `covered`.
+  private func seen(in clip: Rect, _ shift: Point, _ covered: inout Coverage) -> [Int] {
+    var found = [(place: Int, z: Double, outline: Rect)]()
+    for place in notes.indices {
+      let outline = notes[place].outline.moved(x: shift.x, y: shift.y)
+      // With its shadow.
+      let reach = Rect(
+        x: outline.minX, y: outline.minY, width: outline.size.width + 2, height: outline.size.height + 1)
+      if reach.intersection(clip).isEmpty { continue }
+      found.append((place, notes[place].z.isNaN ? 0 : notes[place].z, outline))
+    }
+    found.sort { $0.z == $1.z ? notes[$0.place].id > notes[$1.place].id : $0.z > $1.z }
+    return found.compactMap { place, _, outline in
+      let shadows = [
+        Rect(x: outline.maxX, y: outline.minY + 1, width: 2, height: outline.size.height),
+        Rect(x: outline.minX + 2, y: outline.maxY, width: outline.size.width - 2, height: 1),
+      ]
+      let isSeen = covered.add(outline) || shadows.contains { !covered.contains($0) }
+      return isSeen ? place : nil
+    }
+  }
+
+  /// What lies at a point of the screen, when it is drawn in `frame`; nil beside it.
+  public func part(at point: Point, frame: Rect, theme: Theme, cache: LayoutCache) -> CanvasPart? {
+    let frame = frame.clamped
+    guard frame.contains(point) else { return nil }
+    let shift = shift(in: frame)
+    let marks = EdgeMark.marks(of: notes, shift: shift, frame: frame, symbols: theme.symbols)
+    if let mark = marks.last(where: { $0.frame.contains(point) }) { return .mark(mark.id) }
+    let place = Point(x: point.x - shift.x, y: point.y - shift.y)
+    var best: Int?
+    for index in notes.indices where notes[index].outline.contains(place) {
+      guard let other = best else {
+        best = index
+        continue
+      }
+      let (z, otherZ) = (notes[index].z.isNaN ? 0 : notes[index].z, notes[other].z.isNaN ? 0 : notes[other].z)
+      if z > otherZ || z == otherZ && notes[index].id > notes[other].id { best = index }
+    }
+    if let best, let part = NoteView(notes[best]).part(at: place, theme: theme, cache: cache) {
+      return .note(notes[best].id, part)
+    }
+    if let link = links.last(where: { $0.route.contains(place) }) { return .link(link.id) }
+    return .board(place)
+  }
+}

@@ -1,0 +1,148 @@
+import TerminalCells
+
+/// A link, as a canvas shows it.
+public struct LinkState: Hashable, Sendable {
+  /// The link's number on this screen.
+  public var id: Int
+  /// The outline of the note where it begins, in cells of the board.
+  public var from: Rect
+  /// The outline of the note where it ends.
+  public var to: Rect
+  /// What the arrow says.
+  public var label: String
+
+  /// A link.
+  public init(id: Int, from: Rect, to: Rect, label: String = "") {
+    self.id = id
+    self.from = from
+    self.to = to
+    self.label = label
+  }
+
+  /// The way of the line.
+  var route: LinkRoute { LinkRoute(from: from.clamped, to: to.clamped) }
+}
+
+/// A line from the middle of a note along its row, then along the column of the other one's middle.
+struct LinkRoute {
+  enum Head: Hashable { case left, right, up, down }
+
+  /// Where it begins, turns and ends.
+  let start: Point
+  let turn: Point
+  let end: Point
+  /// The cell before the note where it ends, and where the arrow points to. Nil if the notes touch.
+  let head: (place: Point, direction: Head)?
+
+  init(from: Rect, to: Rect) {
+    start = from.middle
+    end = to.middle
+    turn = Point(x: end.x, y: start.y)
+    let place: Point
+    let direction: Head
+    if start.y >= to.minY, start.y < to.maxY {
+      direction = start.x < end.x ? .right : .left
+      place = Point(x: start.x < end.x ? to.minX - 1 : to.maxX, y: start.y)
+    } else {
+      direction = start.y < end.y ? .down : .up
+      place = Point(x: end.x, y: start.y < end.y ? to.minY - 1 : to.maxY)
+    }
+    head = from.contains(place) || from == to ? nil : (place, direction)
+  }
+
+  /// Whether a cell belongs to it.
+  func contains(_ point: Point) -> Bool {
+    point.y == start.y && point.x >= min(start.x, turn.x) && point.x <= max(start.x, turn.x)
+      || point.x == turn.x && point.y >= min(turn.y, end.y) && point.y <= max(turn.y, end.y)
+  }
+}
+
+/// Draws links where no note covers them. Lines that meet are joined.
+struct LinkLines {
+  private let clip: Rect
+  private let covered: Coverage
+  private let links: [(link: LinkState, route: LinkRoute)]
+  private let shift: Point
+  private var joints: [UInt8]
+
+  init(_ links: [LinkState], shift: Point, clip: Rect, covered: Coverage) {
+    self.clip = clip
+    self.covered = covered
+    self.shift = shift
+    joints = Array(repeating: 0, count: clip.size.width * clip.size.height)
+    self.links = links.map { link in
+      let from = link.from.clamped.moved(x: shift.x, y: shift.y)
+      return (link, LinkRoute(from: from, to: link.to.clamped.moved(x: shift.x, y: shift.y)))
+    }
+    for (_, route) in self.links {
+      addRow(route.start.y, route.start.x, route.turn.x)
+      addColumn(route.turn.x, route.turn.y, route.end.y)
+    }
+  }
+
+  private mutating func addRow(_ y: Int, _ one: Int, _ other: Int) {
+    guard y >= clip.minY, y < clip.maxY, one != other else { return }
+    let (low, high) = (min(one, other), max(one, other))
+    let row = (y - clip.minY) * clip.size.width - clip.minX
+    for x in max(low, clip.minX)..<max(low, clip.minX, min(high + 1, clip.maxX)) {
+      joints[row + x] |= (x > low ? 4 : 0) | (x < high ? 8 : 0)
+    }
+  }
+
+  private mutating func addColumn(_ x: Int, _ one: Int, _ other: Int) {
+    guard x >= clip.minX, x < clip.maxX, one != other else { return }
+    let (low, high) = (min(one, other), max(one, other))
+    for y in max(low, clip.minY)..<max(low, clip.minY, min(high + 1, clip.maxY)) {
+      joints[(y - clip.minY) * clip.size.width + x - clip.minX] |= (y > low ? 1 : 0) | (y < high ? 2 : 0)
+    }
+  }
+
+  func draw(into grid: inout Grid, _ style: Style, _ symbols: Symbols) {
+    let pieces = symbols.joints.map { String($0) }
+    for y in clip.minY..<clip.maxY {
+      for x in clip.minX..<clip.maxX {
+        let joint = joints[(y - clip.minY) * clip.size.width + x - clip.minX]
+        guard joint != 0, !covered.contains(Point(x: x, y: y)) else { continue }
+        grid.draw(pieces[Int(joint)], x: x, y: y, style, clip: clip)
+      }
+    }
+    for (link, route) in links {
+      if let head = route.head, clip.contains(head.place) {
+        let arrow =
+          switch head.direction {
+          case .left: symbols.left
+          case .right: symbols.right
+          case .up: symbols.up
+          case .down: symbols.down
+          }
+        grid.draw(String(arrow), x: head.place.x, y: head.place.y, style, clip: clip)
+      }
+      if !link.label.isEmpty { draw(link, route, into: &grid, style, symbols) }
+    }
+  }
+
+  /// The label lies on the row of the line, between the notes; where that is too short, across the column.
+  private func draw(
+    _ link: LinkState, _ route: LinkRoute, into grid: inout Grid, _ style: Style, _ symbols: Symbols
+  ) {
+    let from = link.from.clamped.moved(x: shift.x, y: shift.y)
+    let to = link.to.clamped.moved(x: shift.x, y: shift.y)
+    let goesRight = route.start.x < route.turn.x
+    var low = goesRight ? from.maxX : route.turn.x
+    var high = goesRight ? route.turn.x : from.minX
+    if route.start.y >= to.minY, route.start.y < to.maxY {
+      if goesRight { high = to.minX - 1 } else { low = to.maxX + 1 }
+    }
+    if high - low >= 6 {
+      let line = CellLine(link.label, width: high - low - 4, cut: symbols.cut)
+      let x = low + (high - low - line.width) / 2
+      grid.draw(" \(line.text) ", x: x - 1, y: route.start.y, style, clip: clip)
+    } else if abs(route.end.y - route.turn.y) >= 3 {
+      let line = CellLine(link.label, width: 24, cut: symbols.cut)
+      let low = route.end.y > route.turn.y ? max(from.maxY, route.turn.y) : to.maxY
+      let high = route.end.y > route.turn.y ? to.minY : min(from.minY, route.turn.y)
+      guard high - low >= 2 else { return }
+      grid.draw(" \(line.text) ", x: route.turn.x - line.width / 2 - 1, y: (low + high - 1) / 2, style, clip: clip)
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import TerminalCells
+
+/// The marks that views are drawn with, each one cell wide.
+public struct Symbols: Hashable, Sendable {
+  /// The frame of a note, and of what has the focus.
+  let box: BoxLines
+  let focusedBox: BoxLines
+  /// Left and right end of a collapsed note.
+  let leftEnd: Character
+  let rightEnd: Character
+  let line: Character
+  let resize: Character
+  let close: Character
+  let pinned: Character
+  let locked: Character
+  let collapsed: Character
+  let unsent: Character
+  let conflict: Character
+  let unselected: Character
+  let selected: Character
+  let up: Character
+  let down: Character
+  let left: Character
+  let right: Character
+  let cut: Character
+  let check: Character
+  let submenu: Character
+  let dot: Character
+  let currentDot: Character
+  let pointer: Character
+  let full: Character
+  let empty: Character
+  let thumb: Character
+  let search: Character
+  /// Between what a line tells.
+  let separator: String
+  /// Lines between notes, by what they join: 1 up, 2 down, 4 left, 8 right.
+  let joints: [Character]
+  let spinner: [Character]
+
+  /// Lines and blocks, and shapes that nearly every font has.
+  static let lines = Symbols(
+    box: .rounded, focusedBox: .heavy, leftEnd: "├", rightEnd: "┤", line: "─", resize: "▟", close: "×", pinned: "▲",
+    locked: "■", collapsed: "►", unsent: "*", conflict: "!", unselected: "○", selected: "●", up: "↑", down: "↓",
+    left: "←", right: "→", cut: "…", check: "√", submenu: "►", dot: "○", currentDot: "●", pointer: "▘", full: "█",
+    empty: "░", thumb: "█", search: "/", separator: "│",
+    joints: [" ", "│", "│", "│", "─", "┘", "┐", "┤", "─", "└", "┌", "├", "─", "┴", "┬", "┼"],
+    spinner: ["│", "/", "─", "\\"])
+
+  /// ASCII alone.
+  static let ascii = Symbols(
+    box: .ascii, focusedBox: .ascii, leftEnd: "[", rightEnd: "]", line: "-", resize: "#", close: "x", pinned: "^",
+    locked: "L", collapsed: ">", unsent: "*", conflict: "!", unselected: "o", selected: "@", up: "^", down: "v",
+    left: "<", right: ">", cut: "~", check: "x", submenu: ">", dot: "o", currentDot: "@", pointer: "\\", full: "#",
+    empty: ".", thumb: "#", search: "/", separator: "|",
+    joints: [" ", "|", "|", "|", "-", "+", "+", "+", "-", "+", "+", "+", "-", "+", "+", "+"],
+    spinner: ["|", "/", "-", "\\"])
+}

@@ -1,0 +1,209 @@
+import TerminalCells
+
+/// How everything looks on a terminal: of a light or a dark background, with as many colors as it shows. All colors are those
+/// that the terminal has already, so that what is to be read can be read on every one; without colors, bold, faint and
+/// reverse tell things apart, and nothing is told by color alone.
+public struct Theme: Sendable {
+  /// How a note of one color looks.
+  public struct NoteLook: Hashable, Sendable {
+    /// The text, and the paper behind it.
+    public let text: Style
+    /// The row with the title.
+    public let title: Style
+    /// The same of the note that has the focus.
+    public let focusedTitle: Style
+    /// The frame.
+    public let border: Style
+    /// The frame of the note that has the focus.
+    public let focusedBorder: Style
+    /// What is said besides: tags, hints.
+    public let faint: Style
+    /// Selected text.
+    public let selected: Style
+  }
+
+  /// True on a dark background.
+  public let isDark: Bool
+  /// How many colors there are.
+  public let depth: ColorDepth
+  /// The marks and lines to draw with.
+  public let symbols: Symbols
+
+  /// Menu bar, tool bar, status line.
+  public let bar: Style
+  /// What is chosen in a bar, a menu or a list.
+  public let chosen: Style
+  /// What can't be chosen now, in a bar or a menu.
+  public let disabled: Style
+  /// Keys and hints in a bar or a menu.
+  public let hint: Style
+  /// An open menu, a question, the help: what lies over the board.
+  public let panel: Style
+  /// The frame of a panel.
+  public let panelBorder: Style
+  /// A button that return presses.
+  public let button: Style
+  /// Another button.
+  public let otherButton: Style
+  /// A list beside the board, the field above it.
+  public let list: Style
+  /// What is said besides in a list.
+  public let listFaint: Style
+  /// What a search found.
+  public let match: Style
+  /// All is well, in a bar.
+  public let good: Style
+  /// Something waits, in a bar.
+  public let waiting: Style
+  /// Something is wrong, in a bar.
+  public let wrong: Style
+
+  private let looks: [NoteLook]
+  private let boards: [Style]
+  private let links: [Style]
+  private let people: [Style]
+
+  /// The looks for a terminal.
+  /// - Parameters:
+  ///   - isDark: whether its background is dark; `Theme.isDark(_:)` tells by its answer.
+  ///   - depth: how many colors it shows.
+  ///   - isASCII: draws with letters of ASCII alone.
+  public init(isDark: Bool = true, depth: ColorDepth = .direct, isASCII: Bool = false) {
+    self.isDark = isDark
+    self.depth = depth
+    symbols = isASCII ? .ascii : .lines
+    let inks = Inks(isDark: isDark, depth: depth)
+    looks = PaperColor.allCases.map { inks.note($0) }
+    boards = PaperColor.allCases.map { inks.board($0) }
+    links = boards.map { inks.on($0.background, 0x707070, 0xA0A0A0) }
+    people = Inks.people.map { inks.tag($0) }
+
+    let barBack = inks.pick(light: 0xD0D4DA, dark: 0x2D333B, sixteen: 7)
+    let panelBack = inks.pick(light: 0xF6F6F6, dark: 0x23272E, sixteen: 7)
+    let listBack = inks.pick(light: 0xF2F2F2, dark: 0x1B1E23, sixteen: nil)
+    let hasColor = depth != .none
+    bar = hasColor ? inks.text(on: barBack) : Style(.standard, on: .standard, .reverse)
+    chosen =
+      hasColor
+      ? inks.text(on: inks.pick(light: 0x1F5FBF, dark: 0x9CC4FF, sixteen: 4))
+      : Style(.standard, on: .standard, [.reverse, .bold])
+    disabled = hasColor ? inks.faint(on: barBack, 3) : Style(.standard, on: .standard, [.reverse, .dim])
+    hint = hasColor ? inks.faint(on: barBack, 4.5) : Style(.standard, on: .standard, .reverse)
+    panel = hasColor ? inks.text(on: panelBack) : .standard
+    panelBorder = hasColor ? inks.faint(on: panelBack, 3) : .standard
+    button = chosen
+    otherButton = hasColor ? inks.text(on: barBack) : Style(.standard, on: .standard, .underline)
+    list = hasColor && depth != .sixteen ? inks.text(on: listBack) : .standard
+    listFaint =
+      hasColor && depth != .sixteen ? inks.faint(on: listBack, 4.5) : Style(.standard, on: .standard, .dim)
+    match =
+      hasColor
+      ? inks.text(on: inks.pick(light: 0xFFD54A, dark: 0xE0B020, sixteen: 11))
+      : Style(.standard, on: .standard, [.bold, .underline])
+    good = hasColor ? inks.on(barBack, 0x1E6B2E, 0x8FDD9B) : Style(.standard, on: .standard, .reverse)
+    waiting =
+      hasColor ? inks.on(barBack, 0x7A4B00, 0xFFCC66, .bold) : Style(.standard, on: .standard, [.reverse, .bold])
+    wrong =
+      hasColor
+      ? Style(
+        inks.legible(inks.exact(0xFFFFFF), on: inks.pick(light: 0xB3261E, dark: 0x9C2B24, sixteen: 1)),
+        on: inks.pick(light: 0xB3261E, dark: 0x9C2B24, sixteen: 1), .bold)
+      : Style(.standard, on: .standard, [.reverse, .bold, .underline])
+  }
+
+  /// Whether a background that a terminal told is a dark one.
+  public static func isDark(_ background: Color) -> Bool { (background.luminance ?? 0) < 0.18 }
+
+  /// How a note of a color looks.
+  public func note(_ color: PaperColor) -> NoteLook { looks[color.index] }
+
+  /// The surface of a board of a color.
+  public func board(_ color: PaperColor) -> Style { boards[color.index] }
+
+  /// Lines and hints on a board of a color.
+  public func link(_ color: PaperColor) -> Style { links[color.index] }
+
+  /// A person's name on the person's color. Every number has one; numbers far apart share them.
+  public func person(_ number: Int) -> Style { people[Int(number.magnitude % UInt(people.count))] }
+}
+
+/// What a theme's colors are made of.
+struct Inks {
+  let isDark: Bool
+  let depth: ColorDepth
+
+  /// Colors of people, apart from each other and from the papers.
+  static let people: [UInt32] = [0xD6336C, 0x1C7ED6, 0x2F9E44, 0xE8590C, 0x7048E8, 0x0C8599, 0xC2A000, 0x9C36B5]
+
+  func exact(_ hex: UInt32) -> Color { depth.nearest(to: Color(hex: hex)) }
+
+  func pick(light: UInt32, dark: UInt32, sixteen: UInt8?) -> Color {
+    if depth == .sixteen { return sixteen.map { .palette($0) } ?? .standard }
+    return exact(isDark ? dark : light)
+  }
+
+  /// Black or white, softened where there are the colors for it.
+  func ink(on background: Color) -> Color {
+    guard background != .standard else { return .standard }
+    let (black, white) = (exact(depth == .direct ? 0x14181D : 0), exact(depth == .direct ? 0xF4F4F4 : 0xFFFFFF))
+    let prefersBlack = (black.contrast(with: background) ?? 0) >= (white.contrast(with: background) ?? 0)
+    return prefersBlack ? black : white
+  }
+
+  /// A color that can be read on `background` after it became one that the terminal has.
+  func legible(_ color: Color, on background: Color, _ contrast: Double = 4.5) -> Color {
+    guard background != .standard else { return depth.nearest(to: color) }
+    let found = depth.nearest(to: color.legible(on: background, contrast: contrast))
+    return (found.contrast(with: background) ?? 0) >= contrast ? found : ink(on: background)
+  }
+
+  func text(on background: Color) -> Style { Style(ink(on: background), on: background) }
+
+  func on(_ background: Color, _ light: UInt32, _ dark: UInt32, _ attributes: Style.Attributes = []) -> Style {
+    guard depth != .none else { return Style(.standard, on: .standard, attributes) }
+    guard background != .standard else { return Style(.standard, on: .standard, attributes.union(.dim)) }
+    return Style(legible(Color(hex: isDark ? dark : light), on: background), on: background, attributes)
+  }
+
+  func faint(on background: Color, _ contrast: Double) -> Style {
+    guard background != .standard else { return Style(.standard, on: .standard, .dim) }
+    let color = ink(on: background).mixed(with: background, 0.45)
+    return Style(legible(color, on: background, contrast), on: background)
+  }
+
+  func note(_ color: PaperColor) -> Theme.NoteLook {
+    let paper = color.paper(isDark: isDark, depth: depth)
+    guard depth != .none else {
+      return Theme.NoteLook(
+        text: .standard, title: Style(.standard, on: .standard, .bold),
+        focusedTitle: Style(.standard, on: .standard, [.bold, .reverse]), border: .standard,
+        focusedBorder: Style(.standard, on: .standard, .bold), faint: Style(.standard, on: .standard, .dim),
+        selected: Style(.standard, on: .standard, .reverse))
+    }
+    let ink = ink(on: paper)
+    // Of 16 colors none lies between a paper and its ink.
+    let strip = depth == .sixteen ? paper : depth.nearest(to: paper.mixed(with: ink, 0.14))
+    let stripe = ink.contrast(with: strip) ?? 0 >= 4.5 ? strip : paper
+    let line = depth == .sixteen ? ink : legible(paper.mixed(with: ink, 0.5), on: paper, 2)
+    let attributes: Style.Attributes = depth == .sixteen ? [.bold, .reverse] : .bold
+    return Theme.NoteLook(
+      text: Style(ink, on: paper), title: Style(ink, on: stripe, .bold),
+      focusedTitle: depth == .sixteen ? Style(ink, on: paper, attributes) : Style(paper, on: ink, .bold),
+      border: Style(line, on: paper), focusedBorder: Style(ink, on: paper, .bold),
+      faint: faint(on: paper, 3.5), selected: Style(paper, on: ink))
+  }
+
+  /// A tint of the color: papers of any color stand out from it, and shadows are seen on it.
+  func board(_ color: PaperColor) -> Style {
+    guard depth >= .palette else { return .standard }
+    if depth == .palette { return text(on: .palette(isDark ? 234 : 254)) }
+    let tint = Color(hex: isDark ? 0x1A1C20 : 0xE9EBEE)
+    let paper = color.paper(isDark: isDark, depth: .direct)
+    return text(on: color == .gray || color == .white ? tint : tint.mixed(with: paper, isDark ? 0.16 : 0.25))
+  }
+
+  func tag(_ hex: UInt32) -> Style {
+    guard depth != .none else { return Style(.standard, on: .standard, .reverse) }
+    return text(on: exact(hex))
+  }
+}
