@@ -29,7 +29,7 @@ extension BoardScreen {
       state: { [weak self] in
         let notes = self?.targets ?? []
         return CommandState(
-          isEnabled: !notes.isEmpty, isChecked: !notes.isEmpty && (check.map(notes.allSatisfy) ?? false))
+          isEnabled: !notes.isEmpty, isChecked: !notes.isEmpty && notes.allSatisfy { check?($0) ?? false })
       }, perform)
   }
 

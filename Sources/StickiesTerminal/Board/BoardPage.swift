@@ -20,7 +20,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   /// Told when the first result is there, or why there is none.
   var didLoad: (Refusal?) -> Void = { _ in }
   /// What the context told last: it says what was deleted.
-  var lastChange = ObjectsDidChange()
+  var lastChange: ObjectsDidChange?
   private(set) var isLoaded = false
   private let context: ObjectContext
   private let user: String
@@ -120,7 +120,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   func resultsDidChange(_ controller: ResultsController, by difference: ResultsDifference) {
     var cause = ArrangementCause.here
     if difference.revision > 0 {
-      let deleted = lastChange.revision == difference.revision ? lastChange.deleted : []
+      let deleted = lastChange?.revision == difference.revision ? lastChange?.deleted ?? [] : []
       cause = ArrangementCause(
         revision: difference.revision, author: difference.author, deleted: Set(deleted),
         isOwn: difference.author == user)

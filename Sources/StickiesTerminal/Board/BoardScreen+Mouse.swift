@@ -39,16 +39,19 @@ extension BoardScreen {
       return application.setNeedsDisplay()
     }
     if let editing, editing !== controller { endEditing() }
+    let hadFocus = page.windows.focus == controller.id
     focus(controller)
-    let frame = controller.window.frame
     if controller === editing, controller.textFrame.contains(mouse.position) {
       place(mouse, controller, isSelecting: mouse.modifiers.contains(.shift))
       return begin(.select, mouse, controller)
     }
     if isDouble { return edit(controller, at: textCell(mouse.position, controller)) }
-    let isCorner = mouse.position.x >= frame.maxX - 2 && mouse.position.y == frame.maxY - 1
+    let part = state(controller).flatMap {
+      NoteView($0).part(at: boardCell(mouse.position), theme: theme, cache: layouts)
+    }
+    if part == .close, hadFocus { return closeWindow(controller) }
     raise(controller)
-    begin(isCorner ? .resize : .move, mouse, controller)
+    begin(part == .resize ? .resize : .move, mouse, controller)
   }
 
   private func begin(_ kind: NoteGesture.Kind, _ mouse: MouseEvent, _ controller: NoteController) {
@@ -134,5 +137,19 @@ extension BoardScreen {
     guard case .press(.left) = mouse.kind, mouse.position.y == 0 else { return false }
     openMenu()
     return true
+  }
+}
+
+extension BoardScreen {
+  /// A cell of the screen, in cells of the board.
+  func boardCell(_ point: Point) -> Point {
+    Point(x: point.x - canvas.minX + page.scroll.x, y: point.y - canvas.minY + page.scroll.y)
+  }
+
+  /// The window goes; the note stays as it is.
+  func closeWindow(_ controller: NoteController) {
+    endEditing()
+    follow(page.windows.close(controller.id), on: page)
+    say("the window is closed, the note is not deleted; o brings it back")
   }
 }

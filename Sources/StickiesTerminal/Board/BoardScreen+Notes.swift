@@ -118,8 +118,7 @@ extension BoardScreen {
 
   /// Where a note lies on the board, in cells.
   func boardFrame(of id: ObjectID) -> Rect? {
-    guard let shape = page.shape(of: id), let note = page.note(id) else { return nil }
-    return CellScale.frame(of: shape, isCollapsed: note.collapsed)
+    page.shape(of: id).map { CellScale.frame(of: $0) }
   }
 
   /// Notes of which nothing is to be seen here, in reading order.

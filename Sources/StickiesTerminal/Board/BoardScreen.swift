@@ -13,7 +13,7 @@ final class BoardScreen: ApplicationDelegate {
   let context: ObjectContext
   var link: BoardLink
   /// How the connection stands.
-  var linkState = LinkState.connected { didSet { if linkState != oldValue { linkDidChange() } } }
+  var linkState = ConnectionState.connected { didSet { if linkState != oldValue { linkDidChange() } } }
   /// The board that is shown.
   var page: BoardPage
   /// What is not on the server yet.
@@ -40,6 +40,13 @@ final class BoardScreen: ApplicationDelegate {
   var menu: MenuTracking?
   var isHelpOpen = false
   var theme = Theme()
+  let layouts = LayoutCache()
+  private var lastNumber = 0
+  /// Who else is here, and what they were told of us.
+  var neighbors = Neighbors()
+  var shown: BoardPresence?
+  var lastPresence: Int64?
+  var presenceTimer: TimerID?
 
   /// A screen for one board; `open` begins to follow it.
   init(
@@ -103,8 +110,10 @@ final class BoardScreen: ApplicationDelegate {
       guard let controller = page.windows[id], let shape = page.shape(of: id), let note = page.note(id) else {
         continue
       }
-      let isOpen = controller === editing
-      let frame = onScreen(CellScale.frame(of: shape, isCollapsed: note.collapsed && !isOpen))
+      controller.lastFrame = CellScale.frame(of: shape)
+      var frame = onScreen(controller.lastFrame)
+      controller.textFrame = NoteView.textFrame(in: frame)
+      if note.collapsed, controller !== editing { frame.size.height = 1 }
       controller.window.frame = frame
     }
     application.arrange(page.windows.pile(page).compactMap { page.windows[$0]?.window })
@@ -112,6 +121,7 @@ final class BoardScreen: ApplicationDelegate {
 
   override func applicationWillUpdate(_ application: Application) {
     layOut()
+    present()
   }
 
   override func application(_ application: Application, didResize size: Size) {
@@ -128,16 +138,20 @@ final class BoardScreen: ApplicationDelegate {
   }
 
   private func linkDidChange() {
+    // Numbers of sessions are another connection's.
+    neighbors.forget()
+    shown = nil
     if linkState.isConnected { saveSoon() }
     application.setNeedsDisplay()
   }
 
   /// Windows came and went.
-  private func follow(_ changes: [WindowChange<NoteController>], on page: BoardPage) {
+  func follow(_ changes: [WindowChange<NoteController>], on page: BoardPage) {
     for change in changes {
       switch change {
       case .opened(let controller, _):
-        controller.screen = self
+        lastNumber += 1
+        (controller.screen, controller.number) = (self, lastNumber)
         application.orderBack(controller.window)
       case .closed(let controller, let id):
         if editing === controller { editing = nil }

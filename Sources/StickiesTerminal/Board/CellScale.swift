@@ -9,7 +9,7 @@ enum CellScale {
   /// Farther out than this, in cells, nothing is drawn in its place: others may write any number into a note.
   static let farthest = 1_000_000.0
   /// The smallest window: a frame, and a letter or two in it.
-  static let smallest = Size(width: 8, height: 3)
+  static let smallest = Size(width: 10, height: 3)
   /// The largest one.
   static let largest = Size(width: 1_000, height: 1_000)
 
@@ -23,11 +23,10 @@ enum CellScale {
   }
 
   /// Where a note lies on the board, in cells from the board's origin.
-  static func frame(of shape: WindowShape, isCollapsed: Bool) -> Rect {
-    let height = isCollapsed ? smallest.height : rows(shape.height)
+  static func frame(of shape: WindowShape) -> Rect {
     return Rect(
       x: columns(shape.x), y: rows(shape.y),
       width: min(max(columns(shape.width), smallest.width), largest.width),
-      height: min(max(height, smallest.height), largest.height))
+      height: min(max(rows(shape.height), smallest.height), largest.height))
   }
 }

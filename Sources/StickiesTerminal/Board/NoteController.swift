@@ -9,6 +9,12 @@ import TerminalCells
 final class NoteController: WindowController, WindowControlling {
   private(set) var id: ObjectID
   weak var screen: BoardScreen?
+  /// Names it among those on the screen.
+  var number = 0
+  /// Where its text is on the screen.
+  var textFrame = Rect(x: 0, y: 0, width: 1, height: 1)
+  /// Where the note was seen last, on the board.
+  var lastFrame = Rect(x: 0, y: 0, width: 10, height: 3)
   /// The editor, while somebody edits here.
   var editor: TextEditor?
   /// The first row of the text that shows.
@@ -21,7 +27,6 @@ final class NoteController: WindowController, WindowControlling {
     self.id = id
     let window = NoteWindow(frame: Rect(x: 0, y: 0, width: 0, height: 0))
     super.init(window: window, application: application)
-    window.controller = self
   }
 
   var note: Note? { screen?.page.note(id) }
@@ -59,17 +64,8 @@ final class NoteController: WindowController, WindowControlling {
   override func mouse(_ mouse: MouseEvent) -> Bool { screen?.noteMouse(mouse, on: self) ?? false }
 }
 
-/// The window of a note on the screen.
+/// The window of a note on the screen. It takes keys and mouse; the board draws all notes at once, so that what lies under
+/// others costs nothing.
 final class NoteWindow: Window {
-  weak var controller: NoteController?
-
-  override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
-    guard let controller, let screen = controller.screen else { return }
-    let clip = clip.intersection(screen.canvas)
-    // The shadow lies beside the frame.
-    guard !Rect(x: frame.minX, y: frame.minY, width: frame.size.width + 2, height: frame.size.height + 1)
-      .intersection(clip).isEmpty
-    else { return }
-    screen.draw(controller, into: &grid, frame: frame, clip: clip)
-  }
+  override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {}
 }

@@ -2,7 +2,7 @@ import GraphModel
 import GraphReplica
 
 /// How the connection stands, for the status line.
-enum LinkState: Hashable {
+enum ConnectionState: Hashable {
   case connected
   case reconnecting(attempt: Int)
   case closed(String)

@@ -3,9 +3,6 @@ import TerminalCells
 
 /// Editing in place: what is typed goes into the note at once, and what others write comes in under the cursor.
 extension NoteController {
-  /// The part of the window that shows text.
-  var textFrame: Rect { window.frame.inset(1) }
-
   /// Opens the editor, with the cursor behind the text or in a cell of it.
   func beginEditing(at point: Point? = nil) {
     guard editor == nil, let note else { return }
@@ -63,9 +60,6 @@ extension NoteController {
 
   private func keepCursorInSight() {
     guard let editor else { return }
-    let rows = max(1, textFrame.size.height)
-    let row = editor.cursorPosition.y
-    scroll = min(max(scroll, row - rows + 1), row)
-    scroll = max(0, min(scroll, editor.layout.rows.count - 1))
+    scroll = NoteView.scroll(scroll, showing: editor, in: lastFrame)
   }
 }
