@@ -68,7 +68,10 @@ let package = Package(
       ]),
     .executableTarget(
       name: "stickies",
-      dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesKit", arguments]),
+      dependencies: [
+        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesKit", "StickiesTerminal", "TerminalCells",
+        arguments,
+      ]),
     // The README's program, as it stands there.
     .executableTarget(name: "first-program", dependencies: ["StickiesKit"], path: "docs/examples/first-program"),
     // The programs of docs/guides, over a model of their own: Schema/Company.
@@ -103,7 +106,12 @@ let package = Package(
       name: "TerminalApplicationTests", dependencies: ["TerminalApplication", "TerminalCells", "GraphTesting"]),
     .testTarget(name: "StickiesKitTests", dependencies: ["GraphModel", "GraphTesting", "StickiesKit"]),
     .testTarget(name: "TerminalCellsTests", dependencies: ["TerminalCells"]),
-    .testTarget(name: "StickiesTerminalTests", dependencies: ["TerminalCells", "StickiesTerminal"]),
+    .testTarget(
+      name: "StickiesTerminalTests",
+      dependencies: [
+        "GraphModel", "GraphReplica", "GraphClient", "GraphControllers", "GraphTesting", "StickiesKit", "TerminalCells",
+        "TerminalApplication", "StickiesTerminal", "stickiesd",
+      ]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [

@@ -60,6 +60,8 @@ public final class GraphClient {
   }
   /// Called when the connection comes or goes.
   public var stateDidChange: ((State) -> Void)?
+  /// Called when another session shows something of itself, or has left.
+  public var presenceDidChange: ((Presence) -> Void)?
 
   private let options: Options
   private var transport: Transport?
@@ -262,7 +264,7 @@ public final class GraphClient {
 
   // MARK: - Actions
 
-  private func handle(_ event: ReplicaEvent) {
+  func handle(_ event: ReplicaEvent) {
     context.handle(event)
     perform()
   }
@@ -310,7 +312,9 @@ public final class GraphClient {
       }
     case .filled(let load, let refusal): end(load, refusal)
     case .refused(let request, let refusal): replies.removeValue(forKey: request)?.end(refusal)
-    case .presence, .diverged: break
+    case .presence(let session, let author, let state, let left):
+      presenceDidChange?(Presence(session: session, author: author, state: left ? nil : state))
+    case .diverged: break
     }
   }
 

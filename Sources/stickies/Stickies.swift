@@ -17,7 +17,8 @@ struct StickiesCommand: AsyncParsableCommand {
     version: "stickies \(Stickies.version) (protocol \(ProtocolLimits.version), "
       + "model \(StickiesModel.model.name) \(StickiesModel.model.version) \(StickiesModel.model.hash))",
     subcommands: [
-      Add.self, List.self, Show.self, EditCommand.self, Move.self, Resize.self, ColorCommand.self, Raise.self,
+      Open.self, Add.self, List.self, Show.self, EditCommand.self, Move.self, Resize.self, ColorCommand.self,
+      Raise.self,
       Lower.self, TagCommand.self, Untag.self, LinkCommand.self, Unlink.self, Delete.self, BoardCommand.self,
       Search.self, Watch.self, LogCommand.self, Undo.self, Redo.self,
       Restore.self, Why.self, Diff.self, Follow.self, ImportCommand.self, Export.self, SyncFolder.self,

@@ -25,7 +25,9 @@ import Testing
       "StickiesKit",
     ],
     "stickiesd": ["GraphModel", "GraphWire", "GraphStore", "GraphServer", "StickiesKit"],
-    "stickies": ["GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesKit"],
+    "stickies": [
+      "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesKit", "StickiesTerminal", "TerminalCells",
+    ],
     "graph-sim": ["GraphModel", "GraphSimulation"],
     "graph-generate": ["GraphModel"],
     "GraphTesting": ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore", "GraphSimulation"],

@@ -1,0 +1,152 @@
+import TerminalApplication
+import TerminalCells
+
+extension Command {
+  static let quit = Command("quit")
+  static let quitAnywhere = Command("quit-anywhere")
+  static let suspend = Command("suspend")
+  static let help = Command("help")
+  static let openMenu = Command("open-menu")
+  static let cancel = Command("cancel")
+
+  static let newNote = Command("new-note")
+  static let editNote = Command("edit-note")
+  static let editOutside = Command("edit-outside")
+  static let deleteNote = Command("delete-note")
+  static let undo = Command("undo")
+  static let redo = Command("redo")
+
+  static let nextNote = Command("next-note")
+  static let previousNote = Command("previous-note")
+  static let nextHidden = Command("next-hidden")
+  static let raise = Command("raise")
+  static let lower = Command("lower")
+  static let color = Command("color")
+  static let collapse = Command("collapse")
+  static let pin = Command("pin")
+  static let lock = Command("lock")
+  static let tag = Command("tag")
+
+  static let select = Command("select")
+  static let selectAll = Command("select-all")
+  static let editMode = Command("edit-mode")
+
+  static let search = Command("search")
+  static let list = Command("list")
+  static let history = Command("history")
+  static let nextBoard = Command("next-board")
+  static let previousBoard = Command("previous-board")
+
+  static func board(_ number: Int) -> Command { Command("board-\(number)") }
+  static func move(_ step: Step) -> Command { Command("move-\(step.rawValue)") }
+  static func grow(_ step: Step) -> Command { Command("grow-\(step.rawValue)") }
+  static func scroll(_ step: Step) -> Command { Command("scroll-\(step.rawValue)") }
+}
+
+/// Four ways to go.
+enum Step: String, CaseIterable {
+  case left, right, up, down
+
+  var key: Key {
+    switch self {
+    case .left: .left
+    case .right: .right
+    case .up: .up
+    case .down: .down
+    }
+  }
+
+  /// One step, in columns and rows.
+  var offset: Point {
+    switch self {
+    case .left: Point(x: -1, y: 0)
+    case .right: Point(x: 1, y: 0)
+    case .up: Point(x: 0, y: -1)
+    case .down: Point(x: 0, y: 1)
+    }
+  }
+}
+
+/// The menu bar: every command with its key.
+enum BoardMenu {
+  static var bar: Menu {
+    Menu("", [.submenu(board), .submenu(note), .submenu(arrange), .submenu(selection), .submenu(view)])
+  }
+
+  static var commands: [Command] { bar.commands.map(\.command) }
+
+  private static func item(_ title: String, _ command: Command, _ key: Key, _ modifiers: Modifiers = []) -> MenuItem {
+    .command(MenuCommand(title, command, KeyEquivalent(key, modifiers)))
+  }
+
+  private static var board: Menu {
+    let numbers = (1...9).map { item("Board \($0)", .board($0), .character(Character("\($0)"))) }
+    return Menu(
+      "Board",
+      [
+        item("Next Board", .nextBoard, .right, .alt), item("Previous Board", .previousBoard, .left, .alt),
+        .submenu(Menu("Go To", numbers)), .separator,
+        item("Help", .help, .character("?")), item("Menu", .openMenu, .function(10)),
+        item("Cancel", .cancel, .escape), item("Suspend", .suspend, .character("z"), .control), .separator,
+        item("Quit", .quit, .character("q")), item("Quit While Editing", .quitAnywhere, .character("q"), .control),
+      ])
+  }
+
+  private static var note: Menu {
+    Menu(
+      "Note",
+      [
+        item("New Note", .newNote, .character("n")), item("Edit", .editNote, .enter),
+        item("Edit in $EDITOR", .editOutside, .character("E")), .separator,
+        item("Color", .color, .character("c")), item("Tag", .tag, .character("t")),
+        item("Collapse", .collapse, .character("-")), item("Pin", .pin, .character("p")),
+        item("Lock", .lock, .character("l")), .separator,
+        item("Undo", .undo, .character("u")), item("Redo", .redo, .character("r"), .control),
+        item("Delete", .deleteNote, .delete),
+      ])
+  }
+
+  private static var arrange: Menu {
+    let moves = Step.allCases.map { item("Move \($0.rawValue.capitalizedWord)", .move($0), $0.key) }
+    let grows = Step.allCases.map { item(growTitle($0), .grow($0), $0.key, .shift) }
+    return Menu(
+      "Arrange",
+      [item("Raise", .raise, .character("r")), item("Lower", .lower, .character("R")), .separator]
+        + moves + [.separator] + grows)
+  }
+
+  private static func growTitle(_ step: Step) -> String {
+    switch step {
+    case .left: "Narrower"
+    case .right: "Wider"
+    case .up: "Shorter"
+    case .down: "Taller"
+    }
+  }
+
+  private static var selection: Menu {
+    Menu(
+      "Selection",
+      [
+        item("Next Note", .nextNote, .tab), item("Previous Note", .previousNote, .tab, .shift),
+        item("Next Note Out of Sight", .nextHidden, .character("o")), .separator,
+        item("Edit Mode", .editMode, .character("e")), item("Select", .select, .character(" ")),
+        item("Select All", .selectAll, .character("a")),
+      ])
+  }
+
+  private static var view: Menu {
+    let scrolls = Step.allCases.map { item("Scroll \($0.rawValue.capitalizedWord)", .scroll($0), $0.key, .control) }
+    return Menu(
+      "View",
+      [
+        item("Search", .search, .character("/")), item("List", .list, .character("v")),
+        item("History", .history, .character("h")), .separator,
+      ] + scrolls)
+  }
+}
+
+extension String {
+  /// The first letter large.
+  var capitalizedWord: String { prefix(1).uppercased() + dropFirst() }
+}

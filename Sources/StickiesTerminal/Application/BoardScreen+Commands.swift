@@ -1,0 +1,134 @@
+import StickiesKit
+import TerminalApplication
+import TerminalCells
+
+/// What each command does, and when it makes sense. While somebody types, only those do that no editor would take.
+extension BoardScreen {
+  func answerCommands() {
+    answerAlways()
+    answerNotes()
+    answerPlaces()
+    answerViews()
+  }
+
+  /// A command that makes no sense while an editor is open, so that the editor has its key.
+  private func board(
+    _ command: Command, state: @escaping () -> CommandState = { CommandState() }, _ perform: @escaping () -> Void
+  ) {
+    on(command) { [weak self] in
+      guard let self, editing == nil else { return .disabled }
+      return state()
+    } perform: {
+      perform()
+    }
+  }
+
+  private func note(_ command: Command, check: ((Note) -> Bool)? = nil, _ perform: @escaping () -> Void) {
+    board(
+      command,
+      state: { [weak self] in
+        let notes = self?.targets ?? []
+        return CommandState(
+          isEnabled: !notes.isEmpty, isChecked: !notes.isEmpty && notes.allSatisfy { check?($0) ?? false })
+      }, perform)
+  }
+
+  private func answerAlways() {
+    on(.quitAnywhere) { [weak self] in self?.application.terminate() }
+    board(.quit) { [weak self] in self?.application.terminate() }
+    board(.suspend) { [weak self] in self?.link.stop() }
+    on(.cancel) { [weak self] in self?.cancel() }
+    board(.openMenu) { [weak self] in self?.openMenu() }
+    board(.undo) { [weak self] in self?.undo(isRedo: false) }
+    board(.redo) { [weak self] in self?.undo(isRedo: true) }
+    board(.help) { [weak self] in
+      self?.isHelpOpen.toggle()
+      self?.application.setNeedsDisplay()
+    }
+  }
+
+  private func answerNotes() {
+    board(.newNote) { [weak self] in self?.newNote() }
+    note(.editNote) { [weak self] in
+      guard let self, let focused else { return }
+      edit(focused)
+    }
+    note(.editOutside) { [weak self] in
+      guard let self, let focused else { return }
+      editOutside(focused)
+    }
+    note(.deleteNote) { [weak self] in self?.deleteNotes() }
+    note(.color) { [weak self] in
+      guard let self, let color = targets.first?.color else { return }
+      let all = StickiesKit.Color.allCases
+      let next = all[((all.firstIndex(of: color) ?? 0) + 1) % all.count]
+      change("Color") { $0.color = next }
+    }
+    note(.collapse, check: \.collapsed) { [weak self] in
+      self?.toggle("Collapse", \.collapsed)
+    }
+    note(.pin, check: \.pinned) { [weak self] in self?.toggle("Pin", \.pinned) }
+    note(.lock, check: \.locked) { [weak self] in self?.toggle("Lock", \.locked) }
+    note(.raise) { [weak self] in
+      guard let self, let focused else { return }
+      raise(focused)
+    }
+    note(.lower) { [weak self] in self?.change("Lower") { self?.lower($0) } }
+  }
+
+  private func toggle(_ name: String, _ path: ReferenceWritableKeyPath<Note, Bool>) {
+    guard let first = targets.first else { return }
+    let value = !first[keyPath: path]
+    change(name, isForLocked: name == "Lock") { $0[keyPath: path] = value }
+  }
+
+  private func answerPlaces() {
+    board(.nextNote) { [weak self] in self?.focusNext(by: 1) }
+    board(.previousNote) { [weak self] in self?.focusNext(by: -1) }
+    board(.nextHidden) { [weak self] in self?.showNextHidden() }
+    for step in Step.allCases {
+      // With no note in focus the arrows move the board.
+      board(.move(step)) { [weak self] in
+        guard let self else { return }
+        if targets.isEmpty { return scroll(by: step.scroll) }
+        change("Move") { note in
+          note.x += Double(step.offset.x) * CellScale.pointsPerColumn
+          note.y += Double(step.offset.y) * CellScale.pointsPerRow
+        }
+      }
+      note(.grow(step)) { [weak self] in
+        self?.change("Resize") { note in
+          self?.setSize(
+            of: note, width: note.width + Double(step.offset.x) * CellScale.pointsPerColumn,
+            height: note.height + Double(step.offset.y) * CellScale.pointsPerRow)
+        }
+      }
+      board(.scroll(step)) { [weak self] in self?.scroll(by: step.scroll) }
+    }
+  }
+
+  /// Escape: the innermost thing that is open ends.
+  func cancel() {
+    if editing != nil { return endEditing() }
+    if isHelpOpen {
+      isHelpOpen = false
+    } else if mode.isEditing {
+      mode.cancel(at: now)
+    } else {
+      page.windows.clearFocus()
+      message = nil
+    }
+    application.setNeedsDisplay()
+  }
+
+  func openMenu() {
+    endEditing()
+    let window = MenuWindow(application.menuBar, on: self)
+    application.beginModal(window)
+  }
+}
+
+extension Step {
+  /// One step of the board under the screen.
+  var scroll: Point { Point(x: offset.x * 8, y: offset.y * 4) }
+}

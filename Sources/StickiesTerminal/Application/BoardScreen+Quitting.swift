@@ -1,0 +1,67 @@
+import GraphControllers
+import GraphModel
+import TerminalApplication
+
+/// Leaving: what is not on the server is sent first when it can be, and asked about when it can't.
+extension BoardScreen {
+  /// How long leaving waits for answers before it asks, in milliseconds.
+  static let patienceMilliseconds: Int64 = 2_000
+
+  func shouldTerminate() -> TerminateReply {
+    endEditing()
+    if pacer.isWaiting { save() }
+    guard unsent.count > 0 else { return .now }
+    if linkState.isConnected {
+      quitting = .sending([])
+      _ = application.schedule(at: now + Self.patienceMilliseconds) { [weak self] in
+        guard let self, quitting == .sending([]) else { return }
+        askAboutUnsent()
+      }
+    } else {
+      askAboutUnsent()
+    }
+    return .later
+  }
+
+  private func askAboutUnsent() {
+    let question = page.windows.unsentQuestion ?? UnsentQuestion(ids: [])
+    quitting = .stays
+    quitting.request(question)
+    let count = unsent.count
+    ask(
+      QuestionText(
+        title: "Leave?",
+        lines: [
+          "\(count) \(count == 1 ? "change is" : "changes are") not on the server yet.",
+          "They are lost when the program ends before it is back.",
+        ],
+        choices: [
+          .init(key: "w", title: "Wait for the server, then leave") { [weak self] in
+            guard let self else { return }
+            _ = quitting.answer(.send)
+            quitting = .sending([])
+            say("leaves when the server has everything")
+            quitWhenSent()
+          },
+          .init(key: "d", title: "Leave and lose them") { [weak self] in
+            _ = self?.quitting.answer(.discard)
+            self?.application.replyToTerminate(true)
+          },
+        ],
+        cancel: { [weak self] in
+          _ = self?.quitting.answer(.cancel)
+          self?.application.replyToTerminate(false)
+        }))
+  }
+
+  /// An answer came: perhaps it was the last one.
+  func quitWhenSent() {
+    guard quitting == .sending([]), unsent.count == 0 else { return }
+    quitting = .quits
+    if let question {
+      self.question = nil
+      application.endModal(question)
+    }
+    application.replyToTerminate(true)
+  }
+}

@@ -1,0 +1,25 @@
+import TerminalApplication
+import TerminalCells
+
+/// The application of the board: it draws what lies under the notes and above them.
+final class StickiesApplication: Application {
+  /// The names under which a configuration finds class and interface.
+  static let configuration = ApplicationConfiguration(
+    // As many as the driver can read at once, and more.
+    application: "StickiesApplication", interface: "Board", queueCapacity: 8_192)
+
+  private var screen: BoardScreen? { delegate as? BoardScreen }
+
+  /// Makes the application, not yet launched.
+  static func make(_ launcher: ApplicationLauncher, screenSize: Size) throws -> Application {
+    launcher.register(application: StickiesApplication.self, as: configuration.applicationName)
+    launcher.register(interface: configuration.interfaceName) { _ in
+      MainInterface(menuBar: BoardMenu.bar, windows: [], commands: BoardMenu.commands)
+    }
+    return try launcher.launch(configuration, screenSize: screenSize)
+  }
+
+  override func drawBackground(into grid: inout Grid) { screen?.drawBackground(into: &grid) }
+
+  override func drawForeground(into grid: inout Grid) { screen?.drawForeground(into: &grid) }
+}

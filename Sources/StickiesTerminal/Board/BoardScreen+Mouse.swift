@@ -1,0 +1,155 @@
+import StickiesKit
+import TerminalApplication
+import TerminalCells
+
+extension BoardScreen {
+  /// Two presses on one cell within this time, in milliseconds, are a double click.
+  static let doubleClickMilliseconds: Int64 = 400
+
+  private func isDoubleClick(_ point: Point) -> Bool {
+    defer { lastPress = (point, now) }
+    guard let lastPress, lastPress.point == point, now - lastPress.time <= Self.doubleClickMilliseconds else {
+      return false
+    }
+    return true
+  }
+
+  // MARK: - On a note
+
+  func noteMouse(_ mouse: MouseEvent, on controller: NoteController) -> Bool {
+    guard canvas.contains(mouse.position) || controller.gesture != nil else { return barMouse(mouse) }
+    switch mouse.kind {
+    case .press(.left): press(mouse, controller)
+    case .drag(.left): drag(mouse, controller)
+    case .release: release(controller)
+    case .wheel(let direction):
+      guard controller === editing else { return false }
+      controller.scroll = max(0, controller.scroll + (direction == .up ? -1 : direction == .down ? 1 : 0))
+      controller.window.setNeedsDisplay()
+    default: return false
+    }
+    return true
+  }
+
+  private func press(_ mouse: MouseEvent, _ controller: NoteController) {
+    let isDouble = isDoubleClick(mouse.position)
+    pointer = mouse.position
+    if mode.isEditing {
+      mode.toggle(controller.id)
+      return application.setNeedsDisplay()
+    }
+    if let editing, editing !== controller { endEditing() }
+    let hadFocus = page.windows.focus == controller.id
+    focus(controller)
+    if controller === editing, controller.textFrame.contains(mouse.position) {
+      place(mouse, controller, isSelecting: mouse.modifiers.contains(.shift))
+      return begin(.select, mouse, controller)
+    }
+    if isDouble { return edit(controller, at: textCell(mouse.position, controller)) }
+    let part = state(controller).flatMap {
+      NoteView($0).part(at: boardCell(mouse.position), theme: theme, cache: layouts)
+    }
+    if part == .close, hadFocus { return closeWindow(controller) }
+    raise(controller)
+    begin(part == .resize ? .resize : .move, mouse, controller)
+  }
+
+  private func begin(_ kind: NoteGesture.Kind, _ mouse: MouseEvent, _ controller: NoteController) {
+    guard let note = controller.note else { return }
+    controller.gesture = NoteGesture(
+      kind: kind, start: mouse.position, x: note.x, y: note.y, width: note.width, height: note.height)
+    application.beginTracking(controller.window)
+  }
+
+  private func textCell(_ point: Point, _ controller: NoteController) -> Point {
+    Point(x: point.x - controller.textFrame.minX, y: point.y - controller.textFrame.minY + controller.scroll)
+  }
+
+  private func place(_ mouse: MouseEvent, _ controller: NoteController, isSelecting: Bool) {
+    controller.editor?.perform(.place(textCell(mouse.position, controller), isSelecting: isSelecting))
+    controller.window.setNeedsDisplay()
+  }
+
+  private func drag(_ mouse: MouseEvent, _ controller: NoteController) {
+    guard var gesture = controller.gesture, let note = controller.note else { return }
+    if gesture.kind == .select { return place(mouse, controller, isSelecting: true) }
+    let (dx, dy) = (mouse.position.x - gesture.start.x, mouse.position.y - gesture.start.y)
+    if !gesture.hasMoved {
+      guard dx != 0 || dy != 0, mayChange(note) else { return }
+      gesture.hasMoved = true
+      undoScope.beginGroup(named: gesture.kind == .move ? "Move" : "Resize")
+    }
+    controller.gesture = gesture
+    let (x, y) = (Double(dx) * CellScale.pointsPerColumn, Double(dy) * CellScale.pointsPerRow)
+    if gesture.kind == .move {
+      (note.x, note.y) = (gesture.x + x, gesture.y + y)
+    } else {
+      setSize(of: note, width: gesture.width + x, height: gesture.height + y)
+    }
+    touch(controller.id)
+  }
+
+  private func release(_ controller: NoteController) {
+    guard let gesture = controller.gesture else { return }
+    controller.gesture = nil
+    guard gesture.hasMoved else { return }
+    save()
+    undoScope.endGroup()
+  }
+
+  // MARK: - Beside the notes
+
+  func canvasMouse(_ mouse: MouseEvent) -> Bool {
+    guard canvas.contains(mouse.position) || panning != nil else { return barMouse(mouse) }
+    switch mouse.kind {
+    case .press(.left):
+      let isDouble = isDoubleClick(mouse.position)
+      pointer = mouse.position
+      endEditing()
+      page.windows.clearFocus()
+      panning = mouse.position
+      if isDouble { newNote() }
+    case .drag(.left):
+      guard let from = panning else { return false }
+      scroll(by: Point(x: from.x - mouse.position.x, y: from.y - mouse.position.y))
+      panning = mouse.position
+    case .release: panning = nil
+    case .wheel(let direction):
+      let steps: [WheelDirection: Point] = [
+        .up: Point(x: 0, y: -3), .down: Point(x: 0, y: 3), .left: Point(x: -6, y: 0), .right: Point(x: 6, y: 0),
+      ]
+      scroll(by: steps[direction] ?? Point(x: 0, y: 0))
+    default: return false
+    }
+    application.setNeedsDisplay()
+    return true
+  }
+
+  func scroll(by step: Point) {
+    let far = Int(CellScale.farthest)
+    page.scroll = Point(
+      x: min(max(page.scroll.x + step.x, -far), far), y: min(max(page.scroll.y + step.y, -far), far))
+    application.setNeedsDisplay()
+  }
+
+  /// In the menu bar or the status line.
+  func barMouse(_ mouse: MouseEvent) -> Bool {
+    guard case .press(.left) = mouse.kind, mouse.position.y == 0 else { return false }
+    openMenu()
+    return true
+  }
+}
+
+extension BoardScreen {
+  /// A cell of the screen, in cells of the board.
+  func boardCell(_ point: Point) -> Point {
+    Point(x: point.x - canvas.minX + page.scroll.x, y: point.y - canvas.minY + page.scroll.y)
+  }
+
+  /// The window goes; the note stays as it is.
+  func closeWindow(_ controller: NoteController) {
+    endEditing()
+    follow(page.windows.close(controller.id), on: page)
+    say("the window is closed, the note is not deleted; o brings it back")
+  }
+}

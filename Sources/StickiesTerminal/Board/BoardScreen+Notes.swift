@@ -1,0 +1,139 @@
+import GraphModel
+import GraphReplica
+import StickiesKit
+import TerminalApplication
+import TerminalCells
+
+/// What can be done to the note that has the focus, or to all that are selected.
+extension BoardScreen {
+  /// The notes that an action is for.
+  var targets: [Note] {
+    if mode.isEditing, !mode.selection.isEmpty {
+      return page.windows.ids.filter { mode.selection.contains($0) }.compactMap { page.note($0) }
+    }
+    return focused?.note.map { [$0] } ?? []
+  }
+
+  /// Changes the targets in one step of undo.
+  func change(_ name: String, isForLocked: Bool = false, _ body: (Note) -> Void) {
+    guard linkIsOpen else { return }
+    let notes = targets
+    let free = isForLocked ? notes : notes.filter { !$0.locked }
+    guard !free.isEmpty else {
+      if !notes.isEmpty { say("the note is locked; l unlocks it") }
+      return
+    }
+    save()
+    undoScope.beginGroup(named: name)
+    for note in free {
+      body(note)
+      touch(note.id)
+    }
+    save()
+    undoScope.endGroup()
+    if free.count < notes.count { say("\(notes.count - free.count) locked, left as they are") }
+  }
+
+  func setSize(of note: Note, width: Double, height: Double) {
+    let least = (
+      width: Double(CellScale.smallest.width) * CellScale.pointsPerColumn,
+      height: Double(CellScale.smallest.height) * CellScale.pointsPerRow
+    )
+    note.width = min(max(width, least.width), 100_000)
+    note.height = min(max(height, least.height), 100_000)
+  }
+
+  func raise(_ controller: NoteController) {
+    guard let note = controller.note, !note.locked, linkIsOpen else { return }
+    let top = page.windows.topHeight(for: controller.id, page)
+    guard top != note.z else { return }
+    note.z = top
+    touch(controller.id)
+  }
+
+  func lower(_ note: Note) {
+    let lowest = page.windows.ids.filter { $0 != note.id }.compactMap { page.shape(of: $0)?.z }.min() ?? note.z
+    if note.z >= lowest { note.z = lowest - 1 }
+  }
+
+  /// Deletes the targets; one step of undo brings them back.
+  func deleteNotes() {
+    guard linkIsOpen else { return }
+    let notes = targets.filter { !$0.locked }
+    guard !notes.isEmpty else { return }
+    endEditing()
+    save()
+    undoScope.beginGroup(named: "Delete")
+    for note in notes {
+      let id = note.id
+      let isUnsent = note.isInserted && !unsent.contains(id)
+      context.delete(note)
+      page.drop(id)
+      if !isUnsent { touch(id) }
+    }
+    save()
+    undoScope.endGroup()
+    page.reconcile()
+    say(notes.count == 1 ? "deleted; u brings it back" : "deleted \(notes.count) notes; u brings them back")
+  }
+
+  // MARK: - Focus
+
+  func focus(_ controller: NoteController) {
+    page.windows.setFocus(controller.id)
+    application.makeKey(controller.window)
+    application.setNeedsDisplay()
+  }
+
+  /// The next note in reading order, and into sight with it.
+  func focusNext(by step: Int) {
+    let order = page.windows.ids.filter { page.shape(of: $0) != nil }.sorted { place(of: $0) < place(of: $1) }
+    guard !order.isEmpty else { return }
+    let here = page.windows.focus.flatMap { order.firstIndex(of: $0) }
+    let next = here.map { ($0 + step + order.count) % order.count } ?? (step > 0 ? 0 : order.count - 1)
+    show(order[next])
+  }
+
+  private func place(of id: ObjectID) -> (Double, Double, ObjectID) {
+    let shape = page.shape(of: id)
+    return (shape?.y ?? 0, shape?.x ?? 0, id)
+  }
+
+  /// Gives a note the focus and scrolls so that it is to be seen.
+  func show(_ id: ObjectID) {
+    endEditing()
+    guard let controller = page.windows[id], let frame = boardFrame(of: id) else { return }
+    let seen = Rect(origin: page.scroll, size: canvas.size)
+    func into(_ low: Int, _ high: Int, _ from: Int, _ room: Int) -> Int {
+      if low < from { return low - 1 }
+      return high > from + room ? max(low - 1, high - room + 2) : from
+    }
+    page.scroll = Point(
+      x: into(frame.minX, frame.maxX, seen.minX, seen.size.width),
+      y: into(frame.minY, frame.maxY, seen.minY, seen.size.height))
+    if frame.size.width >= seen.size.width { page.scroll.x = frame.minX }
+    if frame.size.height >= seen.size.height { page.scroll.y = frame.minY }
+    focus(controller)
+  }
+
+  /// Where a note lies on the board, in cells.
+  func boardFrame(of id: ObjectID) -> Rect? {
+    page.shape(of: id).map { CellScale.frame(of: $0) }
+  }
+
+  /// Notes of which nothing is to be seen here, in reading order.
+  var hidden: [ObjectID] {
+    let seen = Rect(origin: page.scroll, size: canvas.size)
+    return page.windows.ids.filter { id in boardFrame(of: id).map { $0.intersection(seen).isEmpty } ?? false }
+      .sorted { place(of: $0) < place(of: $1) }
+  }
+
+  /// Brings the next note into sight that is not; one after the other, all of them.
+  func showNextHidden() {
+    let hidden = hidden
+    guard !hidden.isEmpty else { return say("every note is in sight") }
+    let here = page.windows.focus.map { place(of: $0) }
+    let next = here.flatMap { here in hidden.first { place(of: $0) > here } } ?? hidden[0]
+    show(next)
+  }
+}

@@ -1,0 +1,193 @@
+import GraphControllers
+import GraphModel
+import GraphReplica
+import StickiesKit
+import TerminalApplication
+import TerminalCells
+
+/// The application's delegate: what the whole screen knows. Events come to it through the responder chain, commits through
+/// the context's observers, the connection through `linkState`; it changes notes and says what is to be drawn anew. It
+/// waits for nothing and reads no clock but the application's.
+final class BoardScreen: ApplicationDelegate {
+  let application: Application
+  let context: ObjectContext
+  var link: BoardLink
+  /// How the connection stands.
+  var linkState = ConnectionState.connected { didSet { if linkState != oldValue { linkDidChange() } } }
+  /// The board that is shown.
+  var page: BoardPage
+  /// What is not on the server yet.
+  var unsent = UnsentChanges()
+  var pacer = SavePacer()
+  /// Groups what a gesture or an editor does into one step of undo.
+  let undoScope: UndoScope
+  var saveTimer: TimerID?
+  /// Whose note somebody edits here.
+  var editing: NoteController?
+  /// What the status line says beside the connection, and until when.
+  var message: (text: String, isTrouble: Bool, until: Int64)?
+  var messageTimer: TimerID?
+  /// Where a new note comes, in cells of the screen: where the mouse was pressed last.
+  var pointer: Point?
+  /// A gesture of the mouse on the canvas.
+  var panning: Point?
+  var lastPress: (point: Point, time: Int64)?
+  var quitting = Quitting.stays
+  var question: QuestionWindow?
+  var mode = EditMode<ObjectID>()
+  var observation: ObservationToken?
+  /// What is open over the board.
+  var menu: MenuTracking?
+  var isHelpOpen = false
+  var theme = Theme()
+  let layouts = LayoutCache()
+  private var lastNumber = 0
+  /// Who else is here, and what they were told of us.
+  var neighbors = Neighbors()
+  var shown: BoardPresence?
+  var lastPresence: Int64?
+  var presenceTimer: TimerID?
+
+  /// A screen for one board; `open` begins to follow it.
+  init(
+    _ application: Application, in context: ObjectContext, board: Board, scope: UndoScope, link: BoardLink
+  ) {
+    (self.application, self.context, self.link, undoScope) = (application, context, link, scope)
+    page = BoardPage(board, in: context, user: link.user, perform: link.perform) {
+      NoteController($0, application: application)
+    }
+    super.init()
+    context.undoScope = scope
+    answerCommands()
+  }
+
+  /// Begins to follow the board.
+  func open() {
+    observation = context.observe { [weak self] change in self?.contextDidChange(change) }
+    open(page)
+  }
+
+  func open(_ page: BoardPage) {
+    page.windowsDidChange = { [weak self, weak page] changes in
+      guard let self, let page else { return }
+      follow(changes, on: page)
+    }
+    page.didLoad = { [weak self] refusal in
+      if let refusal { self?.say(refusal.message, isTrouble: true) }
+    }
+    page.open()
+  }
+
+  // MARK: - What is where
+
+  var now: Int64 { application.now }
+
+  /// Where the board is: below the menu bar and above the status line.
+  var canvas: Rect {
+    let size = application.screenSize
+    return Rect(x: 0, y: 1, width: size.width, height: max(0, size.height - 2))
+  }
+
+  /// A cell of the board, on the screen.
+  func onScreen(_ rect: Rect) -> Rect {
+    rect.moved(x: canvas.minX - page.scroll.x, y: canvas.minY - page.scroll.y)
+  }
+
+  /// A point of the screen, in points of the board.
+  func onBoard(_ point: Point) -> (x: Double, y: Double) {
+    (
+      Double(point.x - canvas.minX + page.scroll.x) * CellScale.pointsPerColumn,
+      Double(point.y - canvas.minY + page.scroll.y) * CellScale.pointsPerRow
+    )
+  }
+
+  /// The note that has the focus.
+  var focused: NoteController? { page.windows.focus.flatMap { page.windows[$0] } }
+
+  /// Lays the windows where their notes are; once in each turn.
+  func layOut() {
+    for id in page.windows.ids {
+      guard let controller = page.windows[id], let shape = page.shape(of: id), let note = page.note(id) else {
+        continue
+      }
+      controller.lastFrame = CellScale.frame(of: shape)
+      var frame = onScreen(controller.lastFrame)
+      controller.textFrame = NoteView.textFrame(in: frame)
+      if note.collapsed, controller !== editing { frame.size.height = 1 }
+      controller.window.frame = frame
+    }
+    application.arrange(page.windows.pile(page).compactMap { page.windows[$0]?.window })
+  }
+
+  override func applicationWillUpdate(_ application: Application) {
+    layOut()
+    present()
+  }
+
+  override func application(_ application: Application, didResize size: Size) {
+    application.setNeedsDisplay()
+  }
+
+  // MARK: - What happens
+
+  private func contextDidChange(_ change: ObjectsDidChange) {
+    page.lastChange = change
+    mode.selection.objectsWereDeleted(change.deleted)
+    editing?.followOthers()
+    application.setNeedsDisplay()
+  }
+
+  private func linkDidChange() {
+    // Numbers of sessions are another connection's.
+    neighbors.forget()
+    shown = nil
+    if linkState.isConnected { saveSoon() }
+    application.setNeedsDisplay()
+  }
+
+  /// Windows came and went.
+  func follow(_ changes: [WindowChange<NoteController>], on page: BoardPage) {
+    for change in changes {
+      switch change {
+      case .opened(let controller, _):
+        lastNumber += 1
+        (controller.screen, controller.number) = (self, lastNumber)
+        application.orderBack(controller.window)
+      case .closed(let controller, let id):
+        if editing === controller { editing = nil }
+        mode.selection.remove(id)
+        application.orderOut(controller.window)
+      case .lost(let controller, let loss): tell(loss, of: controller)
+      case .returned(let controller, _): controller.followOthers()
+      case .identified(_, let id, let old): mode.selection.identify(old, as: id)
+      }
+    }
+    if !changes.isEmpty, let focused { application.makeKey(focused.window) }
+    application.setNeedsDisplay()
+  }
+
+  /// Says something in the status line for a while.
+  func say(_ text: String, isTrouble: Bool = false) {
+    message = (text, isTrouble, now + 6_000)
+    if let messageTimer { application.cancel(messageTimer) }
+    messageTimer = application.schedule(at: now + 6_000) { [weak self] in
+      self?.message = nil
+      self?.application.setNeedsDisplay()
+    }
+    application.setNeedsDisplay()
+  }
+
+  // MARK: - Events that nobody else wants
+
+  override func keyDown(_ key: KeyEvent) -> Bool {
+    if key == KeyEvent(.character("c"), .control) {
+      application.terminate()
+      return true
+    }
+    return false
+  }
+
+  override func mouse(_ mouse: MouseEvent) -> Bool { canvasMouse(mouse) }
+
+  override func applicationShouldTerminate(_ application: Application) -> TerminateReply { shouldTerminate() }
+}

@@ -1,0 +1,71 @@
+import GraphControllers
+import GraphModel
+import GraphReplica
+import StickiesKit
+import TerminalApplication
+import TerminalCells
+
+/// Rules the window of one note: what keys and mouse do in it. It knows its note by id; the note knows nothing of it.
+final class NoteController: WindowController, WindowControlling {
+  private(set) var id: ObjectID
+  weak var screen: BoardScreen?
+  /// Names it among those on the screen.
+  var number = 0
+  /// Where its text is on the screen.
+  var textFrame = Rect(x: 0, y: 0, width: 1, height: 1)
+  /// Where the note was seen last, on the board.
+  var lastFrame = Rect(x: 0, y: 0, width: 10, height: 3)
+  /// The editor, while somebody edits here.
+  var editor: TextEditor?
+  /// The first row of the text that shows.
+  var scroll = 0
+  var gesture: NoteGesture?
+  /// Set while the text under the editor has nowhere to go: the note is deleted or out of sight.
+  var isLost = false
+
+  init(_ id: ObjectID, application: Application) {
+    self.id = id
+    let window = NoteWindow(frame: Rect(x: 0, y: 0, width: 0, height: 0))
+    super.init(window: window, application: application)
+  }
+
+  var note: Note? { screen?.page.note(id) }
+
+  // MARK: - For the window set
+
+  var isEditing: Bool { editor != nil }
+
+  var editedText: String? { editor?.text }
+
+  var unsentText: String? {
+    guard let editor, isLost || screen?.unsent.contains(id) == true else { return nil }
+    return editor.text
+  }
+
+  func objectDidBecome(_ id: ObjectID) {
+    self.id = id
+    window.setNeedsDisplay()
+  }
+
+  // MARK: - Events
+
+  override func keyDown(_ key: KeyEvent) -> Bool {
+    guard editor != nil else { return false }
+    // Without a selection there is nothing to copy: it is a wish to leave.
+    if key == KeyEvent(.character("c"), .control), editor?.selection.isEmpty == true { return false }
+    return edit(.key(key))
+  }
+
+  override func paste(_ paste: PasteEvent) -> Bool {
+    guard editor != nil else { return false }
+    return edit(.paste(paste))
+  }
+
+  override func mouse(_ mouse: MouseEvent) -> Bool { screen?.noteMouse(mouse, on: self) ?? false }
+}
+
+/// The window of a note on the screen. It takes keys and mouse; the board draws all notes at once, so that what lies under
+/// others costs nothing.
+final class NoteWindow: Window {
+  override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {}
+}

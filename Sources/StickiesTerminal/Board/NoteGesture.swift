@@ -1,0 +1,17 @@
+import TerminalCells
+
+/// A drag of a note: what it began with. The note's place is always what it began with and how far the mouse has come, so
+/// that nothing is lost by rounding.
+struct NoteGesture: Hashable {
+  enum Kind: Hashable {
+    case move
+    case resize
+    /// Selects text in the open editor.
+    case select
+  }
+
+  var kind: Kind
+  var start: Point
+  var x, y, width, height: Double
+  var hasMoved = false
+}

@@ -1,0 +1,51 @@
+import GraphModel
+import GraphReplica
+
+/// How the connection stands, for the status line.
+enum ConnectionState: Hashable {
+  case connected
+  case reconnecting(attempt: Int)
+  case closed(String)
+
+  var isConnected: Bool { self == .connected }
+}
+
+/// A note as it was at a revision.
+struct PastNote: Hashable {
+  var id: ObjectID
+  var text: String
+  var color: String
+  var x, y, width, height, z: Double
+  var isCollapsed: Bool
+}
+
+/// A commit of history, for the scrubber.
+struct PastCommit: Hashable {
+  var revision: Revision
+  var time: Timestamp
+  var author: String
+}
+
+/// What a board wants of its connection. All of it is called on the screen's actor and answers there.
+struct BoardLink {
+  /// The name that commits carry.
+  var user: String
+  /// Does what the context wants done.
+  var perform: () -> Void
+  /// Sends all unsaved changes; false when there are none.
+  var save: (_ done: @escaping (Result<Saved, Refusal>) -> Void) -> Bool
+  /// Takes the last step back, or does it again.
+  var undo: (_ isRedo: Bool, _ done: @escaping (Result<Saved, Refusal>) -> Void) -> Void
+  /// Shows others where one is.
+  var present: ([UInt8]) -> Void
+  /// The notes of a board as they were at a revision.
+  var past: (_ board: ObjectID, _ at: Revision, _ done: @escaping (Result<[PastNote], Refusal>) -> Void) -> Void
+  /// The newest commits, newest first.
+  var log: (_ limit: Int, _ done: @escaping (Result<[PastCommit], Refusal>) -> Void) -> Void
+  /// Bytes for the terminal, between two frames: the clipboard.
+  var sendToTerminal: ([UInt8]) -> Void
+  /// Stops the program until the shell lets it go on.
+  var stop: () -> Void
+  /// Lets a person edit a text in another program; nil when that failed, and why.
+  var editOutside: (_ text: String, _ done: @escaping (Result<String, Refusal>) -> Void) -> Void
+}

@@ -1,0 +1,59 @@
+import GraphModel
+import TerminalApplication
+import TerminalCells
+
+/// Who is here: told to others at a bounded rate, heard from them, never stored.
+extension BoardScreen {
+  /// How often at most others are told, in milliseconds.
+  static let presenceMilliseconds: Int64 = 100
+
+  /// Something came from another session.
+  func take(_ state: [UInt8]?, of session: UInt64, _ author: String) {
+    let presence = state.flatMap {
+      BoardPresence($0, boards: page.board.id.entity, notes: context.model.entity(named: "Note")?.number ?? 0)
+    }
+    // Whoever is new has not seen us: what we showed before went to those who were here.
+    if neighbors.take(presence, of: session, author, hasLeft: state == nil) { shown = nil }
+    application.setNeedsDisplay()
+  }
+
+  /// Tells others where one is, when that is news.
+  func present() {
+    guard linkState.isConnected else { return }
+    let place = pointer.map(onBoard)
+    let edited = editing.flatMap { $0.id.isTemporary ? nil : $0.id }
+    let presence = BoardPresence(board: page.board.id, x: place?.x, y: place?.y, editing: edited)
+    guard presence != shown else { return }
+    let due = lastPresence.map { $0 + Self.presenceMilliseconds } ?? .min
+    guard due <= now else {
+      guard presenceTimer == nil else { return }
+      presenceTimer = application.schedule(at: due) { [weak self] in
+        self?.presenceTimer = nil
+        self?.present()
+      }
+      return
+    }
+    (shown, lastPresence) = (presence, now)
+    link.present(presence.bytes)
+  }
+
+  func person(_ neighbor: Neighbors.Neighbor) -> Person {
+    // The same color on every screen: by the name.
+    let color = neighbor.author.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF }
+    return Person(neighbor.author.split(separator: "@").first.map(String.init) ?? neighbor.author, color: color)
+  }
+
+  /// Who edits a note elsewhere.
+  func editor(of id: ObjectID) -> Person? {
+    neighbors.all.first { $0.presence?.editing == id }.map(person)
+  }
+
+  /// The cursors of others on this board.
+  var pointers: [PointerState] {
+    neighbors.all.compactMap { neighbor in
+      guard let presence = neighbor.presence, presence.board == page.board.id, let x = presence.x, let y = presence.y
+      else { return nil }
+      return PointerState(person(neighbor), at: Point(x: CellScale.columns(x), y: CellScale.rows(y)))
+    }
+  }
+}

@@ -1,0 +1,208 @@
+import Glibc
+import GraphClient
+import GraphModel
+import GraphReplica
+import StickiesKit
+import TerminalApplication
+import TerminalCells
+
+/// `stickies open`, put together: the terminal's driver, the client, and the application between them. Keys come from the
+/// driver's thread through a stream; commits and the connection are heard on the main actor; each of them ends in one turn
+/// of the application, whose grid goes to the driver.
+@MainActor
+public final class BoardSession {
+  /// What happens to the loop of turns.
+  private enum Wake: Sendable {
+    case events([DriverEvent])
+    /// Something changed here, or a time has come.
+    case turn
+  }
+
+  private let client: GraphClient
+  private let driver: TerminalDriver
+  private let launcher = ApplicationLauncher()
+  private let application: Application
+  private let wakes: AsyncStream<Wake>
+  private let wake: AsyncStream<Wake>.Continuation
+  private let editOutside: (String) async throws -> String
+  private var screen: BoardScreen?
+  private var alarm: Task<Void, Never>?
+  private var isTurnAsked = false
+
+  /// A session on the terminal of this process.
+  /// - Parameters:
+  ///   - path: of the terminal.
+  ///   - editOutside: lets a person edit a text in another program, which has the terminal meanwhile.
+  /// - Throws: `TerminalError` when there is no terminal.
+  public init(
+    _ client: GraphClient, board: Board, depth: ColorDepth, path: String = "/dev/tty",
+    editOutside: @escaping (String) async throws -> String
+  ) throws {
+    self.client = client
+    self.editOutside = editOutside
+    let (wakes, wake) = AsyncStream.makeStream(of: Wake.self)
+    (self.wakes, self.wake) = (wakes, wake)
+    driver = try TerminalDriver(path: path, depth: depth) { wake.yield(.events($0)) }
+    application = try StickiesApplication.make(launcher, screenSize: driver.size)
+    let screen = BoardScreen(
+      application, in: client.context, board: board, scope: client.undoScope(), link: link(depth))
+    screen.theme = Theme(depth: depth)
+    self.screen = screen
+    application.delegate = screen
+    try application.finishLaunching()
+  }
+
+  /// Runs until the person leaves, or the program is asked to end. The terminal is as it was afterwards.
+  /// - Returns: the exit code.
+  public func run() async -> Int32 {
+    follow(client.state)
+    client.stateDidChange = { [weak self] state in self?.follow(state) }
+    client.presenceDidChange = { [weak self] presence in
+      self?.screen?.take(presence.state, of: presence.session, presence.author)
+      self?.askForTurn()
+    }
+    driver.start()
+    screen?.open()
+    askForTurn()
+    var code: Int32 = 0
+    for await wake in wakes {
+      if case .events(let events) = wake { take(events) } else { isTurnAsked = false }
+      if let end = turn() {
+        code = end
+        break
+      }
+    }
+    alarm?.cancel()
+    client.stateDidChange = nil
+    client.presenceDidChange = nil
+    await withCheckedContinuation { done in driver.end { done.resume() } }
+    return code
+  }
+
+  // MARK: - Turns
+
+  private static var now: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+  }
+
+  /// One turn; the exit code when it was the last one.
+  private func turn() -> Int32? {
+    let turn = application.runTurn(at: Self.now)
+    if let grid = turn.grid { driver.show(grid) }
+    alarm?.cancel()
+    alarm = nil
+    if let time = turn.wakeTime {
+      alarm = Task { [weak self] in
+        let left = time - Self.now
+        if left > 0 { try? await Task.sleep(for: .milliseconds(left)) }
+        guard !Task.isCancelled else { return }
+        self?.askForTurn()
+      }
+    }
+    return turn.exitCode
+  }
+
+  /// A turn comes, one for all who ask before it.
+  private func askForTurn() {
+    guard !isTurnAsked else { return }
+    isTurnAsked = true
+    wake.yield(.turn)
+  }
+
+  private func take(_ events: [DriverEvent]) {
+    for event in events {
+      switch event {
+      case .terminal(let event): application.post(ApplicationEvent(terminal: event, at: Self.now))
+      case .terminate(SIGINT): application.post(ApplicationEvent(.signal(.interrupt), at: Self.now))
+      case .terminate: application.post(ApplicationEvent(.signal(.terminate), at: Self.now))
+      case .resumed: application.post(ApplicationEvent(.signal(.resume), at: Self.now))
+      case .hangup: application.post(ApplicationEvent(.signal(.hangup), at: Self.now))
+      }
+    }
+  }
+
+  private func follow(_ state: GraphClient.State) {
+    screen?.linkState =
+      switch state {
+      case .connected: .connected
+      case .connecting: .reconnecting(attempt: 0)
+      case .reconnecting(let attempt): .reconnecting(attempt: attempt)
+      case .closed: .closed("the server has closed the connection for good")
+      }
+    askForTurn()
+  }
+
+  // MARK: - The link
+
+  private func link(_ depth: ColorDepth) -> BoardLink {
+    BoardLink(
+      user: ProcessEnvironment.current.author,
+      perform: { [client] in client.perform() },
+      save: { [weak self, client] done in
+        client.save(policy: .objectTrump) { result in
+          done(result)
+          self?.askForTurn()
+        }
+      },
+      undo: { [weak self] isRedo, done in
+        self?.answer(done) { client in try await isRedo ? client.redo() : client.undo() }
+      },
+      present: { [client] state in client.showPresence(state) },
+      past: { [weak self] board, revision, done in
+        self?.answer(done) { client in try await client.pastNotes(of: board, at: revision) }
+      },
+      log: { [weak self] limit, done in
+        self?.answer(done) { client in
+          try await client.log(limit: limit).map {
+            PastCommit(revision: $0.revision, time: $0.time, author: $0.author)
+          }
+        }
+      },
+      sendToTerminal: { [driver] bytes in driver.send(bytes) },
+      stop: { [driver] in driver.stop() },
+      editOutside: { [weak self] text, done in self?.edit(text, done) })
+  }
+
+  private func answer<Answer>(
+    _ done: @escaping (Result<Answer, Refusal>) -> Void, _ ask: @escaping (GraphClient) async throws -> Answer
+  ) {
+    Task { [client] in
+      do {
+        done(.success(try await ask(client)))
+      } catch {
+        done(.failure(error as? Refusal ?? Refusal(.unavailable, "\(error)")))
+      }
+      askForTurn()
+    }
+  }
+
+  private func edit(_ text: String, _ done: @escaping (Result<String, Refusal>) -> Void) {
+    Task {
+      await withCheckedContinuation { free in driver.suspend { free.resume() } }
+      let result: Result<String, Refusal>
+      do {
+        result = .success(try await editOutside(text))
+      } catch {
+        result = .failure(error as? Refusal ?? Refusal(.unavailable, "\(error)"))
+      }
+      driver.resume()
+      done(result)
+      askForTurn()
+    }
+  }
+}
+
+extension GraphClient {
+  fileprivate func pastNotes(of board: ObjectID, at revision: Revision) async throws -> [PastNote] {
+    let past = graph(at: revision)
+    let request = BoardPage.notes(of: board, in: context.model)
+    let notes = try await past.fetch(Note.self, where: request.predicate, sort: request.sort)
+    return notes.map {
+      PastNote(
+        id: $0.id, text: $0.text, color: $0.color.rawValue, x: $0.x, y: $0.y, width: $0.width, height: $0.height,
+        z: $0.z, isCollapsed: $0.collapsed)
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import GraphControllers
+import GraphModel
+import GraphReplica
+import StickiesKit
+import TerminalCells
+
+/// Opening and closing the editor of a note, and what becomes of its text when the note goes away under it.
+extension BoardScreen {
+  /// A locked note is not changed by accident.
+  func mayChange(_ note: Note) -> Bool {
+    guard linkIsOpen else { return false }
+    guard note.locked else { return true }
+    say("the note is locked; l unlocks it")
+    return false
+  }
+
+  /// Whether anything can be changed at all.
+  var linkIsOpen: Bool {
+    if case .closed(let why) = linkState {
+      say("read-only: \(why)", isTrouble: true)
+      return false
+    }
+    return true
+  }
+
+  /// Somebody wants to type into a note.
+  func edit(_ controller: NoteController, at point: Point? = nil) {
+    guard controller !== editing, let note = controller.note, mayChange(note) else { return }
+    endEditing()
+    focus(controller)
+    undoScope.beginGroup(named: "Typing")
+    editing = controller
+    layOut()
+    controller.beginEditing(at: point)
+    application.setNeedsDisplay()
+  }
+
+  /// The editor closes; what was typed is on its way.
+  func endEditing() {
+    guard let controller = editing else { return }
+    editing = nil
+    let isLost = controller.isLost
+    controller.endEditing()
+    save()
+    undoScope.endGroup()
+    if isLost { follow(page.windows.resolveLoss(controller.id), on: page) }
+    application.setNeedsDisplay()
+  }
+
+  /// A note where the mouse was pressed last, or in the middle of what shows; typing goes into it at once.
+  func newNote() {
+    guard linkIsOpen else { return }
+    newNote(text: "", at: onBoard(pointer ?? Point(x: canvas.middle.x - 12, y: canvas.middle.y - 6)))
+    if let controller = focused { edit(controller) }
+  }
+
+  func newNote(text: String, at place: (x: Double, y: Double)) {
+    endEditing()
+    guard let note = context.insert(Note.self) else { return }
+    (note.x, note.y) = place
+    note.z = topHeight + 1
+    note.board = page.board
+    if !text.isEmpty { note.text = text }
+    page.add(note.id)
+    if let controller = page.windows[note.id] { focus(controller) }
+    touch(note.id)
+  }
+
+  private var topHeight: Double { page.windows.ids.compactMap { page.shape(of: $0)?.z }.max() ?? 0 }
+
+  /// The note of an open editor is not there any more.
+  func tell(_ loss: WindowLoss, of controller: NoteController) {
+    controller.isLost = true
+    say(loss.sentence, isTrouble: true)
+    ask(
+      QuestionText(
+        title: "The note is gone", lines: [loss.sentence, "What stood in the editor can be kept."],
+        choices: [
+          .init(key: "n", title: "New note with it") { [weak self, weak controller] in
+            guard let self, let controller else { return }
+            let text = controller.editedText ?? loss.text
+            let place = onBoard(controller.window.frame.origin)
+            endEditing()
+            newNote(text: text, at: place)
+          },
+          .init(key: "c", title: "Copy it") { [weak self, weak controller] in
+            let text = controller?.editedText ?? loss.text
+            if let sequence = TerminalSequences.clipboard(text) { self?.link.sendToTerminal(sequence) }
+            self?.endEditing()
+          },
+          .init(key: "d", title: "Discard it") { [weak self] in self?.endEditing() },
+        ]))
+  }
+
+  /// Hands the text to another program, and takes back what it makes of it.
+  func editOutside(_ controller: NoteController) {
+    guard let note = controller.note, mayChange(note) else { return }
+    endEditing()
+    let id = controller.id
+    let before = note.text
+    link.editOutside(before) { [weak self] result in
+      guard let self else { return }
+      switch result {
+      case .success(let text):
+        guard text != before else { return }
+        guard let note = page.note(id), !note.isDeleted else {
+          newNote(text: text, at: onBoard(canvas.middle))
+          return say("the note is gone; what was written is in a new one", isTrouble: true)
+        }
+        note.text = merged(before, mine: text, theirs: note.text)
+        touch(id)
+      case .failure(let refusal): say(refusal.message, isTrouble: true)
+      }
+    }
+  }
+
+  /// Others may have written while another program had the text: both stay.
+  private func merged(_ before: String, mine: String, theirs: String) -> String {
+    let mine = GraphModel.TextSplice.smallest(from: before, to: mine)
+    let their = GraphModel.TextSplice.smallest(from: before, to: theirs)
+    let rebased = GraphModel.TextSplice.rebase([mine], over: [their])
+    return GraphModel.TextSplice.apply(rebased, to: theirs) ?? theirs
+  }
+}

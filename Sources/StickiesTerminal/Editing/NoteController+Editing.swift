@@ -1,0 +1,65 @@
+import GraphModel
+import TerminalCells
+
+/// Editing in place: what is typed goes into the note at once, and what others write comes in under the cursor.
+extension NoteController {
+  /// Opens the editor, with the cursor behind the text or in a cell of it.
+  func beginEditing(at point: Point? = nil) {
+    guard editor == nil, let note else { return }
+    var editor = TextEditor(note.text, width: textFrame.size.width)
+    if let point { editor.perform(.place(point, isSelecting: false)) }
+    self.editor = editor
+    keepCursorInSight()
+    window.setNeedsDisplay()
+  }
+
+  /// Closes it.
+  func endEditing() {
+    editor = nil
+    isLost = false
+    scroll = 0
+    window.setNeedsDisplay()
+  }
+
+  /// Hands an event to the editor.
+  func edit(_ event: TerminalEvent) -> Bool {
+    guard var editor, let screen else { return false }
+    editor.width = textFrame.size.width
+    let outcome = editor.handle(event, rows: max(1, textFrame.size.height))
+    self.editor = editor
+    guard outcome.isHandled else { return false }
+    if let copied = outcome.copied {
+      if let sequence = TerminalSequences.clipboard(copied) {
+        screen.link.sendToTerminal(sequence)
+      } else {
+        screen.say("too long for the terminal's clipboard; it can be pasted here with Ctrl-V")
+      }
+    }
+    if !outcome.changes.isEmpty, !isLost { write(editor.text) }
+    keepCursorInSight()
+    window.setNeedsDisplay()
+    return true
+  }
+
+  /// The note says what the editor says; the context finds out what of it is new.
+  func write(_ text: String) {
+    guard let note, !note.isDeleted else { return }
+    note.text = text
+    screen?.touch(id)
+  }
+
+  /// Others may have written: their words come in, the cursor stays where it stands in the text.
+  func followOthers() {
+    guard var editor, !isLost, let note, !note.isFault, !note.isDeleted else { return }
+    guard editor.text != note.text else { return }
+    editor.adopt(note.text)
+    self.editor = editor
+    keepCursorInSight()
+    window.setNeedsDisplay()
+  }
+
+  private func keepCursorInSight() {
+    guard let editor else { return }
+    scroll = NoteView.scroll(scroll, showing: editor, in: lastFrame)
+  }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import GraphModel
+import GraphReplica
+import StickiesKit
+import StickiesTerminal
+import TerminalCells
+
+struct Open: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Open a board in this terminal, live.",
+    discussion: """
+      Notes are windows: they follow what others do while they are open, and what you type is with the others at once. \
+      ? shows all keys, F10 the menus, q leaves. When the daemon goes away the board stays; what you change meanwhile is \
+      sent when it is back.
+      """)
+
+  @OptionGroup var options: Options
+  @Argument(help: "The board, by name or id; else the oldest one.")
+  var board: String?
+
+  @MainActor
+  func run() async throws {
+    guard isatty(0) == 1, isatty(1) == 1 else {
+      throw ValidationError("open draws a screen: standard input and output must be a terminal")
+    }
+    try await options.withShell(reconnects: true) { shell in
+      let board = try await find(shell)
+      let session: BoardSession
+      do {
+        session = try BoardSession(shell.client, board: board, depth: depth) { text in
+          let editor = try await Editor.edit(text)
+          editor.discard()
+          return editor.text
+        }
+      } catch let error as TerminalError {
+        throw Refusal(.unavailable, "\(error)")
+      }
+      let code = await session.run()
+      if code != 0 { throw ExitCode(code) }
+    }
+  }
+
+  private var depth: ColorDepth {
+    let environment = ProcessInfo.processInfo.environment
+    let told = ColorDepth(environment: environment)
+    return switch options.ansi {
+    case .auto: told
+    case .always: max(told, .sixteen)
+    case .never: .none
+    }
+  }
+
+  /// On an empty store one board is made, as `add` does it.
+  @MainActor
+  private func find(_ shell: Shell) async throws -> Board {
+    let id: ObjectID
+    if let board {
+      id = try await shell.board(board).id
+    } else if let oldest = try await shell.images("Board", sort: "created", limit: 1).first {
+      id = oldest.id
+    } else {
+      let new = ObjectID.temporary(1, entity: shell.entity("Board").number)
+      let insert = Change(.insert, new, edits: shell.edits("Board", [("name", .string("Notes"))]))
+      id = try await shell.commit([insert], returning: new).id
+    }
+    guard let board = try await shell.client.fetch(Board.self, where: .identifiers([id])).first else {
+      throw Refusal(.notFound, "the board has been deleted meanwhile")
+    }
+    return board
+  }
+}
