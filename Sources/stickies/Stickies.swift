@@ -20,7 +20,7 @@ struct StickiesCommand: AsyncParsableCommand {
       Open.self, Add.self, List.self, Show.self, EditCommand.self, Move.self, Resize.self, ColorCommand.self,
       Raise.self,
       Lower.self, TagCommand.self, Untag.self, LinkCommand.self, Unlink.self, Delete.self, BoardCommand.self,
-      Search.self, Watch.self, LogCommand.self, Undo.self, Redo.self,
+      Search.self, Watch.self, WaitCommand.self, LogCommand.self, Undo.self, Redo.self,
       Restore.self, Why.self, Diff.self, Follow.self, ImportCommand.self, Export.self, SyncFolder.self,
       GraphCommand.self, Status.self,
     ])

@@ -11,7 +11,8 @@ struct GraphCommand: AsyncParsableCommand {
       its id. A value is written name=value, by the attribute's type, or name:=JSON.
       """,
     subcommands: [
-      Entities.self, Fetch.self, Show.self, Insert.self, Update.self, Delete.self, Watch.self, LogCommand.self,
+      Entities.self, Fetch.self, Show.self, Insert.self, Update.self, Delete.self, Watch.self, WaitForObjects.self,
+      LogCommand.self,
       stickies.Undo.self, stickies.Redo.self, stickies.Restore.self, stickies.Why.self, stickies.Diff.self,
       stickies.Follow.self, ExportGraph.self, ImportGraph.self,
     ])

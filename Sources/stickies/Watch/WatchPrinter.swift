@@ -1,46 +1,8 @@
-import ArgumentParser
 import GraphClient
 import GraphModel
 import GraphReplica
 import GraphWire
 import StickiesKit
-
-struct Watch: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    abstract: "Follow changes as they happen, one line each; everything, or the notes that match.")
-
-  @OptionGroup var options: Options
-  @OptionGroup var filter: Filter
-  @OptionGroup var since: Since
-
-  @MainActor
-  func run() async throws {
-    try await options.withShell(reconnects: true) { shell in
-      let predicate = try await filter.predicate(shell)
-      let entities =
-        filter.condition == nil && filter.board == nil
-        ? shell.model.entities.filter { !$0.isAbstract && $0.parent == nil } : [shell.entity("Note")]
-      let printer = WatchPrinter(
-        output: shell.output, model: shell.model, count: entities.count, since: since.revision,
-        summary: { images in
-          Output.count(images.count { shell.model.entity($0.id.entity)?.name == "Note" }, "note")
-        }, line: { shell.output.line($0) })
-      try await printer.follow(entities.map { ($0, predicate) }, of: shell.client)
-    }
-  }
-}
-
-/// Where a watch begins.
-struct Since: ParsableArguments {
-  @Option(
-    name: .customLong("since"), parsing: .unconditional,
-    help: "Begin behind this revision instead of with what there is.")
-  var revision: Revision?
-
-  func validate() throws {
-    if let revision, revision < 0 { throw ValidationError("--since takes a revision from 0") }
-  }
-}
 
 /// Puts together what several queries say into one snapshot and one line for each change.
 @MainActor
@@ -56,14 +18,17 @@ final class WatchPrinter {
   /// Of a window: how many rows there are before limit and offset.
   private var total: UInt64?
   private let line: (ObjectImage) -> String
+  /// For a person only: a program is told the object, and keeps what it wants to compare.
+  private var words: ChangeWords
 
   /// - Parameters:
   ///   - count: how many queries are watched.
   ///   - summary: what a person is told of the first result.
   ///   - line: what a person is told of an object.
+  ///   - speaksOfNotes: the model is known to be that of the notes.
   init(
     output: Output, model: Model, count: Int, since: Revision?, summary: @escaping ([ObjectImage]) -> String,
-    line: @escaping (ObjectImage) -> String
+    line: @escaping (ObjectImage) -> String, speaksOfNotes: Bool = false
   ) {
     self.output = output
     self.model = model
@@ -71,11 +36,17 @@ final class WatchPrinter {
     self.line = line
     missing = count
     self.since = since
+    words = ChangeWords(model: model, speaksOfNotes: speaksOfNotes)
   }
 
   /// Prints what happens to the queries until it is interrupted, or the server refuses.
-  func follow(_ queries: [(entity: Entity, predicate: GraphPredicate)], of client: GraphClient) async throws {
+  /// - Parameter names: entities whose objects are told by name where others are related to them.
+  func follow(
+    _ queries: [(entity: Entity, predicate: GraphPredicate)], names: [Entity] = [], of client: GraphClient
+  ) async throws {
     let token = try await token(client)
+    if let token { await learn(queries, at: token.revision, of: client) }
+    if !output.json, !names.isEmpty { client.watch(names.map { ($0, .always) }, body: learn) }
     try await follow(client) { client.watch(queries, since: token, body: $0) }
   }
 
@@ -84,6 +55,29 @@ final class WatchPrinter {
     try await follow(client) {
       client.watch(
         window.entity, where: window.predicate, sort: window.sort, offset: window.offset, limit: window.limit, body: $0)
+    }
+  }
+
+  /// What there was when the watch begins. A past that can't be read any more costs the words what they come from.
+  private func learn(
+    _ queries: [(entity: Entity, predicate: GraphPredicate)], at revision: Revision, of client: GraphClient
+  ) async {
+    guard !output.json, revision > 0 else { return }
+    for (entity, predicate) in queries {
+      do {
+        for try await chunk in client.images(of: entity, where: predicate, at: revision) { words.learn(chunk) }
+      } catch {
+        return
+      }
+    }
+  }
+
+  /// Names stay when their objects go: the same commit may tell who has lost them.
+  private func learn(_ event: GraphClient.WatchEvent) {
+    switch event {
+    case .loaded(_, let images, _): words.learn(images)
+    case .changed(let update): words.learn(update.changes.flatMap(\.changes).compactMap(\.object))
+    case .loadedWindow, .resumed, .ended: break
     }
   }
 
@@ -130,12 +124,14 @@ final class WatchPrinter {
   private func take(_ event: GraphClient.WatchEvent) {
     switch event {
     case .loaded(_, let images, let at):
+      if !output.json { words.learn(images) }
       snapshot += images
       revision = max(revision, at.revision)
       missing -= 1
       if missing <= 0 { showSnapshot() }
     case .loadedWindow(_, let rows, let at):
       total = rows.total
+      if !output.json { words.learn(rows.objects) }
       snapshot = rows.objects
       revision = max(revision, at.revision)
       showSnapshot()
@@ -150,7 +146,10 @@ final class WatchPrinter {
             revision: update.revision, author: update.author, time: update.time, total: update.totals.values.first,
             changes, model))
       } else {
-        for change in update.changes.flatMap(\.changes) { show(change, update) }
+        let changes = update.changes.flatMap(\.changes)
+        words.learn(changes.filter { $0.kind == .inserted }.compactMap(\.object))
+        for change in changes { show(change, update) }
+        for change in changes where change.kind == .removed { words.forget(change.id) }
         if let total = update.totals.values.first { output.print(output.dim("\(total) rows in all")) }
       }
     case .ended: break
@@ -188,13 +187,14 @@ final class WatchPrinter {
     let sign: String
     var detail = ""
     switch change.kind {
-    case .inserted: sign = "+"
+    case .inserted:
+      sign = "+"
+      detail = change.object.map(words.circumstances) ?? ""
     case .updated:
       sign = "~"
-      // That it was updated is what the line says.
-      let names = change.edits.compactMap { model.property($0.property) }
-        .filter { $0.attribute?.assignment != .updated }.map(\.name)
-      detail = "  (\(names.joined(separator: ", ")))"
+      let what = words.words(change)
+      detail = what.isEmpty ? "" : ": \(what)"
+      if let object = change.object { words.learn([object]) }
     case .removed:
       sign = "-"
       detail = change.deleted ? "" : total == nil ? "  (no longer matches)" : "  (no longer in the window)"
@@ -204,13 +204,4 @@ final class WatchPrinter {
     let when = output.dim("\(Output.localTime(update.time)) \(TextTable.visible(update.author))")
     output.print("\(when) \(sign) \(what)\(detail)")
   }
-}
-
-/// A part of an ordered query that is watched.
-struct WatchedWindow {
-  let entity: Entity
-  let predicate: GraphPredicate
-  let sort: [SortKey]
-  let offset: Int
-  let limit: Int
 }

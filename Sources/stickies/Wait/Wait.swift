@@ -1,0 +1,178 @@
+import GraphClient
+import GraphModel
+import GraphReplica
+import GraphWire
+
+/// Waits by a live query or by following commits; nothing is asked twice. Both outlive a lost connection: what was
+/// committed meanwhile is told when there is one again. The time limit holds without a connection, too.
+@MainActor
+struct Wait {
+  /// As `timeout(1)` has it, and unlike the code of anything else that can go wrong here.
+  nonisolated static let timedOut: Int32 = 124
+
+  let shell: Shell
+  let timeout: TimeSpan?
+
+  /// Returns when the store has the revision.
+  func until(_ revision: Revision) async throws {
+    guard let head = shell.client.welcome?.head else { throw Refusal(.unavailable, "the daemon said no welcome") }
+    tellLostConnection()
+    var reached = head.revision
+    if reached < revision {
+      try await within {
+        TimedOut(limit: $0, missing: "the store is at revision \(reached)")
+      } do: {
+        for try await followed in shell.client.commits(since: head) {
+          reached = followed.token.revision
+          if reached >= revision { return }
+        }
+      }
+    }
+    if shell.output.json {
+      shell.output.print(JSON.object([.init("revision", .integer(reached))]))
+    } else {
+      shell.output.print("revision \(reached)")
+    }
+  }
+
+  /// Returns when at least so many objects match, for 0 when none does.
+  /// - Parameter noun: what a person calls one of them.
+  func until(_ count: Int, of entity: Entity, where predicate: GraphPredicate, called noun: String) async throws {
+    tellLostConnection()
+    let awaited = AwaitedObjects(count: count)
+    try await within {
+      TimedOut(limit: $0, missing: awaited.isLoaded ? awaited.sentence(noun) : "the daemon has not answered")
+    } do: {
+      try await awaited.follow(entity, predicate, of: shell.client)
+    }
+    if shell.output.json {
+      shell.output.print(
+        JSON.object([
+          .init("revision", .integer(awaited.revision)), .init("count", .integer(Int64(awaited.members.count))),
+        ]))
+    } else {
+      shell.output.print("revision \(awaited.revision): \(awaited.sentence(noun))")
+    }
+  }
+
+  private func tellLostConnection() {
+    shell.client.stateDidChange = { state in
+      if case .reconnecting(1) = state { StandardError.write("stickies: the connection was lost; trying again") }
+    }
+  }
+
+  private func within(
+    _ late: @escaping @MainActor (TimeSpan) -> TimedOut, do body: @escaping @MainActor () async throws -> Void
+  )
+    async throws
+  {
+    guard let timeout else { return try await body() }
+    try await Deadline.run(milliseconds: timeout.milliseconds, late: { late(timeout) }, body)
+  }
+}
+
+/// The time was over.
+struct TimedOut: ReportedError {
+  let limit: TimeSpan
+  let missing: String
+
+  var report: Failure.Report {
+    Failure.Report(code: "timeout", message: "not within \(limit.text): \(missing)", exit: Wait.timedOut)
+  }
+}
+
+/// What a live query has, until it has enough.
+@MainActor
+private final class AwaitedObjects {
+  /// 0 for none.
+  let count: Int
+  private(set) var members = Set<ObjectID>()
+  private(set) var revision: Revision = 0
+  private(set) var isLoaded = false
+
+  init(count: Int) { self.count = count }
+
+  private var holds: Bool { isLoaded && (count == 0 ? members.isEmpty : members.count >= count) }
+
+  func sentence(_ noun: String) -> String {
+    let number = members.count
+    return "\(number == 0 ? "no \(noun)" : Output.count(number, noun)) \(number <= 1 ? "matches" : "match")"
+  }
+
+  func follow(_ entity: Entity, _ predicate: GraphPredicate, of client: GraphClient) async throws {
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      var hasEnded = false
+      client.watch([(entity, predicate)]) { event in
+        guard !hasEnded else { return }
+        if case .ended(let refusal) = event {
+          hasEnded = true
+          return continuation.resume(throwing: refusal)
+        }
+        self.take(event)
+        if self.holds {
+          hasEnded = true
+          continuation.resume()
+        }
+      }
+    }
+  }
+
+  private func take(_ event: GraphClient.WatchEvent) {
+    switch event {
+    case .loaded(_, let images, let at):
+      members = Set(images.map(\.id))
+      revision = at.revision
+      isLoaded = true
+    case .changed(let update):
+      revision = update.revision
+      for change in update.changes.flatMap(\.changes) {
+        switch change.kind {
+        case .inserted: members.insert(change.object?.id ?? change.id)
+        case .updated: break
+        case .removed: members.remove(change.id)
+        }
+      }
+    // No window is followed; what a resumed query had still stands.
+    case .loadedWindow, .resumed, .ended: break
+    }
+  }
+}
+
+/// Something that is given up after a while.
+@MainActor
+enum Deadline {
+  /// Runs `body`, but no longer than the time; it goes on unheard then, until what it waits for is closed.
+  static func run<Result: Sendable>(
+    milliseconds: Int64, late: @escaping @MainActor () -> any Error,
+    _ body: @escaping @MainActor () async throws -> Result
+  ) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+      let race = Race(continuation)
+      let clock = Task {
+        try await Task.sleep(for: .milliseconds(milliseconds))
+        race.end(.failure(late()))
+      }
+      Task {
+        do {
+          race.end(.success(try await body()))
+        } catch {
+          race.end(.failure(error))
+        }
+        clock.cancel()
+      }
+    }
+  }
+
+  /// The first to come is heard.
+  @MainActor
+  private final class Race<Result: Sendable> {
+    private var continuation: CheckedContinuation<Result, any Error>?
+
+    init(_ continuation: CheckedContinuation<Result, any Error>) { self.continuation = continuation }
+
+    func end(_ result: Swift.Result<Result, any Error>) {
+      continuation?.resume(with: result)
+      continuation = nil
+    }
+  }
+}

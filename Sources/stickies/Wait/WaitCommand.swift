@@ -1,0 +1,139 @@
+import ArgumentParser
+import GraphClient
+import GraphModel
+import GraphWire
+
+/// `stickies wait`: how a script waits for somebody else, without asking again and again.
+struct WaitCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "wait", abstract: "Wait until notes are there that match, or until a revision.",
+    discussion: """
+      Ends with 0 as soon as it holds, at once if it does already, and with 124 when --timeout is over. <id> names notes \
+      that may not be there yet; all of them must match. Lost connections are made again meanwhile.
+      """)
+
+  @OptionGroup var options: Options
+  @Argument(help: "Numbers or whole ids of notes, all of which must match.")
+  var id: [String] = []
+  @OptionGroup var filter: Filter
+  @OptionGroup var goal: WaitOptions
+
+  func validate() throws {
+    let asksForNotes = !id.isEmpty || filter.condition != nil || filter.board != nil
+    try goal.check(asksForObjects: asksForNotes, "notes by --where, --board or their ids")
+  }
+
+  @MainActor
+  func run() async throws {
+    try await options.withShell(reconnects: true) { shell in
+      let wait = Wait(shell: shell, timeout: goal.timeout)
+      if let revision = goal.revision { return try await wait.until(revision) }
+      var parts = [try await filter.predicate(shell)]
+      if !id.isEmpty { parts.append(try await shell.notes(id)) }
+      try await wait.until(
+        goal.count ?? max(1, Set(id).count), of: shell.entity("Note"), where: .all(parts), called: "note")
+    }
+  }
+}
+
+extension GraphCommand {
+  struct WaitForObjects: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "wait", abstract: "Wait until objects are there that match, or until a revision.",
+      discussion: """
+        Ends with 0 as soon as it holds, at once if it does already, and with 124 when --timeout is over. Lost \
+        connections are made again meanwhile.
+        """)
+
+    @OptionGroup var options: Options
+    @Argument(help: "The entity; those that inherit from it count, too.")
+    var entity: String?
+    @Option(name: .customLong("where"), help: "Only those that match count.")
+    var condition: String?
+    @OptionGroup var goal: WaitOptions
+
+    func validate() throws {
+      if entity == nil, condition != nil { throw ValidationError("--where goes with an entity") }
+      try goal.check(asksForObjects: entity != nil, "an entity")
+    }
+
+    @MainActor
+    func run() async throws {
+      try await options.withGraph(reconnects: true) { shell in
+        let wait = Wait(shell: shell, timeout: goal.timeout)
+        if let revision = goal.revision { return try await wait.until(revision) }
+        let entity = try shell.known(entity ?? "")
+        try await wait.until(
+          goal.count ?? 1, of: entity, where: try shell.predicate(condition, on: entity),
+          called: entity.name + " object")
+      }
+    }
+  }
+}
+
+/// What is waited for, and how long.
+struct WaitOptions: ParsableArguments {
+  @Option(parsing: .unconditional, help: "Until the store has this revision.")
+  var revision: Revision?
+  @Option(parsing: .unconditional, help: "Until so many match; 0 waits until none does any more.")
+  var count: Int?
+  @Option(
+    name: .customLong("timeout"), parsing: .unconditional,
+    help: ArgumentHelp("At most so long: 500ms, 10s, 2m, 1h; a number alone is seconds.", valueName: "time"))
+  var limit: TimeSpan?
+
+  var timeout: TimeSpan? { limit }
+
+  /// - Parameter what: how objects are asked for, as an error names it.
+  func check(asksForObjects: Bool, _ what: String) throws {
+    if let revision {
+      if revision < 0 { throw ValidationError("--revision takes a number from 0") }
+      if asksForObjects || count != nil {
+        throw ValidationError("a wait is for a revision or for objects that match, not for both")
+      }
+    } else if !asksForObjects {
+      throw ValidationError("there is nothing to wait for: name \(what), or a --revision")
+    }
+    if let count, count < 0 { throw ValidationError("--count takes a number from 0") }
+  }
+}
+
+/// A time as people write it: `500ms`, `10s`, `2m`, `1h`, or seconds.
+struct TimeSpan: ExpressibleByArgument, Hashable {
+  let text: String
+  let milliseconds: Int64
+
+  init?(argument: String) {
+    let units: [(String, Double)] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)]
+    let (unit, factor) = units.first { argument.hasSuffix($0.0) } ?? ("", 1_000)
+    let digits = argument.dropLast(unit.count)
+    guard let first = digits.utf8.first, (0x30...0x39).contains(first) || first == 0x2E, let number = Double(digits),
+      // A year is for ever, and fits whatever counts it.
+      number >= 0, number * factor <= 366 * 24 * 3_600_000
+    else { return nil }
+    text = unit.isEmpty ? argument + "s" : argument
+    milliseconds = Int64((number * factor).rounded(.up))
+  }
+}
+
+extension Shell {
+  /// Notes that may not be there yet. The beginning of an id can only be one that is.
+  fileprivate func notes(_ names: [String]) async throws -> GraphPredicate {
+    var numbers = [Value]()
+    var ids = [ObjectID]()
+    for name in names {
+      if let number = Int64(name), name.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+        numbers.append(.integer(number))
+      } else if let key = UniqueID(name) {
+        ids.append(ObjectID(key: key, entity: entity("Note").number))
+      } else {
+        ids.append(try await note(name).id)
+      }
+    }
+    let parts = [
+      numbers.isEmpty ? nil : GraphPredicate.in(property("Note", "number"), numbers),
+      ids.isEmpty ? nil : GraphPredicate.identifiers(ids),
+    ]
+    return .or(parts.compactMap(\.self))
+  }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import GraphClient
+import GraphModel
+import GraphReplica
+import GraphWire
+import StickiesKit
+
+struct Watch: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Follow changes as they happen, one line each; everything, or the notes that match.")
+
+  @OptionGroup var options: Options
+  @OptionGroup var filter: Filter
+  @OptionGroup var since: Since
+
+  @MainActor
+  func run() async throws {
+    try await options.withShell(reconnects: true) { shell in
+      let predicate = try await filter.predicate(shell)
+      let entities =
+        filter.condition == nil && filter.board == nil
+        ? shell.model.entities.filter { !$0.isAbstract && $0.parent == nil } : [shell.entity("Note")]
+      let printer = WatchPrinter(
+        output: shell.output, model: shell.model, count: entities.count, since: since.revision,
+        summary: { images in
+          Output.count(images.count { shell.model.entity($0.id.entity)?.name == "Note" }, "note")
+        }, line: { shell.output.line($0) }, speaksOfNotes: true)
+      // What the notes that match lie on and wear is told by name.
+      let names = ["Board", "Tag"].map(shell.entity).filter { name in !entities.contains { $0.number == name.number } }
+      try await printer.follow(entities.map { ($0, predicate) }, names: names, of: shell.client)
+    }
+  }
+}
+
+/// Where a watch begins.
+struct Since: ParsableArguments {
+  @Option(
+    name: .customLong("since"), parsing: .unconditional,
+    help: "Begin behind this revision instead of with what there is.")
+  var revision: Revision?
+
+  func validate() throws {
+    if let revision, revision < 0 { throw ValidationError("--since takes a revision from 0") }
+  }
+}
+
+/// A part of an ordered query that is watched.
+struct WatchedWindow {
+  let entity: Entity
+  let predicate: GraphPredicate
+  let sort: [SortKey]
+  let offset: Int
+  let limit: Int
+}

@@ -1,0 +1,103 @@
+import Foundation
+import GraphTesting
+import Testing
+
+/// What `stickies watch` tells a person: who, what, from what to what.
+@Suite struct WatchWordsTests {
+  /// The lines of a watch up to one that has the mark, without the time.
+  private static func lines(_ watcher: Companion, until mark: String) -> [String] {
+    var text = ""
+    while !text.contains(mark) {
+      let part = watcher.read()
+      if part.isEmpty { break }
+      text += part
+    }
+    return text.split(separator: "\n").map { line in
+      // `13:48:13 ann@test ~ …`
+      line.contains(" ann@test ") ? String(line.drop { $0 != " " }.dropFirst()) : String(line)
+    }
+  }
+
+  @Test func everyChangeIsToldInWordsFromWhatItWas() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let watcher = try Companion(daemon, ["watch"])
+    try daemon.expectQueries(4)
+    for words in [
+      ["add", "Call Ann", "--tag", "phone", "--color", "pink"], ["move", "1", "5,-6"], ["resize", "1", "300x20"],
+      ["color", "1", "blue"], ["edit", "1", "--text", "Call Ann about the boat"],
+      ["edit", "1", "--text", "Call Ben about the boat"], ["edit", "1", "--text", "Call Ben"], ["tag", "1", "urgent"],
+      ["untag", "1", "phone"], ["board", "rename", "Notes", "Office"], ["add", "second"], ["raise", "1"],
+      ["link", "1", "2", "--label", "see"], ["delete", "2"], ["add", "end"],
+    ] {
+      let result = try Daemon.run(words, server: daemon.socket.description, author: "ann@test", input: nil)
+      #expect(result.status == 0, "\(words): \(result.errors)")
+    }
+    let lines = Self.lines(watcher, until: "end")
+    #expect(lines.first == "revision 0: 0 notes; changes follow")
+    // The order of objects within a commit is the daemon's.
+    #expect(
+      Set(lines[1...3]) == [
+        "ann@test + board Notes", "ann@test + #1 Call Ann  (on Notes, tagged phone)", "ann@test + tag phone",
+      ])
+    #expect(
+      lines[4...9] == [
+        "ann@test ~ #1 Call Ann: moved 0,0 → 5,-6",
+        "ann@test ~ #1 Call Ann: resized 200x200 → 300x20",
+        "ann@test ~ #1 Call Ann: colored pink → blue",
+        "ann@test ~ #1 Call Ann about the boat: wrote \" about the boat\"",
+        "ann@test ~ #1 Call Ben about the boat: rewrote \"Ann\" → \"Ben\"",
+        "ann@test ~ #1 Call Ben: erased \" about the boat\"",
+      ])
+    #expect(Set(lines[10...11]) == ["ann@test + tag urgent", "ann@test ~ #1 Call Ben: tagged urgent"])
+    #expect(
+      lines[12...15] == [
+        "ann@test ~ #1 Call Ben: untagged phone", "ann@test ~ board Office: renamed Notes → Office",
+        "ann@test + #2 second  (on Office)", "ann@test ~ #1 Call Ben: raised 0 → 1",
+      ])
+    #expect(lines[16].hasPrefix("ann@test + link ") && lines[16].hasSuffix(" see  (#1 → #2)"))
+    #expect(lines[17...18].contains("ann@test - #2 second"))
+    #expect(lines.last == "ann@test + #3 end  (on Office)")
+    watcher.kill()
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test func aWatchOfSomeNotesTellsTheirTagsByNameAndWhatTheyWereBeforeIt() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "one", "--tag", "home")
+    try daemon.run("move", "1", "1,1")
+    let watcher = try Companion(daemon, ["watch", "--where", "pinned == FALSE", "--since", "2"])
+    try daemon.expectQueries(3)
+    try daemon.run("move", "1", "2,2")
+    try daemon.run("tag", "1", "work")
+    try daemon.run("untag", "1", "home")
+    try daemon.run(
+      "graph", "update", try #require(try daemon.run("show", "1", "--json").json()["id"]?.stringValue), "pinned=yes")
+    let lines = Self.lines(watcher, until: "no longer")
+    #expect(
+      lines == [
+        "changes since revision 2 follow", "ann@test ~ #1 one: moved 1,1 → 2,2", "ann@test ~ #1 one: tagged work",
+        "ann@test ~ #1 one: untagged home", "ann@test - #1 one  (no longer matches)",
+      ])
+    watcher.kill()
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test func objectsOfAnyModelAreToldByTheirProperties() throws {
+    let company = try Company()
+    let department = try company.department()
+    let ann = try company.person("Ann", in: department)
+    let watcher = try Companion(company.daemon, ["graph", "watch", "Person"])
+    try company.daemon.expectQueries(1)
+    try company.run("update", ann, "name=Anna", "vacationDays=30")
+    try company.run("delete", ann)
+    let lines = Self.lines(watcher, until: " - ")
+    #expect(lines.first == "revision 2: 1 Person object; changes follow")
+    let words = try #require(lines.dropFirst().first?.split(separator: ": ").last)
+    #expect(Set(words.split(separator: "; ")) == ["name Ann → Anna", "vacationDays 25 → 30"])
+    #expect(lines.last == "ann@test - Person \(ann.prefix(8)) Anna")
+    watcher.kill()
+    #expect(company.daemon.stop() == 0)
+  }
+}
