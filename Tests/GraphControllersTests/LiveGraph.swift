@@ -18,8 +18,11 @@ final class LiveGraph {
         {"name": "author", "destination": "Author", "inverse": "books"}]}]}
     """
 
-  /// The numbers of a book's properties.
-  static let (shelf, rank): (PropertyNumber, PropertyNumber) = (4, 5)
+  /// The numbers of a book's properties, which generated code would have: the model gives them. 0 stands for none.
+  static let (shelf, rank): (PropertyNumber, PropertyNumber) = {
+    let book = try? Model(parsing: source.utf8).entity(named: "Book")
+    return (book?.property(named: "shelf")?.number ?? 0, book?.property(named: "rank")?.number ?? 0)
+  }()
 
   let model: Model
   let context: ObjectContext
