@@ -33,3 +33,13 @@ extension Rect {
       x: minX + (self.size.width - width) / 2, y: minY + (self.size.height - height) / 2, width: width, height: height)
   }
 }
+
+extension Style {
+  /// The same, bold.
+  var bold: Style { Style(foreground, on: background, attributes.union(.bold)) }
+}
+
+extension Theme {
+  /// Keys on a panel.
+  var panelKey: Style { panel.bold }
+}
