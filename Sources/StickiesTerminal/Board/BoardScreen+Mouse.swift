@@ -17,7 +17,7 @@ extension BoardScreen {
   // MARK: - On a note
 
   func noteMouse(_ mouse: MouseEvent, on controller: NoteController) -> Bool {
-    guard canvas.contains(mouse.position) || controller.gesture != nil else { return barMouse(mouse) }
+    guard canvas.contains(mouse.position) || controller.gesture != nil else { return listMouse(mouse) || barMouse(mouse) }
     switch mouse.kind {
     case .press(.left): press(mouse, controller)
     case .drag(.left): drag(mouse, controller)
@@ -100,7 +100,7 @@ extension BoardScreen {
   // MARK: - Beside the notes
 
   func canvasMouse(_ mouse: MouseEvent) -> Bool {
-    guard canvas.contains(mouse.position) || panning != nil else { return barMouse(mouse) }
+    guard canvas.contains(mouse.position) || panning != nil else { return listMouse(mouse) || barMouse(mouse) }
     switch mouse.kind {
     case .press(.left):
       let isDouble = isDoubleClick(mouse.position)
@@ -135,6 +135,10 @@ extension BoardScreen {
   /// In the menu bar or the status line.
   func barMouse(_ mouse: MouseEvent) -> Bool {
     guard case .press(.left) = mouse.kind, mouse.position.y == 0 else { return false }
+    if let dots = dots(room: 20), dots.count > 1, mouse.position.x >= dotsStart(dots) {
+      if let page = dots.page(ofDot: (mouse.position.x - dotsStart(dots)) / 2) { jump(toPage: page) }
+      return true
+    }
     openMenu()
     return true
   }
