@@ -106,7 +106,7 @@ struct LinkLines {
         grid.draw(pieces[Int(joint)], x: x, y: y, style, clip: clip)
       }
     }
-    for (link, route) in links {
+    for (_, route) in links {
       if let head = route.head, clip.contains(head.place) {
         let arrow =
           switch head.direction {
@@ -117,32 +117,54 @@ struct LinkLines {
           }
         grid.draw(String(arrow), x: head.place.x, y: head.place.y, style, clip: clip)
       }
-      if !link.label.isEmpty { draw(link, route, into: &grid, style, symbols) }
+    }
+    var taken = [Rect]()
+    for (link, route) in links where !link.label.isEmpty {
+      let places = [rowLabel(link, route, symbols), columnLabel(link, route, symbols)].compactMap(\.self)
+      guard
+        let (place, text) = places.first(where: { place in
+          !place.frame.intersection(clip).isEmpty
+            && taken.allSatisfy { $0.intersection(place.frame).isEmpty }
+        })
+      else { continue }
+      taken.append(place)
+      grid.draw(text, x: place.minX, y: place.minY, style, clip: clip)
     }
   }
 
-  /// The label lies on the row of the line, between the notes; where that is too short, across the column.
-  private func draw(
-    _ link: LinkState, _ route: LinkRoute, into grid: inout Grid, _ style: Style, _ symbols: Symbols
-  ) {
-    let from = link.from.clamped.moved(x: shift.x, y: shift.y)
-    let to = link.to.clamped.moved(x: shift.x, y: shift.y)
+  private typealias Label = (frame: Rect, text: String)
+
+  /// The notes of a link, on the screen.
+  private func ends(_ link: LinkState) -> (from: Rect, to: Rect) {
+    (
+      link.from.clamped.moved(x: shift.x, y: shift.y), link.to.clamped.moved(x: shift.x, y: shift.y)
+    )
+  }
+
+  /// A label on the row of the line, between the notes.
+  private func rowLabel(_ link: LinkState, _ route: LinkRoute, _ symbols: Symbols) -> Label? {
+    let (from, to) = ends(link)
     let goesRight = route.start.x < route.turn.x
     var low = goesRight ? from.maxX : route.turn.x
     var high = goesRight ? route.turn.x : from.minX
     if route.start.y >= to.minY, route.start.y < to.maxY {
       if goesRight { high = to.minX - 1 } else { low = to.maxX + 1 }
     }
-    if high - low >= 6 {
-      let line = CellLine(link.label, width: high - low - 4, cut: symbols.cut)
-      let x = low + (high - low - line.width) / 2
-      grid.draw(" \(line.text) ", x: x - 1, y: route.start.y, style, clip: clip)
-    } else if abs(route.end.y - route.turn.y) >= 3 {
-      let line = CellLine(link.label, width: 24, cut: symbols.cut)
-      let low = route.end.y > route.turn.y ? max(from.maxY, route.turn.y) : to.maxY
-      let high = route.end.y > route.turn.y ? to.minY : min(from.minY, route.turn.y)
-      guard high - low >= 2 else { return }
-      grid.draw(" \(line.text) ", x: route.turn.x - line.width / 2 - 1, y: (low + high - 1) / 2, style, clip: clip)
-    }
+    guard high - low >= 6 else { return nil }
+    let line = CellLine(link.label, width: high - low - 4, cut: symbols.cut)
+    let x = low + (high - low - line.width) / 2 - 1
+    return (Rect(x: x, y: route.start.y, width: line.width + 2, height: 1), " \(line.text) ")
+  }
+
+  /// A label across the column of the line, between the notes.
+  private func columnLabel(_ link: LinkState, _ route: LinkRoute, _ symbols: Symbols) -> Label? {
+    let (from, to) = ends(link)
+    let goesDown = route.end.y > route.turn.y
+    let low = goesDown ? max(from.maxY, route.turn.y + 1) : to.maxY + 1
+    let high = goesDown ? to.minY - 1 : min(from.minY, route.turn.y)
+    guard high > low else { return nil }
+    let line = CellLine(link.label, width: 24, cut: symbols.cut)
+    let frame = Rect(x: route.turn.x - line.width / 2 - 1, y: (low + high) / 2, width: line.width + 2, height: 1)
+    return (frame, " \(line.text) ")
   }
 }

@@ -142,12 +142,14 @@ struct Inks {
     return exact(isDark ? dark : light)
   }
 
-  /// Black or white, softened where there are the colors for it.
+  /// Black or white, softened where that can still be read.
   func ink(on background: Color) -> Color {
     guard background != .standard else { return .standard }
-    let (black, white) = (exact(depth == .direct ? 0x14181D : 0), exact(depth == .direct ? 0xF4F4F4 : 0xFFFFFF))
-    let prefersBlack = (black.contrast(with: background) ?? 0) >= (white.contrast(with: background) ?? 0)
-    return prefersBlack ? black : white
+    func contrast(_ color: Color) -> Double { color.contrast(with: background) ?? 0 }
+    let (black, white) = (exact(0), exact(0xFFFFFF))
+    let (soft, hard) =
+      contrast(black) >= contrast(white) ? (exact(0x14181D), black) : (exact(0xF4F4F4), white)
+    return depth == .direct && contrast(soft) >= 5 ? soft : hard
   }
 
   /// A color that can be read on `background` after it became one that the terminal has.

@@ -1,0 +1,61 @@
+import Testing
+
+@testable import StickiesTerminal
+@testable import TerminalCells
+
+@Suite struct StatusLineViewTests {
+  private func line(_ state: StatusState, _ width: Int = 80) -> String {
+    Grid.picture(width, 1) { grid, bounds in
+      StatusLineView(state).draw(into: &grid, frame: bounds, clip: bounds, theme: Theme())
+    }
+  }
+
+  @Test func itSaysHowThingsStand() {
+    #expect(line(StatusState(connection: .connecting)) == " connecting")
+    #expect(line(StatusState(connection: .connected, board: "Plans")) == " connected │ Plans")
+    #expect(
+      line(StatusState(connection: .reconnecting(seconds: 4), unsent: 1))
+        == " reconnecting in 4 s │ 1 change not yet on the server")
+    #expect(line(StatusState(connection: .reconnecting(seconds: 0))) == " reconnecting")
+    #expect(
+      line(StatusState(connection: .reconnecting(seconds: nil), unsent: 12, conflicts: 2))
+        == " reconnecting │ 12 changes not yet on the server │ 2 conflicts")
+    #expect(
+      line(StatusState(connection: .connected, isReadOnly: true, revision: 1200))
+        == " connected │ history: revision 1200 │ read-only")
+    #expect(
+      line(StatusState(connection: .disconnected(reason: "the server refused this client")))
+        == " the server refused this client")
+    #expect(line(StatusState(connection: .disconnected(reason: ""), message: "Copied")) == " not connected │ Copied")
+  }
+
+  @Test func whoIsHereStandsOnTheRightAsFarAsThereIsRoom() {
+    let people = (0..<5).map { Person(["Anna", "Bob", "日本", "Ünal\u{1B}[2J", "Eve"][$0], color: $0) }
+    let state = StatusState(connection: .connected, board: "Plans", people: people)
+    #expect(line(state, 70) == " connected │ Plans                Anna   Bob   日本   Ünal␛[2J   Eve")
+    #expect(line(state, 44) == " connected │ Plans           Anna   Bob  +3")
+    #expect(line(state, 24) == " connected │ Plans")
+    // How things stand is the last to go.
+    #expect(line(state, 9) == " connec…")
+    let view = StatusLineView(state)
+    let frame = Rect(x: 0, y: 5, width: 70, height: 1)
+    #expect(view.part(at: Point(x: 3, y: 5), frame: frame) == .connection)
+    #expect(view.part(at: Point(x: 0, y: 5), frame: frame) == nil)
+    #expect(view.part(at: Point(x: 3, y: 4), frame: frame) == nil)
+  }
+
+  @Test func nothingIsDrawnOutside() {
+    for seed in UInt64(0)..<200 {
+      var random = ViewRandom(seed)
+      let state = StatusState(
+        connection: .disconnected(reason: random.text(random.below(9))), unsent: random.below(3),
+        isReadOnly: random.chance(), message: random.text(random.below(20)), board: random.text(random.below(10)),
+        people: (0..<random.below(6)).map { Person(random.text(4), color: $0) })
+      let frame = Rect(x: random.below(20) - 5, y: random.below(12), width: random.below(60), height: random.below(4))
+      let row = Rect(x: frame.minX, y: frame.minY, width: frame.size.width, height: min(1, frame.size.height))
+      expectDrawsInside(row, seed: seed) { grid in
+        StatusLineView(state).draw(into: &grid, frame: frame, clip: grid.bounds, theme: Theme())
+      }
+    }
+  }
+}
