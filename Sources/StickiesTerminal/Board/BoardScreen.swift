@@ -29,6 +29,8 @@ final class BoardScreen: ApplicationDelegate {
   var messageTimer: TimerID?
   /// Where a new note comes, in cells of the screen: where the mouse was pressed last.
   var pointer: Point?
+  /// The note that the mouse drags.
+  var dragged: NoteController?
   /// A gesture of the mouse on the canvas.
   var panning: Point?
   var lastPress: (point: Point, time: Int64)?
@@ -137,6 +139,14 @@ final class BoardScreen: ApplicationDelegate {
   override func applicationWillUpdate(_ application: Application) {
     layOut()
     present()
+  }
+
+  override func application(_ application: Application, didReceive answer: TerminalAnswer) {
+    guard case .background(let red, let green, let blue) = answer else { return }
+    let isDark = Theme.isDark(.rgb(red, green, blue))
+    guard isDark != theme.isDark else { return }
+    theme = Theme(isDark: isDark, depth: theme.depth)
+    application.setNeedsDisplay()
   }
 
   override func application(_ application: Application, didResize size: Size) {
