@@ -31,6 +31,8 @@ public struct Symbols: Hashable, Sendable {
   let full: Character
   let empty: Character
   let thumb: Character
+  /// A line, as far as one came on it.
+  let passed: Character
   let search: Character
   /// Between what a line tells.
   let separator: String
@@ -43,7 +45,7 @@ public struct Symbols: Hashable, Sendable {
     box: .rounded, focusedBox: .heavy, leftEnd: "├", rightEnd: "┤", line: "─", resize: "▟", close: "×", pinned: "▲",
     locked: "■", collapsed: "►", unsent: "*", conflict: "!", unselected: "○", selected: "●", up: "↑", down: "↓",
     left: "←", right: "→", cut: "…", check: "√", submenu: "►", dot: "○", currentDot: "●", pointer: "▘", full: "█",
-    empty: "░", thumb: "█", search: "/", separator: "│",
+    empty: "░", thumb: "█", passed: "━", search: "/", separator: "│",
     joints: [" ", "│", "│", "│", "─", "┘", "┐", "┤", "─", "└", "┌", "├", "─", "┴", "┬", "┼"],
     spinner: ["│", "/", "─", "\\"])
 
@@ -52,7 +54,7 @@ public struct Symbols: Hashable, Sendable {
     box: .ascii, focusedBox: .ascii, leftEnd: "[", rightEnd: "]", line: "-", resize: "#", close: "x", pinned: "^",
     locked: "L", collapsed: ">", unsent: "*", conflict: "!", unselected: "o", selected: "@", up: "^", down: "v",
     left: "<", right: ">", cut: "~", check: "x", submenu: ">", dot: "o", currentDot: "@", pointer: "\\", full: "#",
-    empty: ".", thumb: "#", search: "/", separator: "|",
+    empty: ".", thumb: "#", passed: "=", search: "/", separator: "|",
     joints: [" ", "|", "|", "|", "-", "+", "+", "+", "-", "+", "+", "+", "-", "+", "+", "+"],
     spinner: ["|", "/", "-", "\\"])
 }

@@ -1,0 +1,128 @@
+import TerminalApplication
+import TerminalCells
+
+/// Draws the help: all commands with their keys, menu by menu, in as many columns as fit, on as many pages as it takes; last
+/// what the marks mean.
+public struct HelpView: Hashable, Sendable {
+  /// A part of it that can be clicked.
+  public enum Part: Hashable, Sendable {
+    /// A page, by the dots below.
+    case page(DotsView.Part)
+    /// Closes the help.
+    case close
+    /// Anything else of it.
+    case text
+  }
+
+  private enum Line: Hashable {
+    case heading(String)
+    case entry(key: String, title: String)
+    case blank
+  }
+
+  /// The page that shows, from 0.
+  public let page: Int
+  private let lines: [Line]
+
+  private static let columnWidth = 36
+  private static let keyWidth = 14
+
+  /// The help of a menu bar.
+  /// - Parameters:
+  ///   - others: keys and clicks that are in no menu, each with what it does.
+  ///   - symbols: whose marks are explained; nil for none.
+  public init(_ menuBar: Menu, others: [(key: String, title: String)] = [], symbols: Symbols? = nil, page: Int = 0) {
+    var lines = [Line]()
+    func add(_ heading: String, _ entries: [(key: String, title: String)]) {
+      guard !entries.isEmpty else { return }
+      if !lines.isEmpty { lines.append(.blank) }
+      lines.append(.heading(heading))
+      lines += entries.map { .entry(key: $0.key, title: $0.title) }
+    }
+    for case .submenu(let menu) in menuBar.items {
+      add(menu.title, menu.commands.map { ($0.key?.description ?? "", $0.title) })
+    }
+    add("Besides", others)
+    if let symbols {
+      let marks: [(Character, String)] = [
+        (symbols.pinned, "pinned"), (symbols.locked, "locked"), (symbols.collapsed, "only the title shows"),
+        (symbols.unsent, "not yet on the server"), (symbols.conflict, "a conflict: choose"),
+        (symbols.left, "notes lie outside, that way"),
+      ]
+      add("Marks", marks.map { (String($0.0), $0.1) })
+    }
+    self.lines = lines
+    self.page = max(0, page)
+  }
+
+  private struct Place {
+    let panel: Rect
+    let inside: Rect
+    let columns: Int
+    let pages: Int
+  }
+
+  private func place(_ screen: Rect) -> Place {
+    let columns = max(1, min((screen.size.width - 4) / Self.columnWidth, 4, (lines.count + 11) / 12))
+    let rows = max(1, screen.size.height - 5)
+    let needed = (lines.count + columns - 1) / columns
+    let panel = screen.centered(Size(width: columns * Self.columnWidth + 4, height: min(needed, rows) + 4))
+    let inside = panel.inset(2)
+    let perPage = max(1, inside.size.height * columns)
+    return Place(panel: panel, inside: inside, columns: columns, pages: max(1, (lines.count + perPage - 1) / perPage))
+  }
+
+  /// How many pages it takes on a screen.
+  public func pages(in screen: Rect) -> Int { place(screen.clamped).pages }
+
+  /// Draws it in the middle of a screen.
+  public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme) {
+    let frame = frame.clamped
+    let place = place(frame)
+    let clip = clip.intersection(frame)
+    grid.panel(place.panel, theme: theme, clip: clip)
+    let panelClip = clip.intersection(place.panel)
+    grid.draw(
+      " Help ", x: place.panel.minX + 2, y: place.panel.minY, width: place.panel.size.width - 6, theme.panel.bold,
+      clip: panelClip, cut: theme.symbols.cut)
+    grid.draw(
+      String(theme.symbols.close), x: place.panel.maxX - 3, y: place.panel.minY, theme.panel, clip: panelClip)
+    let page = min(page, place.pages - 1)
+    DotsView(count: place.pages, current: page).draw(
+      into: &grid, frame: dots(place), clip: panelClip, theme: theme, style: theme.panel)
+    let rows = place.inside.size.height
+    guard rows > 0 else { return }
+    let first = page * rows * place.columns
+    let inside = panelClip.intersection(place.inside)
+    for (index, line) in lines[min(first, lines.count)..<min(first + rows * place.columns, lines.count)].enumerated() {
+      let x = place.inside.minX + index / rows * Self.columnWidth
+      let y = place.inside.minY + index % rows
+      switch line {
+      case .blank: break
+      case .heading(let text):
+        grid.draw(text, x: x, y: y, width: Self.columnWidth - 2, theme.panel.bold, clip: inside, cut: theme.symbols.cut)
+      case .entry(let key, let title):
+        let width = CellText.width(of: key)
+        grid.draw(
+          key, x: x + max(0, Self.keyWidth - width), y: y, width: Self.keyWidth, theme.panelKey, clip: inside,
+          cut: theme.symbols.cut)
+        grid.draw(
+          title, x: x + Self.keyWidth + 2, y: y, width: Self.columnWidth - Self.keyWidth - 4, theme.panel, clip: inside,
+          cut: theme.symbols.cut)
+      }
+    }
+  }
+
+  private func dots(_ place: Place) -> Rect {
+    Rect(x: place.panel.minX + 1, y: place.panel.maxY - 2, width: place.panel.size.width - 2, height: 1)
+  }
+
+  /// What lies at a point; nil beside the help.
+  public func part(at point: Point, frame: Rect) -> Part? {
+    let place = place(frame.clamped)
+    guard place.panel.contains(point) else { return nil }
+    if point.y == place.panel.minY, point.x == place.panel.maxX - 3 { return .close }
+    let dots = DotsView(count: place.pages, current: min(page, place.pages - 1))
+    return dots.part(at: point, frame: self.dots(place)).map { .page($0) } ?? .text
+  }
+}

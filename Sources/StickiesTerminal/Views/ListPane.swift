@@ -1,0 +1,210 @@
+import TerminalCells
+
+/// A line of a list of notes.
+public struct ListRow: Hashable, Sendable {
+  /// A section's heading, or a note.
+  public enum Kind: Hashable, Sendable {
+    /// What follows belongs together.
+    case section
+    /// A note on paper of a color.
+    case note(PaperColor)
+    /// A note that is known to be there and not yet here.
+    case loading
+  }
+
+  /// What it is.
+  public var kind: Kind
+  /// The note's title, or the section's.
+  public var title: String
+  /// What of the title was searched for, as offsets in UTF-8.
+  public var matches: [Range<Int>]
+  /// What stands at its end, such as a time or a tag.
+  public var detail: String
+  /// Signs.
+  public var marks: NoteMarks
+  /// Whether it is chosen, in edit mode.
+  public var isChecked: Bool
+
+  /// A line.
+  public init(
+    _ kind: Kind, _ title: String, matches: [Range<Int>] = [], detail: String = "", marks: NoteMarks = [],
+    isChecked: Bool = false
+  ) {
+    self.kind = kind
+    self.title = title
+    self.matches = matches
+    self.detail = detail
+    self.marks = marks
+    self.isChecked = isChecked
+  }
+}
+
+/// Draws a list of any length: only the rows that are seen are asked for.
+public struct ListPane {
+  /// A part of it that can be clicked.
+  public enum Part: Hashable, Sendable {
+    /// A row.
+    case row(Int)
+    /// Its circle.
+    case circle(Int)
+    /// The line between list and canvas: drags change the list's width.
+    case edge
+    /// Below the last row, or the heading.
+    case empty
+  }
+
+  /// What the list is called; empty for none.
+  public let heading: String
+  /// How many rows there are.
+  public let count: Int
+  /// The first row that is seen.
+  public let top: Int
+  /// The row that keys act on.
+  public let focus: Int?
+  /// Whether the focus is the keyboard's.
+  public let isFocused: Bool
+  /// Columns of the circles that have slid in, 0 to `circleColumns`.
+  public let circles: Int
+  private let row: (Int) -> ListRow
+
+  /// All columns of the circles.
+  public static let circleColumns = 2
+
+  /// A list. `row` is asked for the rows that are seen, each once.
+  public init(
+    heading: String = "", count: Int, top: Int = 0, focus: Int? = nil, isFocused: Bool = false, circles: Int = 0,
+    row: @escaping (Int) -> ListRow
+  ) {
+    self.heading = heading
+    self.count = max(0, count)
+    self.top = min(max(0, top), max(0, count - 1))
+    self.focus = focus
+    self.isFocused = isFocused
+    self.circles = min(max(circles, 0), Self.circleColumns)
+    self.row = row
+  }
+
+  private var headingRows: Int { heading.isEmpty ? 0 : 1 }
+
+  /// Rows that a list of such a frame shows.
+  public func visibleRows(in frame: Rect) -> Int { max(0, frame.size.height - headingRows) }
+
+  /// The top, nearest to `top`, at which a row is seen among `rows` rows.
+  public static func top(_ top: Int, showing row: Int, count: Int, rows: Int) -> Int {
+    let rows = max(1, rows)
+    let low = max(0, row - rows + 1)
+    return max(0, min(max(min(top, row), low), max(0, count - rows)))
+  }
+
+  /// Draws it; its last column parts it from the canvas.
+  public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme) {
+    let frame = frame.clamped
+    let clip = clip.intersection(frame).intersection(grid.bounds)
+    guard !clip.isEmpty else { return }
+    grid.hideCursor(in: clip)
+    grid.fill(clip, theme.list)
+    let edge = Rect(x: frame.maxX - 1, y: frame.minY, width: 1, height: frame.size.height)
+    grid.fill(edge, with: theme.symbols.joints[3], theme.listFaint, clip: clip)
+    drawScroller(into: &grid, frame, clip, theme)
+    let width = frame.size.width - 1
+    let inside = clip.intersection(Rect(x: frame.minX, y: frame.minY, width: width, height: frame.size.height))
+    guard !inside.isEmpty else { return }
+    if headingRows == 1, inside.minY == frame.minY {
+      var style = theme.list
+      style.attributes.insert(.bold)
+      let number = String(count)
+      grid.draw(
+        heading, x: frame.minX + 1, y: frame.minY, width: width - number.count - 3, style, clip: inside,
+        cut: theme.symbols.cut)
+      grid.draw(number, x: frame.minX + width - 1 - number.count, y: frame.minY, theme.listFaint, clip: inside)
+    }
+    for y in max(inside.minY, frame.minY + headingRows)..<max(inside.maxY, frame.minY + headingRows) {
+      let index = top + y - frame.minY - headingRows
+      guard index < count else { break }
+      draw(row(index), index, into: &grid, Rect(x: frame.minX, y: y, width: width, height: 1), inside, theme)
+    }
+  }
+
+  private func drawScroller(into grid: inout Grid, _ frame: Rect, _ clip: Rect, _ theme: Theme) {
+    let rows = visibleRows(in: frame)
+    guard rows > 1, count > rows else { return }
+    let length = max(1, rows * rows / count)
+    let place = (rows - length) * min(top, count - rows) / (count - rows)
+    let thumb = Rect(x: frame.maxX - 1, y: frame.minY + headingRows + place, width: 1, height: length)
+    grid.fill(thumb, with: theme.symbols.thumb, theme.listFaint, clip: clip)
+  }
+
+  private func draw(
+    _ row: ListRow, _ index: Int, into grid: inout Grid, _ line: Rect, _ clip: Rect, _ theme: Theme
+  ) {
+    let symbols = theme.symbols
+    let isChosen = index == focus
+    var style = isChosen ? (isFocused ? theme.chosen : theme.bar) : theme.list
+    let faint = isChosen ? style : theme.listFaint
+    if isChosen { grid.fill(line, style, clip: clip) }
+    guard case .note(let color) = row.kind else {
+      let isSection = row.kind == .section
+      if isSection { style.attributes.insert(.bold) }
+      grid.draw(
+        isSection ? row.title : String(symbols.cut), x: line.minX + 1, y: line.minY,
+        width: line.size.width - 2, isSection ? style : faint, clip: clip, cut: symbols.cut)
+      return
+    }
+    if circles > 0 {
+      let circle = row.isChecked ? symbols.selected : symbols.unselected
+      let slid = clip.intersection(Rect(x: line.minX + 1, y: line.minY, width: circles, height: 1))
+      grid.draw("\(circle) ", x: line.minX + 1 - (Self.circleColumns - circles), y: line.minY, style, clip: slid)
+    }
+    var x = line.minX + 1 + circles
+    let paper = theme.note(color).text
+    grid.draw(theme.depth == .none ? "-" : " ", x: x, y: line.minY, theme.depth == .none ? style : paper, clip: clip)
+    x += 2
+    var tail = ""
+    if row.marks.contains(.pinned) { tail.append(symbols.pinned) }
+    if row.marks.contains(.locked) { tail.append(symbols.locked) }
+    if row.marks.contains(.conflict) { tail.append(symbols.conflict) }
+    if row.marks.contains(.unsent) { tail.append(symbols.unsent) }
+    if !row.detail.isEmpty {
+      tail += (tail.isEmpty ? "" : " ")
+      tail += CellLine(row.detail, width: max(0, line.size.width / 3), cut: symbols.cut).text
+    }
+    let tailWidth = CellText.width(of: tail)
+    let room = line.maxX - 1 - x - (tail.isEmpty ? 0 : tailWidth + 1)
+    if tailWidth > 0 { grid.draw(tail, x: line.maxX - 1 - tailWidth, y: line.minY, faint, clip: clip) }
+    let title = row.title.isEmpty ? "(empty)" : row.title
+    let rest = clip.intersection(Rect(x: x, y: line.minY, width: room, height: 1))
+    grid.draw(title, x: x, y: line.minY, width: room, row.title.isEmpty ? faint : style, clip: rest, cut: symbols.cut)
+    grid.highlight(row.matches, of: row.title, x: x, y: line.minY, theme.match, clip: rest)
+  }
+
+  /// What lies at a point; nil beside it.
+  public func part(at point: Point, frame: Rect) -> Part? {
+    let frame = frame.clamped
+    guard frame.contains(point) else { return nil }
+    if point.x == frame.maxX - 1 { return .edge }
+    let index = top + point.y - frame.minY - headingRows
+    guard point.y >= frame.minY + headingRows, index < count else { return .empty }
+    let isCircle = circles == Self.circleColumns && point.x <= frame.minX + Self.circleColumns
+    return isCircle ? .circle(index) : .row(index)
+  }
+}
+
+extension Grid {
+  /// Gives parts of a text that was drawn from `x` on another look. Ranges that the text does not have are cut to it.
+  mutating func highlight(_ ranges: [Range<Int>], of text: String, x: Int, y: Int, _ style: Style, clip: Rect) {
+    guard !ranges.isEmpty else { return }
+    let shown = text.prefix(1000)
+    var column = x
+    var offset = 0
+    for character in shown {
+      guard column < clip.maxX else { break }
+      let width = CellText.width(of: character)
+      let end = offset + character.utf8.count
+      if ranges.contains(where: { $0.lowerBound < end && $0.upperBound > offset }) {
+        restyle(Rect(x: column, y: y, width: width, height: 1), clip: clip) { $0 = style }
+      }
+      column += width
+      offset = end
+    }
+  }
+}

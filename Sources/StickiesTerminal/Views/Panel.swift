@@ -1,0 +1,45 @@
+import TerminalCells
+
+extension Grid {
+  /// Lays an empty panel with frame and shadow over what is there.
+  mutating func panel(_ frame: Rect, theme: Theme, clip: Rect) {
+    shadow(of: frame, clip: clip)
+    let inside = clip.intersection(frame)
+    hideCursor(in: inside)
+    fill(inside, theme.panel)
+    box(frame, theme.symbols.box, theme.panelBorder, clip: inside)
+  }
+}
+
+extension Theme {
+  /// The same, for what can't be chosen.
+  func faint(_ style: Style) -> Style {
+    var faint = style
+    if depth == .none || style.background == .standard || depth == .sixteen {
+      faint.attributes.insert(.dim)
+    } else {
+      faint.foreground = depth.nearest(to: style.foreground.mixed(with: style.background, 0.45))
+    }
+    return faint
+  }
+}
+
+extension Rect {
+  /// A rectangle of a size in the middle of this one, as large as fits.
+  func centered(_ size: Size) -> Rect {
+    let width = min(size.width, self.size.width)
+    let height = min(size.height, self.size.height)
+    return Rect(
+      x: minX + (self.size.width - width) / 2, y: minY + (self.size.height - height) / 2, width: width, height: height)
+  }
+}
+
+extension Style {
+  /// The same, bold.
+  var bold: Style { Style(foreground, on: background, attributes.union(.bold)) }
+}
+
+extension Theme {
+  /// Keys on a panel.
+  var panelKey: Style { panel.bold }
+}

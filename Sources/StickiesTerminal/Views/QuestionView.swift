@@ -1,0 +1,166 @@
+import TerminalCells
+
+/// Draws a question that waits for an answer: what is asked, a text that is offered, if there is one, and a button for each
+/// answer.
+public struct QuestionView: Hashable, Sendable {
+  /// An answer.
+  public struct Button: Hashable, Sendable {
+    /// What it says.
+    public var title: String
+    /// The key that gives the answer, in words.
+    public var key: String
+
+    /// An answer.
+    public init(_ title: String, key: String = "") {
+      self.title = title
+      self.key = key
+    }
+  }
+
+  /// A part of it that can be clicked.
+  public enum Part: Hashable, Sendable {
+    /// An answer, by its place.
+    case button(Int)
+    /// Anything else of it.
+    case panel
+  }
+
+  /// What it is about.
+  public let title: String
+  /// What is asked, in sentences.
+  public let message: String
+  /// A text that would be lost; its beginning is shown.
+  public let offer: String
+  /// The answers.
+  public let buttons: [Button]
+  /// The one that return gives.
+  public let chosen: Int
+
+  /// A question.
+  public init(_ title: String, message: String, offer: String = "", buttons: [Button], chosen: Int = 0) {
+    self.title = title
+    self.message = message
+    self.offer = offer
+    self.buttons = buttons
+    self.chosen = chosen
+  }
+
+  /// Asked on quitting, while edits are not on the server.
+  public static func quitting(unsent: Int, notes: Int, chosen: Int = 0) -> QuestionView {
+    let changes = unsent == 1 ? "1 change" : "\(unsent) changes"
+    let places = notes == 1 ? "1 note" : "\(notes) notes"
+    return QuestionView(
+      "Quit?",
+      message: "\(changes) in \(places) \(unsent == 1 ? "is" : "are") not yet on the server. What do you want to do?",
+      buttons: [
+        Button("Wait until saved", key: "Return"), Button("Discard and quit", key: "d"), Button("Cancel", key: "Esc"),
+      ], chosen: chosen)
+  }
+
+  /// Asked when a note goes while somebody types into it.
+  /// - Parameter author: who deleted it; empty if nobody knows.
+  public static func deleted(title: String, author: String, text: String, chosen: Int = 0) -> QuestionView {
+    let who = author.isEmpty ? "Somebody" : author
+    let name = CellLine(title, width: 40, cut: "…").text
+    return QuestionView(
+      "Deleted",
+      message:
+        "\(who) deleted \(name.isEmpty ? "this note" : "“\(name)”") while you were writing. Your text is still here:",
+      offer: text,
+      buttons: [Button("Keep as a new note", key: "Return"), Button("Copy", key: "c"), Button("Let it go", key: "d")],
+      chosen: chosen)
+  }
+
+  private struct Place {
+    let panel: Rect
+    let message: [String]
+    let offer: [String]
+    /// Where each button lies; those that do not fit in a row go on in the next.
+    let buttons: [Rect]
+  }
+
+  private func label(_ button: Button) -> String {
+    button.key.isEmpty ? button.title : "\(button.title) (\(button.key))"
+  }
+
+  /// The rows of a text, a bounded number of them.
+  private static func rows(_ text: String, width: Int, limit: Int) -> [String] {
+    let shown = String(text.prefix(4000))
+    let layout = TextLayout(shown, width: width)
+    return layout.rows.indices.prefix(limit).map { String(layout.shown($0, of: shown)) }
+  }
+
+  private func place(_ screen: Rect) -> Place {
+    let width = max(8, min(64, screen.size.width - 4))
+    let columns = width - 4
+    let offer =
+      offer.isEmpty ? [] : Self.rows(offer, width: columns - 2, limit: max(1, min(8, screen.size.height - 12)))
+    let message = Self.rows(message, width: columns, limit: 6)
+    var spots = [Point]()
+    var (x, y) = (0, 0)
+    for button in buttons {
+      let own = min(CellText.width(of: label(button)) + 2, columns)
+      if x > 0, x + own > columns { (x, y) = (0, y + 1) }
+      spots.append(Point(x: x, y: y))
+      x += own + 2
+    }
+    let buttonRows = buttons.isEmpty ? 0 : y + 1
+    let height = 2 + message.count + (offer.isEmpty ? 0 : offer.count + 2) + 1 + buttonRows
+    let panel = screen.centered(Size(width: width, height: height))
+    // On a screen that is too low the answers are what is left.
+    let first = panel.maxY - 1 - buttonRows
+    let frames = zip(spots, buttons).map { spot, button in
+      Rect(
+        x: panel.minX + 2 + spot.x, y: first + spot.y, width: min(CellText.width(of: label(button)) + 2, columns),
+        height: 1)
+    }
+    return Place(panel: panel, message: message, offer: offer, buttons: frames)
+  }
+
+  /// Draws it in the middle of a screen.
+  public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme) {
+    let frame = frame.clamped
+    let clip = clip.intersection(frame)
+    let place = place(frame)
+    let panel = place.panel
+    grid.panel(panel, theme: theme, clip: clip)
+    let whole = clip.intersection(panel)
+    if !title.isEmpty {
+      grid.draw(
+        " \(title) ", x: panel.minX + 2, y: panel.minY, width: panel.size.width - 4, theme.panel.bold, clip: whole,
+        cut: theme.symbols.cut)
+    }
+    let inside = clip.intersection(panel.inset(1))
+    let low = place.buttons.first?.minY ?? panel.maxY - 1
+    let above = inside.intersection(
+      Rect(x: inside.minX, y: inside.minY, width: inside.size.width, height: low - inside.minY))
+    var y = panel.minY + 1
+    for row in place.message {
+      grid.draw(row, x: panel.minX + 2, y: y, theme.panel, clip: above)
+      y += 1
+    }
+    if !place.offer.isEmpty {
+      y += 1
+      let paper = Rect(x: panel.minX + 2, y: y, width: panel.size.width - 4, height: place.offer.count)
+      grid.fill(paper, theme.note(.yellow).text, clip: above)
+      for row in place.offer {
+        grid.draw(row, x: paper.minX + 1, y: y, theme.note(.yellow).text, clip: above.intersection(paper))
+        y += 1
+      }
+    }
+    for (index, frame) in place.buttons.enumerated() {
+      let style = index == chosen ? theme.button : theme.otherButton
+      grid.fill(frame, style, clip: inside)
+      grid.draw(
+        label(buttons[index]), x: frame.minX + 1, y: frame.minY, width: frame.size.width - 2, style, clip: inside,
+        cut: theme.symbols.cut)
+    }
+  }
+
+  /// What lies at a point; nil beside the question.
+  public func part(at point: Point, frame: Rect) -> Part? {
+    let place = place(frame.clamped)
+    guard place.panel.contains(point) else { return nil }
+    return place.buttons.firstIndex { $0.contains(point) }.map { .button($0) } ?? .panel
+  }
+}

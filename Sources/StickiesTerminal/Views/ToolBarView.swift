@@ -1,0 +1,93 @@
+import TerminalCells
+
+/// Draws the tool bar: Edit alone, or, while several notes can be chosen, Cancel and what can be done with those that are.
+public struct ToolBarView: Hashable, Sendable {
+  /// Something to press.
+  public struct Item: Hashable, Sendable {
+    /// What it says, without a count.
+    public var title: String
+    /// The key that does the same.
+    public var key: String
+    /// Whether it acts on what is chosen: then it carries the count, and nothing comes of it at zero.
+    public var actsOnSelection: Bool
+
+    /// Something to press.
+    public init(_ title: String, key: String = "", actsOnSelection: Bool = false) {
+      self.title = title
+      self.key = key
+      self.actsOnSelection = actsOnSelection
+    }
+  }
+
+  /// From the left.
+  public let items: [Item]
+  /// How many notes are chosen; nil while none can be.
+  public let count: Int?
+  /// How far the bar has slid in, from 0, nothing is seen of it, to 1.
+  public let slide: Double
+
+  /// A tool bar.
+  public init(_ items: [Item], count: Int? = nil, slide: Double = 1) {
+    self.items = items
+    self.count = count
+    self.slide = slide.isNaN ? 1 : min(max(slide, 0), 1)
+  }
+
+  private func isEnabled(_ item: Item) -> Bool { !item.actsOnSelection || (count ?? 0) > 0 }
+
+  private func text(_ item: Item) -> String {
+    item.actsOnSelection ? "\(item.title) (\(count ?? 0))" : item.title
+  }
+
+  /// Where everything lies, from column 0; what does not fit is left out, keys first.
+  private func placed(width: Int) -> [(place: Int, x: Int, text: String, key: String)] {
+    let keyed = items.map { $0.key.isEmpty ? 0 : CellText.width(of: $0.key) + 1 }
+    let titles = items.map { CellText.width(of: text($0)) + 3 }
+    let showsKeys = titles.reduce(1, +) + keyed.reduce(0, +) <= width
+    var x = 1
+    var placed = [(place: Int, x: Int, text: String, key: String)]()
+    for (place, item) in items.enumerated() {
+      let own = titles[place] + (showsKeys ? keyed[place] : 0)
+      guard x + own <= width + 1 else { break }
+      placed.append((place, x, text(item), showsKeys ? item.key : ""))
+      x += own
+    }
+    return placed
+  }
+
+  private func shift(_ frame: Rect) -> Int { Int((1 - slide) * Double(frame.size.width)) }
+
+  /// Draws it into the first row of `frame`.
+  public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme) {
+    let frame = frame.clamped
+    let shift = shift(frame)
+    let row = Rect(
+      x: frame.minX + shift, y: frame.minY, width: frame.size.width - shift, height: min(1, frame.size.height))
+    let clip = clip.intersection(row)
+    grid.hideCursor(in: clip)
+    grid.fill(clip, theme.bar)
+    for (place, x, text, key) in placed(width: frame.size.width) {
+      let isEnabled = isEnabled(items[place])
+      let style = isEnabled ? theme.otherButton : theme.disabled
+      var end = grid.draw(" \(text)", x: row.minX + x, y: row.minY, style, clip: clip)
+      if !key.isEmpty {
+        end = grid.draw(" \(key)", x: end, y: row.minY, isEnabled ? theme.hint : theme.disabled, clip: clip)
+      }
+      grid.draw(" ", x: end, y: row.minY, style, clip: clip)
+    }
+  }
+
+  /// The item at a point, one that is disabled too; whether anything comes of it `canPress(_:)` tells.
+  public func part(at point: Point, frame: Rect) -> Int? {
+    let frame = frame.clamped
+    let x = point.x - frame.minX - shift(frame)
+    guard frame.contains(point), point.y == frame.minY, x >= 0 else { return nil }
+    return placed(width: frame.size.width).first { _, start, text, key in
+      let width = CellText.width(of: text) + (key.isEmpty ? 0 : CellText.width(of: key) + 1) + 2
+      return x >= start && x < start + width
+    }?.place
+  }
+
+  /// Whether something comes of an item.
+  public func canPress(_ place: Int) -> Bool { items.indices.contains(place) && isEnabled(items[place]) }
+}
