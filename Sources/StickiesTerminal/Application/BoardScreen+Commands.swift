@@ -112,6 +112,8 @@ extension BoardScreen {
     if editing != nil { return endEditing() }
     if isHelpOpen {
       isHelpOpen = false
+    } else if field != nil {
+      closeSearch()
     } else if mode.isEditing {
       mode.cancel(at: now)
     } else {

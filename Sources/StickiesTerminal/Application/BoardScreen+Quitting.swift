@@ -8,6 +8,7 @@ extension BoardScreen {
   static let patienceMilliseconds: Int64 = 2_000
 
   func shouldTerminate() -> TerminateReply {
+    endGesture()
     endEditing()
     if pacer.isWaiting { save() }
     guard unsent.count > 0 else { return .now }

@@ -2,33 +2,42 @@ import TerminalApplication
 
 /// Commands that change what is looked at.
 extension BoardScreen {
+  private func view(_ command: Command, isChecked: @escaping () -> Bool = { false }, _ perform: @escaping () -> Void) {
+    on(command) { [weak self] in
+      CommandState(isEnabled: self?.editing == nil, isChecked: isChecked())
+    } perform: { [weak self] in
+      perform()
+      self?.application.setNeedsDisplay()
+    }
+  }
+
   func answerViews() {
-    for command in [Command.tag, .search, .list, .history, .nextBoard, .previousBoard] + (1...9).map(Command.board) {
-      on(command, state: { .disabled }) {}
+    view(.tag) { [weak self] in self?.askForTag() }
+    view(.search) { [weak self] in self?.openSearch() }
+    view(.history) { [weak self] in self?.openHistory() }
+    view(.list, isChecked: { [weak self] in self?.isListOpen == true }) { [weak self] in self?.isListOpen.toggle() }
+    view(.nextBoard) { [weak self] in self?.scrollPages(by: 1) }
+    view(.previousBoard) { [weak self] in self?.scrollPages(by: -1) }
+    for number in 1...9 {
+      view(.board(number)) { [weak self] in self?.jump(toPage: number - 1) }
     }
     answerSelection()
   }
 
   private func answerSelection() {
-    on(.editMode) { [weak self] in CommandState(isEnabled: self?.editing == nil, isChecked: self?.mode.isEditing == true)
-    } perform: { [weak self] in
+    view(.editMode, isChecked: { [weak self] in self?.mode.isEditing == true }) { [weak self] in
       guard let self else { return }
       if mode.isEditing { mode.cancel(at: now) } else { mode.begin(at: now) }
-      application.setNeedsDisplay()
     }
-    on(.select) { [weak self] in
-      CommandState(isEnabled: self?.editing == nil && self?.focused != nil)
-    } perform: { [weak self] in
+    view(.select) { [weak self] in
       guard let self, let focused else { return }
       mode.begin(at: now)
       mode.toggle(focused.id)
-      application.setNeedsDisplay()
     }
-    on(.selectAll) { [weak self] in CommandState(isEnabled: self?.editing == nil) } perform: { [weak self] in
+    view(.selectAll) { [weak self] in
       guard let self else { return }
       mode.begin(at: now)
-      mode.selection.select(page.windows.ids)
-      application.setNeedsDisplay()
+      mode.selection.select(shownIDs)
     }
   }
 }

@@ -1,3 +1,4 @@
+import GraphControllers
 import GraphModel
 import StickiesKit
 import TerminalApplication
@@ -15,6 +16,8 @@ extension BoardScreen {
     drawBar(into: &grid, Rect(x: 0, y: 0, width: size.width, height: 1))
     let status = Rect(x: 0, y: size.height - 1, width: size.width, height: 1)
     StatusLineView(statusState).draw(into: &grid, frame: status, clip: status, theme: theme)
+    drawList(into: &grid)
+    if let picture = busyPicture { draw(picture, into: &grid) }
     if isHelpOpen { drawHelp(into: &grid) }
   }
 
@@ -23,7 +26,7 @@ extension BoardScreen {
   var canvasState: Canvas {
     Canvas(
       color: PaperColor(name: page.board.color.rawValue), origin: page.scroll,
-      notes: page.windows.ids.compactMap { page.windows[$0].flatMap(state) }, links: linkStates, pointers: pointers)
+      notes: shownIDs.compactMap { page.windows[$0].flatMap(state) }, links: linkStates, pointers: pointers)
   }
 
   /// A note as it is drawn; nil for one that has no place any more and is not edited here.
@@ -67,6 +70,9 @@ extension BoardScreen {
 
   // MARK: - Bars
 
+  /// The column of the first of the dots that say which board is shown.
+  func dotsStart(_ dots: PageDots) -> Int { application.screenSize.width - 2 * dots.dots.count - 1 }
+
   var statusState: StatusState {
     let connection: StatusState.Connection =
       switch linkState {
@@ -87,6 +93,19 @@ extension BoardScreen {
       let column = MenuBarLayout.column(of: index, in: application.menuBar)
       grid.draw(" \(MenuBarLayout.title(item)) ", x: column, y: bar.minY, theme.bar, clip: bar)
     }
+    guard let dots = dots(room: 20), dots.count > 1 else { return }
+    for (index, dot) in dots.dots.enumerated() {
+      let mark = dot == .current ? theme.symbols.currentDot : theme.symbols.dot
+      grid.draw(String(mark), x: dotsStart(dots) + 2 * index, y: bar.minY, theme.bar, clip: bar)
+    }
+  }
+
+  /// Until its notes are here, a board says that it waits for them.
+  private func draw(_ picture: BusyPicture, into grid: inout Grid) {
+    grid.shade(canvas)
+    let spinner = theme.symbols.spinner[picture.phase % theme.symbols.spinner.count]
+    let text = " \(spinner) \(picture.message) "
+    grid.draw(text, x: canvas.middle.x - text.count / 2, y: canvas.middle.y, theme.panel, clip: canvas)
   }
 
   private func drawHelp(into grid: inout Grid) {

@@ -17,11 +17,13 @@ extension BoardScreen {
   // MARK: - On a note
 
   func noteMouse(_ mouse: MouseEvent, on controller: NoteController) -> Bool {
-    guard canvas.contains(mouse.position) || controller.gesture != nil else { return barMouse(mouse) }
+    guard canvas.contains(mouse.position) || controller.gesture != nil else {
+      return listMouse(mouse) || barMouse(mouse)
+    }
     switch mouse.kind {
     case .press(.left): press(mouse, controller)
     case .drag(.left): drag(mouse, controller)
-    case .release: release(controller)
+    case .release: endGesture()
     case .wheel(let direction):
       guard controller === editing else { return false }
       controller.scroll = max(0, controller.scroll + (direction == .up ? -1 : direction == .down ? 1 : 0))
@@ -32,6 +34,7 @@ extension BoardScreen {
   }
 
   private func press(_ mouse: MouseEvent, _ controller: NoteController) {
+    endGesture()
     let isDouble = isDoubleClick(mouse.position)
     pointer = mouse.position
     if mode.isEditing {
@@ -50,14 +53,19 @@ extension BoardScreen {
       NoteView($0).part(at: boardCell(mouse.position), theme: theme, cache: layouts)
     }
     if part == .close, hadFocus { return closeWindow(controller) }
-    raise(controller)
+    guard controller.note != nil else { return }
+    // Raised and moved in one step of undo.
+    save()
+    undoScope.beginGroup(named: part == .resize ? "Resize" : "Move")
     begin(part == .resize ? .resize : .move, mouse, controller)
+    raise(controller)
   }
 
   private func begin(_ kind: NoteGesture.Kind, _ mouse: MouseEvent, _ controller: NoteController) {
     guard let note = controller.note else { return }
     controller.gesture = NoteGesture(
       kind: kind, start: mouse.position, x: note.x, y: note.y, width: note.width, height: note.height)
+    dragged = controller
     application.beginTracking(controller.window)
   }
 
@@ -77,7 +85,6 @@ extension BoardScreen {
     if !gesture.hasMoved {
       guard dx != 0 || dy != 0, mayChange(note) else { return }
       gesture.hasMoved = true
-      undoScope.beginGroup(named: gesture.kind == .move ? "Move" : "Resize")
     }
     controller.gesture = gesture
     let (x, y) = (Double(dx) * CellScale.pointsPerColumn, Double(dy) * CellScale.pointsPerRow)
@@ -89,10 +96,14 @@ extension BoardScreen {
     touch(controller.id)
   }
 
-  private func release(_ controller: NoteController) {
-    guard let gesture = controller.gesture else { return }
+  /// The button is up, or something came between.
+  func endGesture() {
+    guard let controller = dragged else { return }
+    dragged = nil
+    let gesture = controller.gesture
     controller.gesture = nil
-    guard gesture.hasMoved else { return }
+    application.stopTracking()
+    guard let gesture, gesture.kind != .select else { return }
     save()
     undoScope.endGroup()
   }
@@ -100,7 +111,7 @@ extension BoardScreen {
   // MARK: - Beside the notes
 
   func canvasMouse(_ mouse: MouseEvent) -> Bool {
-    guard canvas.contains(mouse.position) || panning != nil else { return barMouse(mouse) }
+    guard canvas.contains(mouse.position) || panning != nil else { return listMouse(mouse) || barMouse(mouse) }
     switch mouse.kind {
     case .press(.left):
       let isDouble = isDoubleClick(mouse.position)
@@ -135,6 +146,10 @@ extension BoardScreen {
   /// In the menu bar or the status line.
   func barMouse(_ mouse: MouseEvent) -> Bool {
     guard case .press(.left) = mouse.kind, mouse.position.y == 0 else { return false }
+    if let dots = dots(room: 20), dots.count > 1, mouse.position.x >= dotsStart(dots) {
+      if let page = dots.page(ofDot: (mouse.position.x - dotsStart(dots)) / 2) { jump(toPage: page) }
+      return true
+    }
     openMenu()
     return true
   }

@@ -87,14 +87,14 @@ extension BoardScreen {
 
   /// The next note in reading order, and into sight with it.
   func focusNext(by step: Int) {
-    let order = page.windows.ids.filter { page.shape(of: $0) != nil }.sorted { place(of: $0) < place(of: $1) }
+    let order = listIDs
     guard !order.isEmpty else { return }
     let here = page.windows.focus.flatMap { order.firstIndex(of: $0) }
     let next = here.map { ($0 + step + order.count) % order.count } ?? (step > 0 ? 0 : order.count - 1)
     show(order[next])
   }
 
-  private func place(of id: ObjectID) -> (Double, Double, ObjectID) {
+  func place(of id: ObjectID) -> (Double, Double, ObjectID) {
     let shape = page.shape(of: id)
     return (shape?.y ?? 0, shape?.x ?? 0, id)
   }
@@ -124,12 +124,19 @@ extension BoardScreen {
   /// Notes of which nothing is to be seen here, in reading order.
   var hidden: [ObjectID] {
     let seen = Rect(origin: page.scroll, size: canvas.size)
-    return page.windows.ids.filter { id in boardFrame(of: id).map { $0.intersection(seen).isEmpty } ?? false }
+    return shownIDs.filter { id in boardFrame(of: id).map { $0.intersection(seen).isEmpty } ?? false }
       .sorted { place(of: $0) < place(of: $1) }
   }
 
   /// Brings the next note into sight that is not; one after the other, all of them.
   func showNextHidden() {
+    // Windows that were closed come back first.
+    let shut = page.notes.snapshot.filter { page.windows.isShut($0) }
+    for id in shut { page.windows.reopen(id) }
+    if let first = shut.first {
+      page.reconcile()
+      return show(first)
+    }
     let hidden = hidden
     guard !hidden.isEmpty else { return say("every note is in sight") }
     let here = page.windows.focus.map { place(of: $0) }

@@ -29,6 +29,8 @@ final class BoardScreen: ApplicationDelegate {
   var messageTimer: TimerID?
   /// Where a new note comes, in cells of the screen: where the mouse was pressed last.
   var pointer: Point?
+  /// The note that the mouse drags.
+  var dragged: NoteController?
   /// A gesture of the mouse on the canvas.
   var panning: Point?
   var lastPress: (point: Point, time: Int64)?
@@ -36,12 +38,20 @@ final class BoardScreen: ApplicationDelegate {
   var question: QuestionWindow?
   var mode = EditMode<ObjectID>()
   var observation: ObservationToken?
-  /// What is open over the board.
-  var menu: MenuTracking?
   var isHelpOpen = false
   var theme = Theme()
   let layouts = LayoutCache()
   private var lastNumber = 0
+  let directory: BoardDirectory
+  var pager: Pager<BoardDirectory, BoardPageController>?
+  /// The search that is open, and what it found; nil while nothing is searched for.
+  var field: SearchWindow?
+  var search: SearchController?
+  var searchListener: SearchListener?
+  var searchTimer: TimerID?
+  var found: [ObjectID]?
+  var history: HistoryWindow?
+  var isListOpen = false
   /// Who else is here, and what they were told of us.
   var neighbors = Neighbors()
   var shown: BoardPresence?
@@ -56,6 +66,7 @@ final class BoardScreen: ApplicationDelegate {
     page = BoardPage(board, in: context, user: link.user, perform: link.perform) {
       NoteController($0, application: application)
     }
+    directory = BoardDirectory(in: context, perform: link.perform)
     super.init()
     context.undoScope = scope
     answerCommands()
@@ -64,10 +75,13 @@ final class BoardScreen: ApplicationDelegate {
   /// Begins to follow the board.
   func open() {
     observation = context.observe { [weak self] change in self?.contextDidChange(change) }
-    open(page)
+    prepare(page)
+    page.open()
+    openDirectory()
   }
 
-  func open(_ page: BoardPage) {
+  /// What a page tells is heard from now on.
+  func prepare(_ page: BoardPage) {
     page.windowsDidChange = { [weak self, weak page] changes in
       guard let self, let page else { return }
       follow(changes, on: page)
@@ -75,7 +89,6 @@ final class BoardScreen: ApplicationDelegate {
     page.didLoad = { [weak self] refusal in
       if let refusal { self?.say(refusal.message, isTrouble: true) }
     }
-    page.open()
   }
 
   // MARK: - What is where
@@ -85,7 +98,8 @@ final class BoardScreen: ApplicationDelegate {
   /// Where the board is: below the menu bar and above the status line.
   var canvas: Rect {
     let size = application.screenSize
-    return Rect(x: 0, y: 1, width: size.width, height: max(0, size.height - 2))
+    let list = isListOpen && size.width >= 2 * Self.listWidth ? Self.listWidth : 0
+    return Rect(x: 0, y: 1, width: size.width - list, height: max(0, size.height - 2))
   }
 
   /// A cell of the board, on the screen.
@@ -106,6 +120,7 @@ final class BoardScreen: ApplicationDelegate {
 
   /// Lays the windows where their notes are; once in each turn.
   func layOut() {
+    let shown = found.map { Set($0) }
     for id in page.windows.ids {
       guard let controller = page.windows[id], let shape = page.shape(of: id), let note = page.note(id) else {
         continue
@@ -114,6 +129,8 @@ final class BoardScreen: ApplicationDelegate {
       var frame = onScreen(controller.lastFrame)
       controller.textFrame = NoteView.textFrame(in: frame)
       if note.collapsed, controller !== editing { frame.size.height = 1 }
+      // What a search has not found can't be clicked.
+      if let shown, !shown.contains(id), controller !== editing { frame.size = Size(width: 0, height: 0) }
       controller.window.frame = frame
     }
     application.arrange(page.windows.pile(page).compactMap { page.windows[$0]?.window })
@@ -124,6 +141,14 @@ final class BoardScreen: ApplicationDelegate {
     present()
   }
 
+  override func application(_ application: Application, didReceive answer: TerminalAnswer) {
+    guard case .background(let red, let green, let blue) = answer else { return }
+    let isDark = Theme.isDark(.rgb(red, green, blue))
+    guard isDark != theme.isDark else { return }
+    theme = Theme(isDark: isDark, depth: theme.depth)
+    application.setNeedsDisplay()
+  }
+
   override func application(_ application: Application, didResize size: Size) {
     application.setNeedsDisplay()
   }
@@ -131,6 +156,7 @@ final class BoardScreen: ApplicationDelegate {
   // MARK: - What happens
 
   private func contextDidChange(_ change: ObjectsDidChange) {
+    for page in directory.pages.values { page.lastChange = change }
     page.lastChange = change
     mode.selection.objectsWereDeleted(change.deleted)
     editing?.followOthers()

@@ -15,7 +15,9 @@ struct QuestionText {
   /// What escape means; nil for nothing.
   var cancel: (() -> Void)?
 
-  var rows: [String] { lines + [""] + choices.map { "\($0.key)  \($0.title)" } + (cancel == nil ? [] : ["Esc  Cancel"]) }
+  var rows: [String] {
+    lines + [""] + choices.map { "\($0.key)  \($0.title)" } + (cancel == nil ? [] : ["Esc  Cancel"])
+  }
 }
 
 /// A modal window that asks: no other window hears keys or mouse until it is answered.
@@ -79,6 +81,7 @@ final class QuestionWindow: Window {
 extension BoardScreen {
   /// Asks, before anything else goes on.
   func ask(_ text: QuestionText) {
+    endGesture()
     if let question { application.endModal(question) }
     let window = QuestionWindow(text, on: self)
     question = window

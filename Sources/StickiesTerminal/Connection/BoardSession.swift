@@ -19,33 +19,49 @@ public final class BoardSession {
   }
 
   private let client: GraphClient
-  private let driver: TerminalDriver
+  private let driver: any BoardTerminal
   private let launcher = ApplicationLauncher()
   private let application: Application
   private let wakes: AsyncStream<Wake>
   private let wake: AsyncStream<Wake>.Continuation
+  private let user: String
   private let editOutside: (String) async throws -> String
   private var screen: BoardScreen?
   private var alarm: Task<Void, Never>?
   private var isTurnAsked = false
 
   /// A session on the terminal of this process.
-  /// - Parameters:
-  ///   - path: of the terminal.
-  ///   - editOutside: lets a person edit a text in another program, which has the terminal meanwhile.
+  /// - Parameter editOutside: lets a person edit a text in another program, which has the terminal meanwhile.
   /// - Throws: `TerminalError` when there is no terminal.
-  public init(
-    _ client: GraphClient, board: Board, depth: ColorDepth, path: String = "/dev/tty",
+  public convenience init(
+    _ client: GraphClient, board: Board, depth: ColorDepth,
     editOutside: @escaping (String) async throws -> String
   ) throws {
+    try self.init(
+      client, board: board, depth: depth, user: ProcessEnvironment.current.author, editOutside: editOutside
+    ) { sink in
+      try TerminalDriver(depth: depth, sink: sink)
+    }
+  }
+
+  /// A session on any terminal.
+  /// - Parameters:
+  ///   - user: the name that the client commits under.
+  ///   - makeTerminal: given where the terminal's events go, from any thread.
+  init(
+    _ client: GraphClient, board: Board, depth: ColorDepth, user: String,
+    editOutside: @escaping (String) async throws -> String,
+    makeTerminal: (@escaping @Sendable ([DriverEvent]) -> Void) throws -> any BoardTerminal
+  ) throws {
     self.client = client
+    self.user = user
     self.editOutside = editOutside
     let (wakes, wake) = AsyncStream.makeStream(of: Wake.self)
     (self.wakes, self.wake) = (wakes, wake)
-    driver = try TerminalDriver(path: path, depth: depth) { wake.yield(.events($0)) }
+    driver = try makeTerminal { wake.yield(.events($0)) }
     application = try StickiesApplication.make(launcher, screenSize: driver.size)
     let screen = BoardScreen(
-      application, in: client.context, board: board, scope: client.undoScope(), link: link(depth))
+      application, in: client.context, board: board, scope: client.undoScope(), link: link)
     screen.theme = Theme(depth: depth)
     self.screen = screen
     application.delegate = screen
@@ -136,9 +152,9 @@ public final class BoardSession {
 
   // MARK: - The link
 
-  private func link(_ depth: ColorDepth) -> BoardLink {
+  private var link: BoardLink {
     BoardLink(
-      user: ProcessEnvironment.current.author,
+      user: user,
       perform: { [client] in client.perform() },
       save: { [weak self, client] done in
         client.save(policy: .objectTrump) { result in

@@ -24,17 +24,19 @@ extension BoardScreen {
 
   /// Saves now, behind what is on its way: at the end of a gesture, so that all of it is one step of undo.
   func save() {
+    // The answer is for the board that was shown then.
+    let page = page
     let made = context.insertedObjects.map(\.id)
     page.windows.send(made)
     let number = unsent.send()
     pacer.sent(at: now)
-    let isSent = link.save { [weak self] result in self?.take(result, of: number, made) }
+    let isSent = link.save { [weak self] result in self?.take(result, of: number, made, on: page) }
     guard !isSent else { return }
     pacer.answered()
     unsent.confirm(number, [])
   }
 
-  private func take(_ result: Result<Saved, Refusal>, of number: Int, _ made: [ObjectID]) {
+  private func take(_ result: Result<Saved, Refusal>, of number: Int, _ made: [ObjectID], on page: BoardPage) {
     pacer.answered()
     switch result {
     case .success(let saved):

@@ -22,10 +22,10 @@ struct Open: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    guard isatty(0) == 1, isatty(1) == 1 else {
-      throw ValidationError("open draws a screen: standard input and output must be a terminal")
-    }
     try await options.withShell(reconnects: true) { shell in
+      guard isatty(0) == 1, isatty(1) == 1 else {
+        throw ValidationError("open draws a screen: standard input and output must be a terminal")
+      }
       let board = try await find(shell)
       let session: BoardSession
       do {

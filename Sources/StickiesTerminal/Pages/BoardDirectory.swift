@@ -1,0 +1,68 @@
+import GraphControllers
+import GraphModel
+import GraphReplica
+import StickiesKit
+
+/// All boards, in the order in which they were made, and their pages' contents. It knows nothing of paging.
+final class BoardDirectory: PageDataSource, ResultsControllerDelegate {
+  let boards: ResultsController
+  /// Makes the page of a board, not yet opened.
+  var makePage: (Board) -> BoardPage? = { _ in nil }
+  /// Boards came, went or changed.
+  var didChange: (ResultsDifference) -> Void = { _ in }
+  /// A page that was asked for has its notes now, or can't have them.
+  var didLoad: (PageRequest, BoardPage, Refusal?) -> Void = { _, _, _ in }
+  private(set) var pages = [ObjectID: BoardPage]()
+  private let context: ObjectContext
+
+  init(in context: ObjectContext, perform: @escaping () -> Void) {
+    guard let request = ResultsRequest(Board.self, in: context.model, sort: [\.created.ascending]) else {
+      preconditionFailure("the built-in model has no Board")
+    }
+    self.context = context
+    boards = ResultsController(request, in: context, perform: perform)
+    boards.delegate = self
+  }
+
+  var pageCount: Int { boards.count }
+
+  func board(at page: Int) -> Board? {
+    (0..<boards.count).contains(page) ? boards.object(at: page) as? Board : nil
+  }
+
+  func number(of board: ObjectID) -> Int? { boards.position(of: board)?.offset }
+
+  /// The page of a board: the one that is open, or a new one.
+  func page(_ board: Board) -> BoardPage? {
+    if let page = pages[board.id] { return page }
+    pages[board.id] = makePage(board)
+    return pages[board.id]
+  }
+
+  /// Takes over a page that is open already.
+  func adopt(_ page: BoardPage) { pages[page.board.id] = page }
+
+  /// Nobody shows the board any more.
+  func forget(_ board: ObjectID) { pages[board] = nil }
+
+  func content(for request: PageRequest) -> BoardPage? {
+    guard let board = board(at: request.page), let page = page(board) else { return nil }
+    if page.isLoaded { return page }
+    page.didLoad = { [weak self, weak page] refusal in
+      guard let self, let page else { return }
+      didLoad(request, page, refusal)
+    }
+    page.open()
+    return nil
+  }
+
+  func resultsDidChange(_ controller: ResultsController, by difference: ResultsDifference) { didChange(difference) }
+}
+
+/// One of the two that show all boards.
+final class BoardPageController: PageController<BoardPage> {
+  /// Called when what is to be shown is something else.
+  var faceDidChange: () -> Void = {}
+
+  override func didChangeFace() { faceDidChange() }
+}

@@ -1,0 +1,32 @@
+import GraphModel
+import Testing
+
+@testable import StickiesTerminal
+
+@Suite struct PresenceTests {
+  private let board = ObjectID(key: UniqueID(high: 1, low: 2), entity: 1)
+  private let note = ObjectID(key: UniqueID(high: 3, low: 4), entity: 2)
+
+  @Test func whatIsShownIsReadAsItWas() {
+    let shown = BoardPresence(board: board, x: 12.5, y: -3, editing: note)
+    #expect(BoardPresence(shown.bytes, boards: 1, notes: 2) == shown)
+    let still = BoardPresence(board: board)
+    #expect(BoardPresence(still.bytes, boards: 1, notes: 2) == still)
+  }
+
+  @Test(arguments: ["", "{}", "not JSON", #"{"v":2,"board":"x"}"#, #"{"v":1}"#, #"{"v":1,"board":7}"#])
+  func whatIsNotUnderstoodIsPassedOver(_ text: String) {
+    #expect(BoardPresence(Array(text.utf8), boards: 1, notes: 2) == nil)
+  }
+
+  @Test func newcomersAreNoticedOnceAndWhoLeavesIsGone() {
+    var neighbors = Neighbors()
+    let presence = BoardPresence(board: board)
+    let isNew = neighbors.take(presence, of: 7, "ann", hasLeft: false)
+    let isStillNew = neighbors.take(presence, of: 7, "ann", hasLeft: false)
+    #expect(isNew && !isStillNew)
+    let hasCome = neighbors.take(nil, of: 7, "ann", hasLeft: true)
+    #expect(!hasCome)
+    #expect(neighbors.all.isEmpty)
+  }
+}

@@ -1,0 +1,105 @@
+import Synchronization
+import TerminalCells
+
+@testable import StickiesTerminal
+
+/// A terminal that is a grid: a test types into it and waits for what it shows. It draws nothing and has no size but its own.
+final class GridTerminal: BoardTerminal {
+  private struct State {
+    var grid: Grid
+    var frames = 0
+    var sent = [[UInt8]]()
+    var waiters = [(fits: @Sendable (Grid) -> Bool, continuation: CheckedContinuation<Grid, Never>)]()
+  }
+
+  let size: Size
+  private let state: Mutex<State>
+  private let sink: @Sendable ([DriverEvent]) -> Void
+
+  init(_ size: Size, sink: @escaping @Sendable ([DriverEvent]) -> Void) {
+    self.size = size
+    self.sink = sink
+    state = Mutex(State(grid: Grid(size)))
+  }
+
+  // MARK: - For the session
+
+  func start() { sink([.terminal(.resize(size))]) }
+
+  func show(_ grid: Grid) {
+    let woken = state.withLock { state in
+      state.grid = grid
+      state.frames += 1
+      let woken = state.waiters.filter { $0.fits(grid) }
+      state.waiters.removeAll { $0.fits(grid) }
+      return woken
+    }
+    for waiter in woken { waiter.continuation.resume(returning: grid) }
+  }
+
+  func send(_ sequence: [UInt8]) { state.withLock { $0.sent.append(sequence) } }
+
+  func stop() {}
+
+  func suspend(_ done: @escaping @Sendable () -> Void) { done() }
+
+  func resume() {}
+
+  func end(_ done: @escaping @Sendable () -> Void) { done() }
+
+  // MARK: - For the test
+
+  /// What is shown.
+  var grid: Grid { state.withLock { $0.grid } }
+  /// How many grids were shown.
+  var frames: Int { state.withLock { $0.frames } }
+  /// Sequences that were sent, such as for the clipboard.
+  var sent: [[UInt8]] { state.withLock { $0.sent } }
+
+  /// Types text; `\n` is return.
+  func types(_ text: String) {
+    for character in text { press(character == "\n" ? .enter : .character(character)) }
+  }
+
+  func press(_ key: Key, _ modifiers: Modifiers = []) { sink([.terminal(.key(KeyEvent(key, modifiers)))]) }
+
+  func mouse(_ kind: MouseEvent.Kind, _ x: Int, _ y: Int) {
+    sink([.terminal(.mouse(MouseEvent(kind, at: Point(x: x, y: y))))])
+  }
+
+  /// Waits until what is shown fits; the time limit of the suite is the patience.
+  @discardableResult
+  func shows(_ fits: @escaping @Sendable (Grid) -> Bool) async -> Grid {
+    await withCheckedContinuation { continuation in
+      let now: Grid? = state.withLock { state in
+        if fits(state.grid) { return state.grid }
+        state.waiters.append((fits, continuation))
+        return nil
+      }
+      if let now { continuation.resume(returning: now) }
+    }
+  }
+
+  /// Waits until a text is to be seen.
+  @discardableResult
+  func shows(_ text: String) async -> Grid { await shows { $0.text.contains(text) } }
+
+  /// Waits until a text is not to be seen any more.
+  @discardableResult
+  func hides(_ text: String) async -> Grid { await shows { !$0.text.contains(text) } }
+}
+
+extension Grid {
+  /// Where a text begins on the screen; nil where it is not.
+  func place(of text: String) -> Point? {
+    let wanted = Array(text)
+    for y in 0..<size.height {
+      let row = (0..<size.width).map { self[$0, y].text }
+      for x in 0..<max(0, size.width - wanted.count + 1)
+      where zip(row[x...], wanted).allSatisfy({ $0 == String($1) }) {
+        return Point(x: x, y: y)
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import GraphClient
+import GraphModel
+import GraphReplica
+import GraphTesting
+import StickiesKit
+import TerminalCells
+import Testing
+
+@testable import StickiesTerminal
+
+/// A real daemon with one board, and people who have the board open, each with a client and a grid of their own.
+@MainActor
+final class Stage {
+  private let home: TemporaryDirectory
+  private let address: ServerAddress
+  private var daemon = Process()
+  /// Who changes the graph from elsewhere, as the shell does.
+  private(set) var other: GraphClient
+  private var clients = [GraphClient]()
+
+  init(boards: [String] = ["Work"]) async throws {
+    home = try TemporaryDirectory()
+    address = .unix(path: home.path + "/socket")
+    daemon = try Self.start(home.path, address)
+    other = try await Self.connect(address, "ben@test")
+    for name in boards {
+      let board = try #require(other.context.insert(Board.self))
+      board.name = name
+      try await other.save()
+    }
+  }
+
+  private static func start(_ home: String, _ address: ServerAddress) throws -> Process {
+    let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+    let beside = folder.appendingPathComponent("stickiesd")
+    let daemon = Process()
+    daemon.executableURL =
+      FileManager.default.isExecutableFile(atPath: beside.path)
+      ? beside : URL(fileURLWithPath: Fixtures.root + "/.build/debug/stickiesd")
+    daemon.arguments = ["--data", home + "/data", "--listen", address.description]
+    daemon.environment = ProcessInfo.processInfo.environment.merging(["XDG_CONFIG_HOME": home]) { $1 }
+    let output = Pipe()
+    daemon.standardOutput = output
+    daemon.standardError = FileHandle.nullDevice
+    daemon.standardInput = FileHandle.nullDevice
+    try daemon.run()
+    // It says so when it listens.
+    var text = ""
+    while !text.contains("listening ") {
+      let bytes = output.fileHandleForReading.availableData
+      try #require(!bytes.isEmpty, "the daemon ended")
+      text += String(decoding: bytes, as: UTF8.self)
+    }
+    return daemon
+  }
+
+  private static func connect(_ address: ServerAddress, _ author: String) async throws -> GraphClient {
+    var options = GraphClient.Options(author: author)
+    options.lastPauseMilliseconds = 100
+    return try await GraphClient.connect(
+      to: address, model: StickiesModel.model, classes: StickiesModel.classes, options: options)
+  }
+
+  /// Somebody opens the first board.
+  func open(_ author: String = "ann@test", size: Size = Size(width: 80, height: 24)) async throws -> Seat {
+    let client = try await Self.connect(address, author)
+    clients.append(client)
+    let board = try #require(try await client.fetch(Board.self, sort: [\.created.ascending]).first)
+    var made: GridTerminal?
+    let session = try BoardSession(
+      client, board: board, depth: .direct, user: author,
+      editOutside: { $0 + " (edited outside)" },
+      makeTerminal: { sink in
+        let terminal = GridTerminal(size, sink: sink)
+        made = terminal
+        return terminal
+      })
+    let terminal = try #require(made)
+    let end = Task { await session.run() }
+    await terminal.shows("connected")
+    return Seat(terminal: terminal, client: client, end: end)
+  }
+
+  /// A note from elsewhere.
+  func note(_ text: String, x: Double = 16, y: Double = 32, color: StickiesKit.Color = .yellow) async throws -> Note {
+    let board = try #require(try await other.fetch(Board.self, sort: [\.created.ascending]).first)
+    let note = try #require(other.context.insert(Note.self))
+    (note.text, note.x, note.y, note.color, note.board) = (text, x, y, color, board)
+    try await other.save()
+    return note
+  }
+
+  /// All notes as they are stored.
+  func stored() async throws -> [Note] { try await other.fetch(Note.self, sort: [\.number.ascending]) }
+
+  func kill() {
+    Foundation.kill(daemon.processIdentifier, SIGKILL)
+    daemon.waitUntilExit()
+  }
+
+  func restart() throws { daemon = try Self.start(home.path, address) }
+
+  func close() async {
+    for client in clients { await client.close() }
+    await other.close()
+    kill()
+  }
+}
+
+/// Somebody at a terminal.
+@MainActor
+struct Seat {
+  let terminal: GridTerminal
+  let client: GraphClient
+  let end: Task<Int32, Never>
+}

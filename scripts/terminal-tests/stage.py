@@ -1,0 +1,138 @@
+"""A daemon in a folder of its own, and people at terminals of their own."""
+
+import os
+import re
+import signal
+import shutil
+import subprocess
+import tempfile
+import time
+
+import pexpect
+import pyte
+
+PROGRAMS = os.environ.get("STICKIES_PROGRAMS", ".build/debug")
+PATIENCE = 15
+
+
+class Stage:
+    def __init__(self):
+        self.home = tempfile.mkdtemp(prefix="stickies-terminal-")
+        self.address = f"unix://{self.home}/socket"
+        self.people = []
+        self.start()
+
+    def start(self):
+        environment = dict(os.environ, XDG_CONFIG_HOME=self.home)
+        self.daemon = subprocess.Popen(
+            [f"{PROGRAMS}/stickiesd", "--data", f"{self.home}/data", "--listen", self.address],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, env=environment, text=True)
+        line = self.daemon.stdout.readline()
+        assert line.startswith("listening "), line
+
+    def kill(self):
+        self.daemon.kill()
+        self.daemon.wait()
+        self.daemon.stdout.close()
+
+    def environment(self, author, **more):
+        return dict(
+            {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLORTERM")},
+            STICKIES_SERVER=self.address, STICKIES_AUTHOR=author, TERM="xterm-256color", HOME=self.home, **more)
+
+    def run(self, *arguments, author="shell@test"):
+        done = subprocess.run(
+            [f"{PROGRAMS}/stickies", *arguments], env=self.environment(author), stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=PATIENCE)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def open(self, *arguments, author="ann@test", size=(80, 24), **more):
+        person = Terminal(self.environment(author, **more), size, arguments)
+        self.people.append(person)
+        return person
+
+    def close(self):
+        for person in self.people:
+            person.child.close(force=True)
+        if self.daemon.poll() is None:
+            self.kill()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+
+class Terminal:
+    """`stickies open` in a pseudo-terminal, and the screen that a terminal would show."""
+
+    def __init__(self, environment, size, arguments):
+        columns, rows = size
+        self.screen = pyte.Screen(columns, rows)
+        self.stream = pyte.ByteStream(self.screen)
+        self.received = b""
+        self.child = pexpect.spawn(
+            f"{PROGRAMS}/stickies", ["open", *arguments], env=environment, dimensions=(rows, columns), timeout=PATIENCE)
+        self.child.delaybeforesend = None
+
+    @property
+    def text(self):
+        return "\n".join(line.rstrip() for line in self.screen.display)
+
+    def feed(self, wait):
+        """Takes what has come, at most so many seconds long; False when the program has ended."""
+        try:
+            data = self.child.read_nonblocking(1 << 16, timeout=wait)
+        except pexpect.TIMEOUT:
+            return True
+        except pexpect.EOF:
+            return False
+        self.received += data
+        # pyte does not know these private sequences and would draw them.
+        self.stream.feed(re.sub(rb"\x1b\[[<>=][0-9;]*[a-zA-Z]|\x1b\[\?[0-9;]*\$p", b"", data))
+        return True
+
+    def waits(self, fits, what):
+        end = time.monotonic() + PATIENCE
+        while not fits(self.text):
+            assert self.feed(0.1), f"the program ended while {what} was waited for:\n{self.text}"
+            assert time.monotonic() < end, f"{what} did not come:\n{self.text}"
+
+    def shows(self, text):
+        self.waits(lambda screen: text in screen, repr(text))
+
+    def hides(self, text):
+        self.waits(lambda screen: text not in screen, f"the end of {text!r}")
+
+    def types(self, keys):
+        self.child.send(keys)
+
+    def press(self, column, row, code=0):
+        self.types(f"\x1b[<{code};{column + 1};{row + 1}M")
+
+    def release(self, column, row):
+        self.types(f"\x1b[<0;{column + 1};{row + 1}m")
+
+    def place(self, text):
+        for row, line in enumerate(self.screen.display):
+            if text in line:
+                return line.index(text), row
+        raise AssertionError(f"{text!r} is not to be seen:\n{self.text}")
+
+    def ends(self):
+        """Its exit code, when it has ended."""
+        end = time.monotonic() + PATIENCE
+        while self.feed(0.1):
+            assert time.monotonic() < end, f"it goes on:\n{self.text}"
+        self.child.wait()
+        return self.child.exitstatus if self.child.exitstatus is not None else -self.child.signalstatus
+
+    @property
+    def is_restored(self):
+        """Whether the screen was given back, and nothing drawn behind that."""
+        return self.received.rstrip().endswith(b"\x1b[?25h\x1b[?1049l")
+
+    def signal(self, number):
+        os.kill(self.child.pid, number)
+
+
+INTERRUPT, TERMINATE = signal.SIGINT, signal.SIGTERM
+ESCAPE, ENTER, TAB, DELETE = "\x1b", "\r", "\t", "\x1b[3~"
+RIGHT, LEFT = "\x1b[C", "\x1b[D"

@@ -1,0 +1,138 @@
+import subprocess
+import unittest
+
+from stage import DELETE, ENTER, ESCAPE, INTERRUPT, PROGRAMS, RIGHT, TAB, TERMINATE, Stage
+
+
+class OpenTests(unittest.TestCase):
+    def setUp(self):
+        self.stage = Stage()
+        self.addCleanup(self.stage.close)
+        self.stage.run("board", "add", "Work")
+
+    def test_a_note_of_the_shell_is_a_window_here_at_once(self):
+        ann = self.stage.open()
+        ann.shows("connected")
+        self.stage.run("add", "Buy milk", "--position", "80,64", "--color", "blue")
+        ann.shows("Buy milk")
+        column, row = ann.place("Buy milk")
+        self.assertEqual((column, row), (12, 5))
+        paper = ann.screen.buffer[row + 2][column].bg
+        self.assertNotEqual(paper, "default")
+        self.stage.run("move", "1", "160,64")
+        ann.waits(lambda _: any(line.find("Buy milk") == 22 for line in ann.screen.display), "the move")
+
+    def test_two_people_and_the_shell_see_one_note_grow_and_move(self):
+        ann, ben = self.stage.open(), self.stage.open(author="ben@test")
+        for person in (ann, ben):
+            person.shows("connected")
+        ann.types("nhello")
+        ben.shows("hello")
+        ben.shows("ann edits")
+        ann.types(ESCAPE)
+        ben.hides("ann edits")
+        self.assertIn("hello", self.stage.run("list"))
+        column, row = ann.place("hello")
+        ann.press(column, row)
+        ann.press(column + 4, row + 2, code=32)
+        ann.release(column + 4, row + 2)
+        ben.waits(lambda _: ben.screen.display[row + 2].find("hello") == column + 4, "the drag")
+        ann.types("u")
+        ben.waits(lambda _: ben.screen.display[row].find("hello") == column, "the undo")
+
+    def test_the_daemon_goes_and_comes_back_and_what_was_written_lands_once(self):
+        ann = self.stage.open()
+        ann.shows("connected")
+        self.stage.kill()
+        ann.shows("reconnecting")
+        ann.types("nwritten offline")
+        ann.types(ESCAPE)
+        ann.shows("not yet on the server")
+        ann.types("q")
+        ann.shows("Leave?")
+        ann.types(ESCAPE)
+        ann.hides("Leave?")
+        self.stage.start()
+        ann.hides("reconnecting")
+        ann.hides("not yet")
+        self.assertEqual(self.stage.run("list").count("written offline"), 1)
+        ann.types("q")
+        self.assertEqual(ann.ends(), 0)
+        self.assertTrue(ann.is_restored)
+
+    def test_a_note_deleted_under_an_editor_is_offered(self):
+        self.stage.run("add", "precious")
+        ann = self.stage.open()
+        ann.shows("precious")
+        ann.types(TAB + ENTER)
+        ann.types(" words")
+        ann.shows("precious words")
+        ann.hides("not yet")
+        self.stage.run("delete", "1", author="ben@test")
+        ann.shows("ben@test deleted it")
+        ann.types("n")
+        ann.hides("The note is gone")
+        ann.hides("not yet")
+        self.assertIn("precious words", self.stage.run("list"))
+
+    def test_keys_move_delete_and_undo(self):
+        self.stage.run("add", "here", "--position", "80,64")
+        ann = self.stage.open()
+        ann.shows("here")
+        column, row = ann.place("here")
+        ann.types(TAB)
+        ann.types(RIGHT)
+        ann.waits(lambda _: ann.screen.display[row].find("here") == column + 1, "the move")
+        ann.types(DELETE)
+        ann.shows("u brings it back")
+        ann.types("u")
+        ann.waits(lambda _: ann.screen.display[row].find("here") == column + 1, "the note again")
+
+    def test_help_menu_and_search(self):
+        self.stage.run("add", "red apples", "--position", "0,0")
+        self.stage.run("add", "green pears", "--position", "300,0")
+        ann = self.stage.open(size=(100, 40))
+        ann.shows("green pears")
+        ann.types("?")
+        ann.shows("New Note")
+        ann.types(ESCAPE)
+        ann.hides("New Note")
+        ann.types("\x1b[21~")
+        ann.shows("Next Board")
+        ann.types(ESCAPE)
+        ann.hides("Next Board")
+        ann.types("/app")
+        ann.hides("green pears")
+        ann.types(ESCAPE)
+        ann.shows("green pears")
+
+    def test_every_end_gives_the_terminal_back(self):
+        for end, code in ((lambda it: it.types("q"), 0), (lambda it: it.types("\x03"), 0),
+                          (lambda it: it.signal(INTERRUPT), 0), (lambda it: it.signal(TERMINATE), 0)):
+            ann = self.stage.open()
+            ann.shows("connected")
+            end(ann)
+            self.assertEqual(ann.ends(), code)
+            self.assertTrue(ann.is_restored, ann.received[-80:])
+
+    def test_without_colors_and_on_other_sizes(self):
+        self.stage.run("add", "plain 世界 🙂")
+        for size in ((80, 24), (40, 10), (300, 100)):
+            ann = self.stage.open(size=size, NO_COLOR="1")
+            ann.shows("plain")
+            self.assertNotIn(b"\x1b[38", ann.received)
+            self.assertNotIn(b"\x1b[48", ann.received)
+            ann.types("q")
+            self.assertEqual(ann.ends(), 0)
+
+    def test_without_a_daemon_it_says_so_and_exits_69(self):
+        self.stage.kill()
+        environment = self.stage.environment("ann@test")
+        done = subprocess.run([f"{PROGRAMS}/stickies", "open"], env=environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=15)
+        self.assertEqual(done.returncode, 69)
+        self.assertIn("no stickiesd answers", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
