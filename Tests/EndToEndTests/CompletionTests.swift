@@ -44,9 +44,9 @@ import Testing
     let script = """
       set -eu
       source <(stickies completion bash)
-      COMP_WORDS=(stickies list --board T) COMP_CWORD=3 _stickies
+      COMP_WORDS=(stickies list --board T); COMP_CWORD=3; _stickies
       printf '%s\\n' "${COMPREPLY[@]}"
-      COMP_WORDS=(stickies wat) COMP_CWORD=1 _stickies
+      COMP_WORDS=(stickies wat); COMP_CWORD=1; _stickies
       printf '%s\\n' "${COMPREPLY[@]}"
       """
     let file = daemon.home.path + "/script"
