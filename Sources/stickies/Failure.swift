@@ -27,7 +27,9 @@ enum Failure {
     }
     let code = StickiesCommand.exitCode(for: error)
     if code == .success {
-      print(StickiesCommand.fullMessage(for: error))
+      let arguments = Array(CommandLine.arguments.dropFirst())
+      let wantsVersion = arguments.contains("--version")
+      print(StickiesCommand.fullMessage(for: error) + (wantsVersion ? "" : Examples.text(for: arguments)))
     } else {
       // A program wants the sentence; how a command is written is for people.
       var text = json ? StickiesCommand.message(for: error) : StickiesCommand.fullMessage(for: error)

@@ -22,7 +22,7 @@ struct StickiesCommand: AsyncParsableCommand {
       Lower.self, TagCommand.self, Untag.self, LinkCommand.self, Unlink.self, Delete.self, BoardCommand.self,
       Search.self, Watch.self, WaitCommand.self, LogCommand.self, Undo.self, Redo.self,
       Restore.self, Why.self, Diff.self, Follow.self, ImportCommand.self, Export.self, SyncFolder.self,
-      GraphCommand.self, Status.self,
+      GraphCommand.self, Status.self, Doctor.self, CompletionCommand.self, Complete.self,
     ])
 
   static func main() async {

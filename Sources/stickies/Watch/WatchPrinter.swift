@@ -20,6 +20,8 @@ final class WatchPrinter {
   private let line: (ObjectImage) -> String
   /// For a person only: a program is told the object, and keeps what it wants to compare.
   private var words: ChangeWords
+  /// Queries that are followed for the names of their objects alone.
+  private var silent = Set<QueryID>()
 
   /// - Parameters:
   ///   - count: how many queries are watched.
@@ -45,9 +47,14 @@ final class WatchPrinter {
     _ queries: [(entity: Entity, predicate: GraphPredicate)], names: [Entity] = [], of client: GraphClient
   ) async throws {
     let token = try await token(client)
-    if let token { await learn(queries, at: token.revision, of: client) }
-    if !output.json, !names.isEmpty { client.watch(names.map { ($0, .always) }, body: learn) }
-    try await follow(client) { client.watch(queries, since: token, body: $0) }
+    let names = output.json ? [] : names.map { (entity: $0, predicate: GraphPredicate.always) }
+    if let token { await learn(queries + names, at: token.revision, of: client) }
+    // One watch for all: a commit that makes a tag and tags a note is told at once.
+    missing += names.count
+    try await follow(client) { body in
+      let numbers = client.watch(queries + names, since: token, body: body)
+      self.silent = Set(numbers.suffix(names.count))
+    }
   }
 
   /// Prints what happens to a window.
@@ -69,15 +76,6 @@ final class WatchPrinter {
       } catch {
         return
       }
-    }
-  }
-
-  /// Names stay when their objects go: the same commit may tell who has lost them.
-  private func learn(_ event: GraphClient.WatchEvent) {
-    switch event {
-    case .loaded(_, let images, _): words.learn(images)
-    case .changed(let update): words.learn(update.changes.flatMap(\.changes).compactMap(\.object))
-    case .loadedWindow, .resumed, .ended: break
     }
   }
 
@@ -123,9 +121,9 @@ final class WatchPrinter {
 
   private func take(_ event: GraphClient.WatchEvent) {
     switch event {
-    case .loaded(_, let images, let at):
+    case .loaded(let query, let images, let at):
       if !output.json { words.learn(images) }
-      snapshot += images
+      if !silent.contains(query) { snapshot += images }
       revision = max(revision, at.revision)
       missing -= 1
       if missing <= 0 { showSnapshot() }
@@ -148,7 +146,12 @@ final class WatchPrinter {
       } else {
         let changes = update.changes.flatMap(\.changes)
         words.learn(changes.filter { $0.kind == .inserted }.compactMap(\.object))
-        for change in changes { show(change, update) }
+        for (query, changes) in update.changes where !silent.contains(query) {
+          for change in changes { show(change, update) }
+        }
+        for (query, changes) in update.changes where silent.contains(query) {
+          words.learn(changes.filter { $0.kind == .updated }.compactMap(\.object))
+        }
         for change in changes where change.kind == .removed { words.forget(change.id) }
         if let total = update.totals.values.first { output.print(output.dim("\(total) rows in all")) }
       }

@@ -2,14 +2,14 @@ import Foundation
 import GraphTesting
 import GraphWire
 
-/// A server that says what it was told to say to whoever connects first: one message for each that it is sent, whatever that
+/// A server that says what it was told to say to whoever connects first, or as the given one: one message for each that it is sent, whatever that
 /// one asks.
 final class ScriptedServer: Sendable {
   let address: ServerAddress
   private let directory: TemporaryDirectory
   private let listener: Int32
 
-  init(_ messages: [ToClient]) throws {
+  init(_ messages: [ToClient], connection: Int = 1) throws {
     directory = try TemporaryDirectory()
     address = .unix(path: directory.path + "/socket")
     let (domain, name) = try PlainSocket.name(of: address)
@@ -18,9 +18,10 @@ final class ScriptedServer: Sendable {
       guard let base = bytes.baseAddress else { return -1 }
       return bind(listener, base.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
     }
-    guard status == 0, listen(listener, 1) == 0 else { throw RawClient.NoConnection(code: errno) }
+    guard status == 0, listen(listener, 4) == 0 else { throw RawClient.NoConnection(code: errno) }
     let frames = messages.map { Frame.encode($0) }
     let thread = Thread { [listener] in
+      for _ in 1..<connection { close(accept(listener, nil, nil)) }
       let client = accept(listener, nil, nil)
       guard client >= 0 else { return }
       var heard = [UInt8](repeating: 0, count: 1 << 16)

@@ -1,0 +1,49 @@
+import ArgumentParser
+
+/// What a command's help ends with: lines that can be typed.
+enum Examples {
+  /// By the words of the command.
+  static let lines: [String: [String]] = [
+    "add": ["add \"Call Ann\" --tag phone --color pink --position -40,120"], "list": ["list --where 'pinned == TRUE'"],
+    "show": ["show 2", "show 2 --at yesterday"], "edit": ["edit 1 --text \"hello world\""], "move": ["move 1 -10,20"],
+    "resize": ["resize 1 300x150"], "color": ["color 1 blue"], "raise": ["raise 1"], "lower": ["lower 1"],
+    "tag": ["tag 1 phone urgent"], "untag": ["untag 1 urgent"], "link": ["link 1 2 --label see"],
+    "unlink": ["unlink 1 2"], "delete": ["delete 3"], "board list": ["board list"],
+    "board add": ["board add Work --color teal"], "board rename": ["board rename Work Office"],
+    "board delete": ["board delete Office --yes"], "search": ["search milk"],
+    "watch": ["watch", "watch --where 'color == \"pink\"' --since 5"],
+    "wait": ["wait 7 --where 'color == \"green\"' --timeout 10m", "wait --revision 31"],
+    "log": ["log --limit 2", "log --author anna --since '2026-11-21T14:00:00Z'"], "undo": ["undo", "undo 51"],
+    "redo": ["redo"], "restore": ["restore 3", "restore --all --at 40 --yes"], "why": ["why 1.text"],
+    "diff": ["diff 5", "diff '#1' 5 9"], "follow": ["follow --since 0 --until-now"],
+    "import": ["import ~/Takeout/Keep"],
+    "export": ["export", "export --board Notes --to notes"], "sync-folder": ["sync-folder notes"],
+    "status": ["status --json"], "doctor": ["doctor", "doctor --server tcp://127.0.0.1:7333"],
+    "completion": ["completion bash"], "graph entities": ["graph entities Person"],
+    "graph fetch": ["graph fetch Person --where 'department.code == \"ENG\"' --sort name --properties name,hired"],
+    "graph show": ["graph show kx4a90qz"], "graph insert": ["graph insert Department code=ENG"],
+    "graph update": ["graph update kx4a90qz name=Anna --base 7"], "graph delete": ["graph delete kx4a90qz"],
+    "graph watch": ["graph watch Person --sort name --limit 20"],
+    "graph wait": ["graph wait Person --where 'name == \"Ann\"' --timeout 30s"], "graph log": ["graph log --limit 2"],
+    "graph undo": ["graph undo"], "graph redo": ["graph redo"], "graph restore": ["graph restore kx4a90qz"],
+    "graph why": ["graph why kx4a90qz.name"], "graph diff": ["graph diff 5"],
+    "graph follow": ["graph follow --since 0 --until-now"], "graph export": ["graph export all.jsonl --replace"],
+    "graph import": ["graph import all.jsonl"],
+  ]
+
+  /// The end of a help that was asked for by these words; empty for one of a group of commands.
+  static func text(for arguments: [String]) -> String {
+    var words = arguments[...]
+    if words.first == "help" { words = words.dropFirst() }
+    var command: any ParsableCommand.Type = StickiesCommand.self
+    var path = [String]()
+    while let word = words.popFirst(),
+      let next = command.configuration.subcommands.first(where: { $0._commandName == word })
+    {
+      command = next
+      path.append(word)
+    }
+    guard let lines = lines[path.joined(separator: " ")] else { return "" }
+    return "\nEXAMPLES:\n" + lines.map { "  stickies \($0)\n" }.joined()
+  }
+}

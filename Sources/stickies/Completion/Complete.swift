@@ -1,0 +1,171 @@
+import ArgumentParser
+import Foundation
+import GraphClient
+import GraphModel
+import GraphWire
+import StickiesKit
+
+/// `stickies complete -- WORD...`, for the shells: what the last word may become. Names of things come from the live graph;
+/// without a daemon, or when it takes too long, there are none, and nothing is said of it.
+struct Complete: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "complete", abstract: "Print what the last word may become.", shouldDisplay: false)
+
+  /// Nobody waits longer for a completion.
+  static let patienceMilliseconds: Int64 = 500
+
+  @Argument(help: "What was typed behind stickies; the last one is to be completed and may be empty.")
+  var words: [String] = []
+
+  @MainActor
+  func run() async throws {
+    let place = CompletionPlace(words)
+    let candidates: [Candidate]
+    switch place.wanted {
+    case .nothing: candidates = []
+    case .files: return print(":files")
+    case .words(let words): candidates = words
+    case .things(let kind, let more):
+      let server = place.server
+      let things = try? await Deadline.run(milliseconds: Self.patienceMilliseconds, late: { ExitCode.failure }) {
+        try await LiveCandidates.find(kind, server: server)
+      }
+      candidates = more + (things ?? [])
+    }
+    for candidate in candidates where candidate.word.hasPrefix(place.typed) { print(candidate.line) }
+  }
+}
+
+/// A word, and what a person is told of it.
+struct Candidate: Sendable {
+  let word: String
+  var text = ""
+
+  var line: String { text.isEmpty ? word : "\(word)\t\(text)" }
+}
+
+/// What the last of the words can be, by the commands' own declarations.
+struct CompletionPlace {
+  /// Things that the graph has.
+  enum Kind: Equatable, Sendable { case note, board, tag, entity, object, author }
+
+  enum Wanted {
+    case nothing
+    case files
+    case words([Candidate])
+    case things(Kind, [Candidate])
+  }
+
+  private(set) var wanted = Wanted.nothing
+  /// What stands there already.
+  let typed: String
+  /// What `--server` says among the words.
+  private(set) var server: String?
+
+  init(_ words: [String]) {
+    typed = words.last ?? ""
+    var before = words.dropLast()
+    if let place = before.firstIndex(of: "--server"), place + 1 < before.endIndex { server = before[place + 1] }
+    var command: any ParsableCommand.Type = StickiesCommand.self
+    var path = [String]()
+    while let word = before.first, let next = Self.subcommand(word, of: command) {
+      command = next
+      path.append(word)
+      before = before.dropFirst()
+    }
+    let subcommands = command.configuration.subcommands.filter(\.configuration.shouldDisplay)
+    guard subcommands.isEmpty else {
+      let names = subcommands.map { Candidate(word: $0._commandName, text: $0.configuration.abstract) }
+      if before.isEmpty {
+        wanted = .words(typed.hasPrefix("-") ? [Candidate(word: "--help"), Candidate(word: "--version")] : names)
+      } else if path.isEmpty, before.first == "help" {
+        wanted = .words(names)
+      }
+      return
+    }
+    wanted = Self.wanted(Array(before), typed, of: command, path)
+  }
+
+  private static func subcommand(
+    _ name: String, of command: any ParsableCommand.Type
+  ) -> (any ParsableCommand.Type)? {
+    command.configuration.subcommands.first { $0._commandName == name }
+  }
+
+  /// - Parameter before: the words between the command and the one to be completed.
+  private static func wanted(
+    _ before: [String], _ typed: String, of command: any ParsableCommand.Type, _ path: [String]
+  ) -> Wanted {
+    let arguments = CommandArguments(of: command)
+    var positional = 0
+    var option: CommandArguments.Argument?
+    var isOver = false
+    for word in before {
+      if option != nil {
+        option = nil
+      } else if !isOver, word == "--" {
+        isOver = true
+      } else if !isOver, word.hasPrefix("--") {
+        // `--board=Notes` has its value.
+        option = arguments.options.first { $0.takesValue && "--" + $0.name == word }
+      } else if isOver || !word.hasPrefix("-") || word == "-" {
+        positional += 1
+      }
+    }
+    if let option { return values(of: option, path) }
+    if !isOver, typed.hasPrefix("-") {
+      return .words(
+        arguments.options.filter { $0.isRepeating || !before.contains("--" + $0.name) }
+          .map { Candidate(word: "--" + $0.name, text: $0.abstract) })
+    }
+    guard let last = arguments.positionals.last else { return .nothing }
+    if positional < arguments.positionals.count { return values(of: arguments.positionals[positional], path) }
+    return last.isRepeating ? values(of: last, path) : .nothing
+  }
+
+  /// What a value may be is told by its name, which the help shows too.
+  private static func values(of argument: CommandArguments.Argument, _ path: [String]) -> Wanted {
+    if !argument.values.isEmpty { return .words(argument.values.map { Candidate(word: $0) }) }
+    let isGraph = path.first == "graph"
+    switch argument.valueName {
+    case "board": return .things(.board, [])
+    case "tag", "names": return .things(.tag, [])
+    case "author": return .things(.author, [])
+    case "entity": return .things(.entity, [])
+    case "object", "from", "to", "id": return .things(isGraph ? .object : .note, [])
+    case "file", "path", "paths", "DIR": return .files
+    default: return .nothing
+    }
+  }
+}
+
+/// A command's options and arguments, from what the argument parser tells of it.
+struct CommandArguments {
+  struct Argument {
+    let name: String
+    let valueName: String
+    let abstract: String
+    let values: [String]
+    let takesValue: Bool
+    let isRepeating: Bool
+  }
+
+  private(set) var options = [Argument]()
+  private(set) var positionals = [Argument]()
+
+  init(of command: any ParsableCommand.Type) {
+    guard let dump = try? JSON(parsing: command._dumpHelp()),
+      let arguments = dump["command"]?["arguments"]?.arrayValue
+    else { return }
+    for argument in arguments where argument["shouldDisplay"] == .bool(true) {
+      let kind = argument["kind"]?.stringValue ?? ""
+      let told = Argument(
+        name: argument["preferredName"]?["name"]?.stringValue ?? "",
+        valueName: argument["valueName"]?.stringValue ?? "",
+        abstract: argument["abstract"]?.stringValue ?? "",
+        values: argument["allValues"]?.arrayValue?.compactMap(\.stringValue) ?? [], takesValue: kind == "option",
+        isRepeating: argument["isRepeating"] == .bool(true))
+      if kind == "positional" { positionals.append(told) } else { options.append(told) }
+    }
+  }
+}

@@ -1,0 +1,178 @@
+import ArgumentParser
+import GraphClient
+import GraphModel
+import GraphWire
+import StickiesKit
+
+/// `stickies doctor`: looks for what usually is in the way, and says what mends it.
+struct Doctor: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Find out why it does not work, and what mends it.",
+    discussion: """
+      Looks at the address, the daemon and its version and model, the disk, the clocks and the terminal. Exit codes: 0 no \
+      problem, 1 a problem, 69 no daemon answers. Warnings are no problems.
+      """)
+
+  /// Whoever listens has so long to answer.
+  static let patienceMilliseconds: Int64 = 3_000
+
+  @OptionGroup var options: Options
+
+  @MainActor
+  func run() async throws {
+    var findings = [Finding]()
+    var hasDaemon = false
+    do {
+      let address = try ServerAddressChoice(options)
+      findings.append(Finding("address", .fine, "\(address.address), \(address.origin)"))
+      let (found, location) = await daemon(address)
+      findings += found
+      hasDaemon = !found.contains { $0.state == .problem && $0.check == "daemon" }
+      // Without a daemon it is the disk that one would use.
+      let folder = location ?? (address.isHere && !hasDaemon ? ProcessEnvironment.current.dataDirectory : nil)
+      if let folder { findings.append(Disk.finding(folder)) }
+    } catch {
+      findings.append(
+        Finding(
+          "address", .problem, Self.sentence(error),
+          mend: "write it as unix:///PATH or tcp://HOST:PORT in --server or STICKIES_SERVER"))
+    }
+    findings += TerminalCheck.findings()
+    show(findings)
+    let problems = findings.filter { $0.state == .problem }
+    if problems.isEmpty { return }
+    throw ExitCode(!hasDaemon && problems.contains { $0.check == "daemon" } ? Failure.noDaemon : 1)
+  }
+
+  private static func sentence(_ error: any Error) -> String { (error as? Refusal)?.message ?? "\(error)" }
+
+  // MARK: - The daemon
+
+  /// - Returns: what was found, and the daemon's data directory when it is on this machine.
+  @MainActor
+  private func daemon(_ choice: ServerAddressChoice) async -> ([Finding], location: String?) {
+    let address = choice.address
+    if let refused = Probe.connect(to: address) { return ([await choice.nobody(refused)], nil) }
+    let client: GraphClient
+    do {
+      client = try await Deadline.run(
+        milliseconds: Self.patienceMilliseconds,
+        late: { Refusal(.unavailable, "it takes connections and does not answer") }
+      ) { try await Stickies.connectToAnyModel(at: address, program: "stickies doctor", reconnects: false) }
+    } catch let refusal as Refusal where refusal.code == .notAllowed {
+      return ([Finding("version", .problem, refusal.message, mend: Self.sameVersion)], nil)
+    } catch {
+      let who = Probe.greeting(of: address).map { "\($0) listens there" } ?? "what listens there is no stickiesd"
+      return (
+        [
+          Finding(
+            "daemon", .problem, "\(who): \(Self.sentence(error))",
+            mend:
+              "start stickiesd with --listen and an address that is free, and name it by --server or STICKIES_SERVER")
+        ], nil
+      )
+    }
+    let findings = await findings(client, isHere: choice.isHere)
+    await client.close()
+    return findings
+  }
+
+  private static let sameVersion = "install stickies and stickiesd of the same version, and start the daemon again"
+
+  @MainActor
+  private func findings(_ client: GraphClient, isHere: Bool) async -> ([Finding], location: String?) {
+    var findings = [Finding]()
+    let server = client.welcome?.server ?? ""
+    let version = server.split(separator: " ").last.map(String.init) ?? ""
+    findings.append(Finding("daemon", .fine, "\(server) answers"))
+    findings.append(
+      version == Stickies.version
+        ? Finding("version", .fine, "stickies and stickiesd are \(version)")
+        : Finding(
+          "version", .warning, "this is stickies \(Stickies.version), the daemon is \(server)", mend: Self.sameVersion))
+    findings.append(model(client.context.model))
+    let answers = try? await Deadline.run(
+      milliseconds: Self.patienceMilliseconds, late: { ExitCode.failure },
+      { (status: try await client.status(), newest: try await client.log(limit: 1).first?.time) })
+    guard let (status, newest) = answers else {
+      findings.append(
+        Finding(
+          "store", .problem, "the daemon does not answer questions about its store",
+          mend: "look into its log, and start it again"))
+      return (findings, nil)
+    }
+    findings.append(
+      Finding("store", .fine, "revision \(status.head.revision), \(status.size) bytes in \(status.location)"))
+    findings.append(Clock.finding(newest: newest))
+    // Another machine may have a folder of that name.
+    return (findings, isHere && status.location.hasPrefix("/") ? status.location : nil)
+  }
+
+  private func model(_ served: Model) -> Finding {
+    let ours = StickiesModel.model
+    if served.hash == ours.hash { return Finding("model", .fine, "\(served.name) \(served.version)") }
+    guard served.name == ours.name else {
+      return Finding(
+        "model", .warning, "the daemon serves \(served.name) \(served.version), which has no notes",
+        mend: "use stickies graph, or name another daemon by --server")
+    }
+    return Finding(
+      "model", .warning,
+      "the daemon serves version \(served.version) of the notes' model, this program has \(ours.version)",
+      mend: served.version < ours.version ? "stop the daemon and run stickiesd migrate" : Self.sameVersion)
+  }
+
+  // MARK: - Telling
+
+  @MainActor
+  private func show(_ findings: [Finding]) {
+    let output = Output(json: options.json, ansi: options.ansi, model: StickiesModel.model)
+    let problems = findings.count { $0.state == .problem }
+    if options.json {
+      return output.print(
+        JSON.object([
+          .init("problems", .integer(Int64(problems))), .init("findings", .array(findings.map(\.json))),
+        ]))
+    }
+    for finding in findings {
+      output.print(finding.line)
+      if let mend = finding.mend { output.print(Finding.indent + "→ " + TextTable.visible(mend)) }
+    }
+    output.print(problems == 0 ? "no problem found" : Output.count(problems, "problem"))
+  }
+}
+
+/// What was looked at, and what was found.
+struct Finding {
+  enum State: String { case fine, warning, problem }
+
+  let check: String
+  let state: State
+  let message: String
+  /// What to do about it, in one sentence.
+  var mend: String?
+
+  init(_ check: String, _ state: State, _ message: String, mend: String? = nil) {
+    (self.check, self.state, self.message, self.mend) = (check, state, message, mend)
+  }
+
+  static let indent = String(repeating: " ", count: 20)
+
+  var line: String {
+    func padded(_ text: String, _ width: Int) -> String { text.padding(to: width) }
+    return padded(state.rawValue, 9) + padded(check, 11) + TextTable.visible(message)
+  }
+
+  var json: JSON {
+    var members = [
+      JSON.Member("check", .string(check)), JSON.Member("state", .string(state.rawValue)),
+      JSON.Member("message", .string(message)),
+    ]
+    if let mend { members.append(.init("mend", .string(mend))) }
+    return .object(members)
+  }
+}
+
+extension String {
+  fileprivate func padding(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}

@@ -1,0 +1,139 @@
+import Glibc
+import GraphWire
+import StickiesKit
+
+/// The address that commands use, and who says so.
+struct ServerAddressChoice {
+  let address: ServerAddress
+  let origin: String
+
+  init(_ options: Options) throws {
+    let environment = ProcessEnvironment.current
+    if let address = try options.address {
+      (self.address, origin) = (address, "from --server")
+    } else if let address = try environment.server {
+      (self.address, origin) = (address, "from STICKIES_SERVER")
+    } else {
+      (address, origin) = (environment.defaultSocket, "the default")
+    }
+  }
+
+  /// The daemon's files are this machine's.
+  var isHere: Bool {
+    switch address {
+    case .unix: true
+    case .tcp(let host, _): ["localhost", "127.0.0.1", "::1"].contains(host)
+    }
+  }
+
+  /// What it means that nobody took the connection.
+  func nobody(_ code: Int32) async -> Finding {
+    let elsewhere = others()
+    let start =
+      elsewhere.map { "a socket answers at \($0): use it by --server \($0)" }
+      ?? "start a daemon: stickiesd --listen \(address)"
+    let reason = String(cString: strerror(code))
+    guard case .unix(let path) = address else {
+      return Finding("daemon", .problem, "nobody listens at \(address): \(reason)", mend: start)
+    }
+    var state = stat()
+    guard lstat(path, &state) == 0 else {
+      return errno == EACCES
+        ? Finding("daemon", .problem, "the folder of \(path) may not be entered", mend: "become who runs the daemon")
+        : Finding("daemon", .problem, "there is no socket \(path)", mend: start)
+    }
+    if code == EACCES || code == EPERM {
+      return Finding(
+        "daemon", .problem, "the socket \(path) belongs to user \(state.st_uid) and may not be used",
+        mend: "become that user, or have a daemon of your own: stickiesd --listen and another address")
+    }
+    if state.st_mode & S_IFMT != S_IFSOCK {
+      return Finding(
+        "daemon", .problem, "\(path) is a file and no socket", mend: "name another address, or take that file away")
+    }
+    if code == ECONNREFUSED {
+      return Finding(
+        "daemon", .problem, "the socket \(path) is old: the daemon that made it has gone",
+        mend: elsewhere == nil
+          ? "start the daemon again, which takes the socket over: stickiesd --listen \(address)" : start)
+    }
+    return Finding("daemon", .problem, "nobody listens at \(address): \(reason)", mend: start)
+  }
+
+  /// Another of the usual addresses where somebody listens.
+  private func others() -> ServerAddress? {
+    let environment = ProcessEnvironment.current
+    let usual = [environment.defaultSocket, .unix(path: environment.dataDirectory + "/socket")]
+    return usual.first { $0 != address && Probe.connect(to: $0) == nil }
+  }
+}
+
+/// A plain connection, to learn what is wrong with it or who is there.
+enum Probe {
+  /// - Returns: the error's number; nil when somebody took the connection.
+  static func connect(to address: ServerAddress) -> Int32? {
+    let (descriptor, code) = open(address)
+    if descriptor >= 0 { close(descriptor) }
+    return code
+  }
+
+  /// Who listens, by what it says first or to a request of the web; nil when it says nothing known.
+  static func greeting(of address: ServerAddress) -> String? {
+    let (descriptor, code) = open(address)
+    guard code == nil else { return nil }
+    defer { close(descriptor) }
+    let request = Array("GET / HTTP/1.0\r\n\r\n".utf8)
+    guard send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else { return nil }
+    var bytes = [UInt8](repeating: 0, count: 256)
+    let count = recv(descriptor, &bytes, bytes.count, 0)
+    guard count > 0 else { return nil }
+    let text = String(decoding: bytes[..<count], as: UTF8.self)
+    if text.hasPrefix("HTTP/") { return "a web server" }
+    if text.hasPrefix("SSH-") { return "an SSH server" }
+    return "another program"
+  }
+
+  private static let patienceSeconds = 2
+
+  private static func open(_ address: ServerAddress) -> (descriptor: Int32, code: Int32?) {
+    switch address {
+    case .unix(let path):
+      var name = sockaddr_un()
+      name.sun_family = sa_family_t(AF_UNIX)
+      let bytes = Array(path.utf8)
+      guard bytes.count < MemoryLayout.size(ofValue: name.sun_path) else { return (-1, ENAMETOOLONG) }
+      withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: bytes) }
+      return withUnsafeBytes(of: &name) { open(AF_UNIX, $0) }
+    case .tcp(let host, let port):
+      var hints = addrinfo()
+      hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+      var list: UnsafeMutablePointer<addrinfo>?
+      guard getaddrinfo(host, String(port), &hints, &list) == 0, let first = list else { return (-1, EHOSTUNREACH) }
+      defer { freeaddrinfo(list) }
+      var last: Int32 = EHOSTUNREACH
+      for entry in sequence(first: first, next: { $0.pointee.ai_next }) {
+        guard let name = entry.pointee.ai_addr else { continue }
+        let bytes = UnsafeRawBufferPointer(start: name, count: Int(entry.pointee.ai_addrlen))
+        let (descriptor, code) = open(entry.pointee.ai_family, bytes)
+        guard let code else { return (descriptor, nil) }
+        last = code
+      }
+      return (-1, last)
+    }
+  }
+
+  private static func open(_ family: Int32, _ name: UnsafeRawBufferPointer) -> (descriptor: Int32, code: Int32?) {
+    let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0, let base = name.baseAddress else { return (-1, errno) }
+    var patience = timeval(tv_sec: patienceSeconds, tv_usec: 0)
+    for option in [SO_SNDTIMEO, SO_RCVTIMEO] {
+      setsockopt(descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
+    }
+    guard Glibc.connect(descriptor, base.assumingMemoryBound(to: sockaddr.self), socklen_t(name.count)) == 0 else {
+      let code = errno
+      close(descriptor)
+      return (-1, code == EINPROGRESS ? ETIMEDOUT : code)
+    }
+    return (descriptor, nil)
+  }
+}

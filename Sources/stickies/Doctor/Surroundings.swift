@@ -1,0 +1,83 @@
+import Foundation
+import Glibc
+import GraphModel
+import StickiesKit
+
+/// The disk that the data lie on.
+enum Disk {
+  /// Less than this, and commits may be refused soon.
+  static let lowBytes: UInt64 = 64 << 20
+  /// Less than this, and nothing can be written.
+  static let fullBytes: UInt64 = 1 << 20
+
+  static func finding(_ folder: String) -> Finding {
+    var space = statvfs()
+    var path = folder
+    // Before the first start the folder is not there.
+    while statvfs(path, &space) != 0 {
+      guard errno == ENOENT, path.count > 1, let slash = path.lastIndex(of: "/") else {
+        return Finding("disk", .warning, "\(folder) can't be looked at: \(String(cString: strerror(errno)))")
+      }
+      path = slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+    let free = UInt64(space.f_bavail) * UInt64(space.f_frsize)
+    let told = "\(free >> 20) MiB are free where \(folder) lies"
+    let mend = "make room on that disk; stickiesd compact gives back what old history takes"
+    if space.f_blocks > 0, free < fullBytes {
+      return Finding("disk", .problem, "the disk is full: \(told)", mend: mend)
+    }
+    if space.f_files > 0, space.f_favail == 0 {
+      return Finding("disk", .problem, "the disk holding \(folder) takes no more files", mend: "delete files there")
+    }
+    if space.f_blocks > 0, free < lowBytes { return Finding("disk", .warning, "only \(told)", mend: mend) }
+    return Finding("disk", .fine, told)
+  }
+}
+
+/// The daemon's clock beside this one.
+enum Clock {
+  private static let toleratedSeconds: Int64 = 60
+
+  /// - Parameter newest: when the newest commit was made; it can't be later than now unless the clocks differ.
+  static func finding(newest: Timestamp?) -> Finding {
+    let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
+    let ahead = ((newest ?? 0) - now) / Dates.microsecondsPerSecond
+    guard ahead > toleratedSeconds else { return Finding("clock", .fine, "no commit is of the future") }
+    return Finding(
+      "clock", .warning, "the newest commit is \(ahead) seconds ahead of this machine's clock",
+      mend: "set the clocks of this machine and the daemon's, by NTP if you can")
+  }
+}
+
+/// What the terminal can show.
+enum TerminalCheck {
+  static func findings(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> [Finding] {
+    func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+    var findings = [Finding]()
+    let kind = variable("TERM") ?? ""
+    if variable("NO_COLOR") != nil {
+      findings.append(Finding("colors", .fine, "off: NO_COLOR is set"))
+    } else if kind.isEmpty || kind == "dumb" {
+      findings.append(
+        Finding(
+          "colors", .warning, "the terminal says it has no colors: TERM is \(kind.isEmpty ? "not set" : kind)",
+          mend: "set TERM to what your terminal is, such as xterm-256color"))
+    } else if kind == "vt100" || kind == "vt220" || kind == "linux" || kind == "xterm" {
+      findings.append(
+        Finding(
+          "colors", .warning, "TERM is \(kind), which promises fewer than the 256 colors that notes use",
+          mend: "set TERM to xterm-256color if your terminal has them"))
+    } else {
+      findings.append(Finding("colors", .fine, "TERM is \(kind)"))
+    }
+    let locale = variable("LC_ALL") ?? variable("LC_CTYPE") ?? variable("LANG") ?? ""
+    let name = locale.lowercased().filter { $0 != "-" }
+    findings.append(
+      name.hasSuffix("utf8")
+        ? Finding("letters", .fine, "the locale is \(locale)")
+        : Finding(
+          "letters", .warning, "the locale \(locale.isEmpty ? "is not set" : "is \(locale)"), which is not UTF-8",
+          mend: "export LANG=C.UTF-8"))
+    return findings
+  }
+}
