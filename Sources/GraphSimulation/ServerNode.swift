@@ -20,6 +20,8 @@ struct ServerNode {
   /// Batches that nobody waits for any more.
   var cancelled = Set<Ticket>()
   private let bug: PlantedBug?
+  /// How far history is to be pruned, while slices of it are left.
+  var pruning: Revision?
   /// Sessions that the hub does not read from.
   var paused = Set<SessionID>()
 
@@ -88,11 +90,15 @@ struct ServerNode {
       do {
         let records = try store.commits(after: after, through: through, maximumChanges: Self.limits.historyChanges)
         inbox.append(.history(ticket, .success(records)))
+      } catch let refusal as Refusal where bug == .skippedGap && refusal.code == .pruned {
+        let kept = try? store.commits(after: store.oldestRevision, through: through, maximumChanges: .max)
+        inbox.append(.history(ticket, .success(kept ?? [])))
       } catch {
         inbox.append(.history(ticket, .failure(error as? Refusal ?? Refusal(.unavailable, "\(error)"))))
       }
     case .recognize(let ticket, let token):
-      inbox.append(.recognized(ticket, (try? store.recognizes(token)) ?? false))
+      let isKnown = (try? store.recognizes(token)) ?? false
+      inbox.append(.recognized(ticket, isKnown || bug == .skippedGap && token.revision > 0))
     case .statistics(let ticket): inbox.append(.statistics(ticket, ServerStatus()))
     }
   }
