@@ -54,7 +54,7 @@ extension Simulation {
 
   func noteReturn(of client: ClientNode) {
     guard let oldest = try? server?.store.oldestRevision, client.lastRevision > 0, client.lastRevision < oldest,
-      !client.kept.isEmpty
+      client.context.hasChanges
     else { return }
     happened.note(.resumedBelowFloorWithEdits)
   }

@@ -17,7 +17,7 @@ public struct ValueOrigin: Hashable, Sendable {
     public var revision: Revision
     /// When that was committed; 0 where the commit was pruned.
     public var time: Timestamp
-    /// Whether nobody knows any more when and by whom it was wanted.
+    /// Whether nobody knows any more when that was.
     public var isPruned: Bool { time == 0 }
     /// Who wanted it.
     public var author: String

@@ -132,7 +132,8 @@ extension Shell {
     guard !request.oldestFirst, request.after == 0, request.filter.since == nil, let last = commits.last else { return }
     let oldest = try await client.status().oldest
     if oldest > 0, commits.count < Int(clamping: request.limit) || last.revision == oldest + 1 {
-      StandardError.write("stickies: older history was pruned: the oldest commit that is kept is revision \(oldest + 1)")
+      StandardError.write(
+        "stickies: older history was pruned: the oldest commit that is kept is revision \(oldest + 1)")
     }
   }
 

@@ -57,7 +57,8 @@ extension Shell {
     }
     for loser in origin.losers {
       lines.append(
-        "  lost to it: \(text(loser.value)) of \(TextTable.visible(loser.author)), "
+        "  lost to it: \(text(loser.value)) of "
+          + "\(loser.author.isEmpty ? "somebody" : TextTable.visible(loser.author)), "
           + "\(loser.isPruned ? "at a time that was pruned" : Output.localTime(loser.time)), "
           + "revision \(loser.revision)")
     }
