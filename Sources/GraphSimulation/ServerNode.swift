@@ -90,15 +90,11 @@ struct ServerNode {
       do {
         let records = try store.commits(after: after, through: through, maximumChanges: Self.limits.historyChanges)
         inbox.append(.history(ticket, .success(records)))
-      } catch let refusal as Refusal where bug == .skippedGap && refusal.code == .pruned {
-        let kept = try? store.commits(after: store.oldestRevision, through: through, maximumChanges: .max)
-        inbox.append(.history(ticket, .success(kept ?? [])))
       } catch {
         inbox.append(.history(ticket, .failure(error as? Refusal ?? Refusal(.unavailable, "\(error)"))))
       }
     case .recognize(let ticket, let token):
-      let isKnown = (try? store.recognizes(token)) ?? false
-      inbox.append(.recognized(ticket, isKnown || bug == .skippedGap && token.revision > 0))
+      inbox.append(.recognized(ticket, (try? store.recognizes(token)) ?? false))
     case .statistics(let ticket): inbox.append(.statistics(ticket, ServerStatus()))
     }
   }

@@ -8,7 +8,7 @@ import GraphWire
 public enum PlantedBug: String, Sendable, CaseIterable {
   case notSynchronous, replyBeforeCommit, forgottenTransactionID, lostRemoval, unmovedSplices, unspreadPlaces
   case lostCounts, pastOfToday, untoldBatch, forgottenFault
-  case forgottenPrunedID, forgottenFloor, skippedGap
+  case forgottenPrunedID, forgottenFloor
 
   var storeBug: SQLiteStore.PlantedBug? { SQLiteStore.PlantedBug(rawValue: rawValue) }
 }
