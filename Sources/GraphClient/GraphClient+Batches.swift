@@ -15,10 +15,7 @@ extension GraphClient {
   }
 
   /// An id for a batch that is to be asked for again when the connection is lost.
-  public func newTransactionID() -> TransactionID {
-    lastSequence += 1
-    return TransactionID(replica: context.replica.id, sequence: lastSequence)
-  }
+  public func newTransactionID() -> TransactionID { context.newTransactionID() }
 
   /// Gives all objects that match new values.
   /// - Parameters:

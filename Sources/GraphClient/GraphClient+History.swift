@@ -28,8 +28,7 @@ extension GraphClient {
     guard revision != 0 || scope == .everything else {
       throw Refusal(.notFound, "at revision 0 nothing was there")
     }
-    lastSequence += 1
-    let id = TransactionID(replica: context.replica.id, sequence: lastSequence)
+    let id = context.newTransactionID()
     context.restore(RestoreRequest(id, scope, at: revision))
     return try await answer(to: id)
   }

@@ -35,8 +35,7 @@ extension GraphClient {
   }
 
   private func undo(_ request: (TransactionID) -> UndoRequest) async throws -> Saved {
-    lastSequence += 1
-    let id = TransactionID(replica: context.replica.id, sequence: lastSequence)
+    let id = context.newTransactionID()
     context.undo(request(id))
     return try await answer(to: id)
   }

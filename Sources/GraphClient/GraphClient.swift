@@ -77,7 +77,6 @@ public final class GraphClient {
   var isCollecting = false
   private var lastRequest: RequestID = 0
   var lastWatch: QueryID = 1 << 32
-  var lastSequence: UInt64 = 1 << 32
   private var ticking: Task<Void, Never>?
   private var reconnecting: Task<Void, Never>?
   /// Who goes on when there is a connection again, or never will be.
@@ -362,8 +361,7 @@ public final class GraphClient {
   /// Commits changes that bypass the context, and waits until they are on the server's disk.
   /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been.
   public func commit(_ changes: [Change], policy: MergePolicy) async throws -> Saved {
-    lastSequence += 1
-    let id = TransactionID(replica: context.replica.id, sequence: lastSequence)
+    let id = context.newTransactionID()
     context.handle(.save(Transaction(id: id, policy: policy, changes: changes)))
     return try await answer(to: id)
   }

@@ -51,6 +51,14 @@ extension ObjectContext {
     return id
   }
 
+  /// An id for a transaction that is made beside the context's own saves. All of a replica's ids come from one counter: a
+  /// server whose history was pruned takes what is behind a pruned one for something that it may have committed.
+  public func newTransactionID() -> TransactionID {
+    if let parent { return parent.newTransactionID() }
+    lastSequence += 1
+    return TransactionID(replica: replica.id, sequence: lastSequence)
+  }
+
   /// Undoes or redoes, now or when the saves before it have been answered; answered as a save is.
   public func undo(_ request: UndoRequest) {
     if refusesEdit("nothing can be undone") { return }

@@ -27,6 +27,10 @@ public struct GraphServer: Service {
     /// Threads that read the store for clients, of which one session has at most half; no use in as many as the
     /// store's `maximumReaders`, since the server reads on one of its own.
     public var readerThreads = 4
+    /// How much of history is kept; nil keeps all of it.
+    public var history: HistoryPolicy?
+    /// How often it is looked for commits that `history` lets go.
+    public var pruningPeriod = Duration.seconds(3_600)
     /// One more is closed without a word.
     public var maximumConnections = 8_192
 
@@ -89,6 +93,12 @@ public struct GraphServer: Service {
       throw error
     }
     let timer = loop.scheduleRepeatedTask(initialDelay: .seconds(0), delay: .seconds(1)) { _ in runner.tick() }
+    let keeping = configuration.history.flatMap { policy in
+      policy.prunes
+        ? HistoryKeeper(store: store, runner: runner, errands: errands, policy: policy, log: log)
+          .start(every: .nanoseconds(max(1, Int64(configuration.pruningPeriod / .nanoseconds(1)))))
+        : nil
+    }
     ready(listeners.map(\.address))
     try? await gracefulShutdown()
     log.info("shutting down")
@@ -99,6 +109,7 @@ public struct GraphServer: Service {
     try? await runner.whenFinished.get()
     deadline.cancel()
     timer.cancel()
+    keeping?.cancel()
     // Threads are joined away from the cooperative pool, which must not be blocked.
     await withCheckedContinuation { continuation in
       Thread.detachNewThread {

@@ -133,6 +133,25 @@ final class HubRunner: @unchecked Sendable {
     }
   }
 
+  /// Whether the writer's thread has something to do, or its results are on their way.
+  var isCommitting: Bool { awaited > 0 }
+
+  /// Does something with the store on the writer's thread; meanwhile no commit is made on the loop.
+  /// - Parameter then: called on the loop.
+  func betweenCommits<Value: Sendable>(
+    _ work: @escaping @Sendable () -> Value, then: @escaping @Sendable (Value) -> Void
+  ) {
+    loop.preconditionInEventLoop()
+    awaited += 1
+    writer.betweenCommits { [self] in
+      let value = work()
+      loop.execute {
+        self.awaited -= 1
+        then(value)
+      }
+    }
+  }
+
   /// Everything that was written to the session has left for its socket; the hub hears of it at the end of the flush.
   func drained(_ id: SessionID, bytes: Int) { drained.append((id, bytes)) }
 
@@ -261,6 +280,7 @@ final class HubRunner: @unchecked Sendable {
     status.location = statistics.location
     status.size = UInt64(statistics.size)
     status.head = statistics.head
+    status.oldest = statistics.oldest
     status.counters = statistics.sequences.map { .init(property: $0.property, next: $0.next) }
     return status
   }

@@ -8,6 +8,8 @@ import Synchronization
 final class WriterThread: Sendable {
   private struct Mailbox {
     var waiting = [(Ticket, WriteRequest)]()
+    /// What is to be done between two commits.
+    var work: (@Sendable () -> Void)?
     var isStopping = false
     /// The thread waits on the condition.
     var isIdle = false
@@ -68,6 +70,17 @@ final class WriterThread: Sendable {
     if mustWake { wake.signal() }
   }
 
+  /// Does something with the store before the next batch is taken, on the writer's thread; a piece of work that waits is
+  /// replaced, and dropped when the thread ends.
+  func betweenCommits(_ work: @escaping @Sendable () -> Void) {
+    let mustWake = mailbox.withLock { mailbox in
+      mailbox.work = work
+      defer { mailbox.isIdle = false }
+      return mailbox.isIdle
+    }
+    if mustWake { wake.signal() }
+  }
+
   /// Commits what is waiting, then ends. Blocks until it has.
   func stop() {
     let mustWake = mailbox.withLock { mailbox in
@@ -81,6 +94,7 @@ final class WriterThread: Sendable {
 
   private enum Next {
     case batch([(Ticket, WriteRequest)])
+    case work(@Sendable () -> Void)
     case wait
     case end
   }
@@ -88,6 +102,10 @@ final class WriterThread: Sendable {
   private func run() {
     while true {
       let next = mailbox.withLock { mailbox -> Next in
+        if let work = mailbox.work, !mailbox.isStopping {
+          mailbox.work = nil
+          return .work(work)
+        }
         if mailbox.waiting.isEmpty {
           if mailbox.isStopping { return .end }
           mailbox.isIdle = true
@@ -103,6 +121,7 @@ final class WriterThread: Sendable {
       }
       switch next {
       case .batch(let batch): deliver(perform(batch))
+      case .work(let work): work()
       case .wait: wake.wait()
       case .end: return
       }

@@ -224,11 +224,9 @@ extension ClientNode {
 
   /// The user's own last step, of this life or an earlier one, whatever others have built on it since.
   private func undo(_ random: inout SeededRandom) -> String {
-    lastUndo += 1
-    let request = UndoRequest(
-      TransactionID(replica: context.replica.id, sequence: lastUndo), redo: random.chance(35))
+    let request = UndoRequest(context.newTransactionID(), redo: random.chance(35))
     context.undo(request)
-    return "\(request.redo ? "redo" : "undo"), transaction \(lastUndo)"
+    return "\(request.redo ? "redo" : "undo"), transaction \(request.id.sequence)"
   }
 
   // MARK: - Words for the above

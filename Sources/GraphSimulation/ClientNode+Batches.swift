@@ -20,8 +20,7 @@ extension ClientNode {
 
   func batch(_ random: inout SeededRandom) -> String {
     guard pendingBatch == nil else { return "a batch is under way" }
-    lastBatch += 1
-    let id = TransactionID(replica: context.replica.id, sequence: lastBatch)
+    let id = context.newTransactionID()
     guard let batch = makeBatch(id, &random) else { return "no batch" }
     batches[id] = batch
     pendingBatch = PendingBatch(batch: batch)
@@ -188,6 +187,9 @@ extension ClientNode {
     case .unavailable: break
     case .malformed, .notAllowed, .limit:
       failure = failure ?? "client \(number)'s batch was refused as \(refusal)"
+    case .pruned:
+      prunedTransactions.append(pending.batch.id)
+      pendingBatch = nil
     default:
       happened.note(.batchRefused)
       // One that was asked for twice may still be under way on a connection that the server believes in.

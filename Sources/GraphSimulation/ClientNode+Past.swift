@@ -62,7 +62,9 @@ extension ClientNode {
   func refusePast(_ refusal: Refusal, of question: RequestID) -> Bool {
     guard let read = pastReads.removeValue(forKey: question) else { return false }
     // A question goes with its connection.
-    if refusal.code != .unavailable {
+    if refusal.code == .pruned {
+      prunedReads.append(read.revision)
+    } else if refusal.code != .unavailable {
       failure = failure ?? "client \(number) can't read revision \(read.revision): \(refusal.message)"
     }
     return true
@@ -71,8 +73,7 @@ extension ClientNode {
   // MARK: - Back from the past
 
   func restore(_ random: inout SeededRandom) -> String {
-    lastRestore += 1
-    let id = TransactionID(replica: context.replica.id, sequence: lastRestore)
+    let id = context.newTransactionID()
     let request: RestoreRequest
     if let object = random.pick(gone), random.chance(75) {
       request = RestoreRequest(id, random.chance(50) ? .contents(object) : .object(object))

@@ -36,7 +36,11 @@ extension ClientNode {
 
   private func difference(from stored: [ObjectID], of owner: ObjectID, _ name: String) -> String? {
     guard let owner = context.object(owner), !owner.hasChanges else { return nil }
-    let mine = members(of: owner, name)
+    // What a reset has taken out of every result, and is held by a hand, is not known to be gone.
+    let mine = members(of: owner, name).filter { object in
+      queries.contains { context.storedResult(of: $0.id)[object.id] != nil }
+        || object.hasChanges
+    }
     let unsaved = Set(mine.filter(\.hasChanges).map(\.id))
     // What was deleted or moved elsewhere and not saved is not among them.
     let others = stored.filter { id in !unsaved.contains(id) && context.object(id)?.hasChanges == false }

@@ -24,6 +24,8 @@ final class ClientNode {
   /// What this client was told, over all its lives.
   var acknowledged = [(id: TransactionID, revision: Revision)]()
   var refused = [TransactionID]()
+  /// How often each transaction has left.
+  private var timesSent = [TransactionID: Int]()
   private(set) var lastRevision: Revision = 0
   /// What it was told since the trace was last written.
   var told = [String]()
@@ -31,11 +33,6 @@ final class ClientNode {
   var wasRefused = false
   /// Attributes that were set and not saved since, with what they were set to.
   var kept = [(object: ManagedObject, property: String, value: Value)]()
-  /// Of undo and redo; saves count from 1.
-  var lastUndo: UInt64 = 1 << 32
-  /// The same, of batches and of restores.
-  var lastBatch: UInt64 = 1 << 40
-  var lastRestore: UInt64 = 1 << 44
   private var lastQuestion: RequestID = 0
   /// All batches and restores that this client has asked for, over all its lives.
   var batches = [TransactionID: SimulatedBatch]()
@@ -58,6 +55,11 @@ final class ClientNode {
   var typed: TypedText
   /// What its user puts in order, over all its lives.
   private(set) var placed = PlacedMembers()
+  /// At which revisions its user read what it edits, over all its lives.
+  private(set) var edited = EditedBases()
+  /// Past reads and transactions that were refused because history does not reach back so far.
+  var prunedReads = [Revision]()
+  var prunedTransactions = [TransactionID]()
   private let text: Property?
   /// A bug that this client has, to see whether it is noticed.
   private let bug: PlantedBug?
@@ -172,16 +174,21 @@ final class ClientNode {
       acknowledged.append((id, saved.committed.revision))
       typed.note(id, saved.committed)
       placed.note(id, saved.committed)
+      edited.note(id, saved.committed)
       wasRefused = false
       told.append("transaction \(id.sequence) is revision \(saved.committed.revision)")
     case .saved(let id, .failure(let refusal)):
-      if restores[id] != nil {
+      if refusal.code == .pruned {
+        // It may have been committed long ago.
+        prunedTransactions.append(id)
+      } else if restores[id] != nil {
         // It may be under way once more on a connection that the server believes in, and there may be something to
         // restore by then.
         if refusal.code != .unavailable { happened.note(.restoreRefused) }
       } else if refusal.code != .unavailable {
-        // A server that fails may or may not have committed; everything else is a promise.
-        refused.append(id)
+        // A server that fails may or may not have committed; everything else is a promise. One that was sent twice may
+        // still be under way on a connection that the server believes in, and nothing stand in its way by then.
+        if timesSent[id] ?? 1 == 1 { refused.append(id) }
       }
       wasRefused = true
       told.append("transaction \(id.sequence) was refused: \(refusal.message)")
@@ -204,13 +211,19 @@ final class ClientNode {
 
   private func send(_ message: ToServer) {
     guard session != nil else { return }
-    if case .fetch = message.body { fetchesSent += 1 }
+    switch message.body {
+    case .fetch: fetchesSent += 1
+    case .commit(let transaction, _): timesSent[transaction.id, default: 0] += 1
+    case .undo(let request): timesSent[request.id, default: 0] += 1
+    default: break
+    }
     guard case .commit(var transaction, let acknowledged) = message.body, let text else {
       up.append(Frame.encode(message))
       return
     }
     typed.note(transaction, text: text.number)
     placed.note(transaction)
+    edited.note(transaction, model: model)
     if bug == .unmovedSplices {
       for index in transaction.changes.indices where transaction.changes[index].kind == .update {
         transaction.changes[index].base = .max

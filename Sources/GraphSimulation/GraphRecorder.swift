@@ -15,6 +15,8 @@ struct GraphRecorder {
   private var versions = [ObjectID: [Revision: ObjectImage]]()
   /// The commits that deleted an object.
   private var deletions = [ObjectID: [Revision]]()
+  /// All commits with all of their changes, also where history has forgotten them.
+  private(set) var records = [CommitRecord]()
 
   init(model: Model) { self.model = model }
 
@@ -52,11 +54,13 @@ struct GraphRecorder {
     revision = record.revision
     states[revision] = state
     changes[revision] = record.changes
+    records.append(record)
   }
 
   private mutating func forget(behind head: Revision) {
     states = states.filter { $0.key <= head }
     changes = changes.filter { $0.key <= head }
+    records.removeAll { $0.revision > head }
     revision = head
   }
 

@@ -29,6 +29,20 @@ public enum Happening: String, Sendable, CaseIterable {
   case restored, restoredContents, restoredOverPresent, restoreRefused
   /// An undo right behind its commit, which puts a list back in the order that it had.
   case undoneOrder
+  /// A slice of history goes between two commits, and the power with it.
+  case historyPruned, pruningLostPower
+  /// A client asks for what it has missed since a revision above, at and below the oldest that is kept.
+  case resumedAboveFloor, resumedAtFloor, resumedBelowFloor
+  /// And one from below it has edits that are not saved.
+  case resumedBelowFloorWithEdits
+  /// The graph is asked as it was at a revision that was pruned.
+  case prunedPastRead
+  /// A transaction whose commit was pruned is asked for again.
+  case prunedAskedAgain
+  /// A transaction is refused because what its base needs was pruned, or because it may have been committed.
+  case refusedAsPruned
+  /// An edit that began below the floor is committed.
+  case editedBelowFloor
 }
 
 /// How often each happened.

@@ -20,6 +20,8 @@ struct ServerNode {
   /// Batches that nobody waits for any more.
   var cancelled = Set<Ticket>()
   private let bug: PlantedBug?
+  /// How far history is to be pruned, while slices of it are left.
+  var pruning: Revision?
   /// Sessions that the hub does not read from.
   var paused = Set<SessionID>()
 

@@ -67,6 +67,9 @@ extension Simulation {
       let after = recorder.state(record.revision)
     else { return nil }
     let client = clients[number]
+    if let oldest = try? server?.store.oldestRevision, client.edited.began(record.transaction, below: oldest) {
+      happened.note(.editedBelowFloor)
+    }
     if let batch = client.batches[record.transaction] {
       happened.note(batch.happening)
       client.committedBatches.insert(batch.id)

@@ -8,6 +8,7 @@ import GraphWire
 public enum PlantedBug: String, Sendable, CaseIterable {
   case notSynchronous, replyBeforeCommit, forgottenTransactionID, lostRemoval, unmovedSplices, unspreadPlaces
   case lostCounts, pastOfToday, untoldBatch, forgottenFault
+  case forgottenPrunedID, forgottenFloor
 
   var storeBug: SQLiteStore.PlantedBug? { SQLiteStore.PlantedBug(rawValue: rawValue) }
 }
@@ -21,8 +22,9 @@ public enum PlantedBug: String, Sendable, CaseIterable {
 /// back for a client, at every quiet moment each live query equals a fresh fetch, of what was typed into a text
 /// nothing is gone that nobody deleted, lists are in the order that was asked for and everybody's is the same, counts and
 /// rules hold of every object, and nothing refers to nothing; a batch does what it says, all or nothing, whenever it is cut
-/// off; what is loaded, and what is read of the past, is what was taken down of the store then; and what is restored is as
-/// it was.
+/// off; what is loaded, and what is read of the past, is what was taken down of the store then; what is restored is as
+/// it was; and while history is pruned under all that, what is below its floor is refused and nothing else, and no edit
+/// takes another's without a word.
 public final class Simulation {
   struct Ghost {
     let session: SessionID
@@ -142,7 +144,8 @@ public final class Simulation {
     case 220..<420: deliverUp(random.pick(clients.filter { !$0.up.isEmpty }))
     case 420..<650: try deliverDown(random.pick(clients.filter { !$0.down.isEmpty }))
     case 650..<780: try write()
-    case 780..<860: runJob()
+    case 780..<850: runJob()
+    case 850..<860: try prune()
     case 860..<940: hear()
     case 940..<950: haunt()
     case 950..<980: reconnect(random.pick(clients.filter { $0.session == nil }))
@@ -182,6 +185,7 @@ public final class Simulation {
     client.told = []
     feed(.drained(session, bytes: frame.count))
     try checkReads(of: client)
+    try checkPruned(client)
   }
 
   func runJob() {
@@ -189,6 +193,7 @@ public final class Simulation {
       return
     }
     note("job")
+    noteResume(job)
     server?.run(job)
     sendOutgoing()
   }
@@ -204,6 +209,7 @@ public final class Simulation {
     lastSession += 1
     sessions[lastSession] = client.number
     note("client \(client.number) connects")
+    noteReturn(of: client)
     feed(.opened(lastSession))
     client.connect(as: lastSession)
   }
@@ -245,13 +251,15 @@ public final class Simulation {
     options.wordLimit = 5
     // So a batch has several slices, and also is now and then an ordinary commit.
     options.sliceObjects = 3
+    options.prunedCommits = 4
     let store = try SQLiteStore(directory: directory, model: model, options: options)
     server = try ServerNode(store: store, bug: bug)
     feed(.tick(clock))
     try takeDown()
   }
 
-  func crashServer() throws {
+  /// - Parameter examine: looks at the files as the disk has them, before the daemon is there again.
+  func crashServer(_ examine: () throws -> Void = {}) throws {
     note("the server crashes after \(CrashableFiles.syncs(directory)) syncs")
     for client in clients { client.disconnect() }
     (sessions, ghosts) = ([:], [])
@@ -259,6 +267,7 @@ public final class Simulation {
     // The connections close here, and can write nothing any more.
     server = nil
     CrashableFiles.recover(directory)
+    try examine()
     try startServer()
   }
 

@@ -65,8 +65,10 @@ extension SQLiteStore {
       next[property.number] = next[property.number] ?? 1
     }
     next = next.filter { model.property($0.key) != nil }
-    return StoreStatistics(
+    var statistics = StoreStatistics(
       head: try head, location: directory, size: StoreFiles.size(of: path),
       sequences: next.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 })
+    statistics.oldest = try oldestRevision
+    return statistics
   }
 }

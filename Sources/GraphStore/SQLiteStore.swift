@@ -103,6 +103,10 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     case unspreadPlaces
     /// An object in which nothing but a count changes is not written.
     case lostCounts
+    /// A transaction that was pruned is taken for a new one.
+    case forgottenPrunedID
+    /// What was pruned of an object's past is taken for nothing.
+    case forgottenFloor
   }
 
   // MARK: - Opening

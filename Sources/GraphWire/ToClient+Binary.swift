@@ -373,6 +373,7 @@ extension ServerStatus: BinaryForm {
       }
     }
     writer.field(8, process)
+    writer.field(40, oldest)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -394,6 +395,7 @@ extension ServerStatus: BinaryForm {
         }
         counters.append(counter)
       case 8: process = try field.unsigned()
+      case 40: oldest = try field.integer()
       default: break
       }
     }

@@ -297,6 +297,8 @@ public struct ServerStatus: Hashable, Sendable {
   public var counters = [Counter]()
   /// The number of the server's process.
   public var process: UInt64 = 0
+  /// The oldest state that history can tell; 0 unless it was pruned, and of a server that does not say.
+  public var oldest: Revision = 0
 
   /// A sequence attribute, and the number that it gives next.
   public struct Counter: Hashable, Sendable {

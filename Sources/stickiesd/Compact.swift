@@ -59,6 +59,8 @@ struct Age: ExpressibleByArgument, Equatable {
   /// A hundred years are for ever.
   static let maximum: Int64 = 36_525 * 86_400_000_000
 
+  init(microseconds: Int64) { self.microseconds = microseconds }
+
   init?(argument: String) { self.init(argument) }
 
   init?(_ text: String) {

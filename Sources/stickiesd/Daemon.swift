@@ -19,8 +19,9 @@ struct Daemon: AsyncParsableCommand {
       standard error. SIGTERM and SIGINT end it: clients are told, what was accepted is finished.
 
       An option that is no flag is taken from the environment (STICKIESD_DATA, STICKIESD_SCHEMA, STICKIESD_LISTEN with \
-      commas between addresses, STICKIESD_LOG_LEVEL, STICKIESD_SEARCH_SECONDS), else from the configuration file, a \
-      JSON object with the keys data, schema, listen (a list), logLevel and searchSeconds.
+      commas between addresses, STICKIESD_LOG_LEVEL, STICKIESD_SEARCH_SECONDS, STICKIESD_KEEP_HISTORY, \
+      STICKIESD_OVERDUE, STICKIESD_PRUNE_EVERY), else from the configuration file, a JSON object with the keys data, \
+      schema, listen (a list), logLevel, searchSeconds, keepHistory, overdue and pruneEvery.
       """,
     version: VersionText.of("stickiesd"),
     subcommands: [Serve.self, Check.self, Backup.self, Restore.self, Migrate.self, Compact.self],
@@ -54,6 +55,8 @@ struct Serve: AsyncParsableCommand {
       "Give up a fetch that has found nothing for so long; 60 by default, at most 86400.", valueName: "seconds"))
   var searchSeconds: Int?
 
+  @OptionGroup var history: HistoryFlags
+
   @Flag(help: "Bring an older store to the newest version of its model first, as stickiesd migrate does.")
   var migrate = false
 
@@ -65,7 +68,7 @@ struct Serve: AsyncParsableCommand {
     FileLimit.raise()
     do {
       let settings = try await store.settings(
-        listen: listen, logLevel: logLevel, searchSeconds: searchSeconds)
+        listen: listen, logLevel: logLevel, searchSeconds: searchSeconds, history: history)
       LoggingSystem.bootstrap { label in
         var handler = StreamLogHandler.standardError(label: label)
         handler.logLevel = settings.logLevel
@@ -103,6 +106,8 @@ struct Serve: AsyncParsableCommand {
       addresses: settings.addresses, name: "stickiesd \(Stickies.version)")
     configuration.olderModels = models.dropLast()
     configuration.limits.searchMilliseconds = Int64(settings.searchSeconds) * 1_000
+    configuration.history = settings.history
+    configuration.pruningPeriod = .microseconds(settings.pruning.microseconds)
     let server = GraphServer(store: store, configuration: configuration, log: log) { addresses in
       for address in addresses { print("listening \(address)") }
       fflush(nil)

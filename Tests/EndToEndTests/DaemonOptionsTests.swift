@@ -136,7 +136,8 @@ import Testing
     let lines = refusal.text.split(separator: "\n").map(String.init)
     #expect(lines.count == 4)
     #expect(
-      lines[0] == #"stickiesd: bad.json: "dta" is no option; there are data, schema, listen, logLevel, searchSeconds"#)
+      lines[0] == #"stickiesd: bad.json: "dta" is no option; there are data, schema, listen, logLevel, searchSeconds, "#
+        + "keepHistory, overdue, pruneEvery")
     #expect(lines[1] == #"bad.json: "data" is 5; it must be a string, the data directory"#)
     #expect(
       lines[2]

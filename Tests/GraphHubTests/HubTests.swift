@@ -156,6 +156,22 @@ import Testing
         == ["2 < reset 1", "2 < query 1", "read #4 for 2"])
   }
 
+  @Test func whoResumesBelowWhatHistoryKeepsStartsAnew() throws {
+    var script = try HubTranscript(head: 9)
+    try script.open(1)
+    let old = Subscribe(entity: script.note.number, since: script.token(4))
+    // The commit of its token is gone: the store does not know it, and nothing is replayed.
+    #expect(try script.say(.subscribe(old), 1) == ["recognize #1: 4"])
+    #expect(try script.handle(.recognized(Ticket(1), false)) == ["1 < query 1", "read #2 for 1"])
+    // A slice of history goes between the two questions: what it lacks is refused, and it is told so.
+    try script.open(2)
+    #expect(try script.say(.subscribe(old), 2) == ["recognize #3: 4"])
+    #expect(try script.handle(.recognized(Ticket(3), true)) == ["2 < query 1 resumed", "history #4 after 4 through 9"])
+    #expect(
+      try script.handle(.history(Ticket(4), .failure(.prunedCommit(5, oldest: 7))))
+        == ["2 < reset 1", "2 < query 1", "read #5 for 2"])
+  }
+
   @Test func everythingASessionRegisteredGoesWithIt() throws {
     var script = try HubTranscript()
     try script.open(1)

@@ -15,8 +15,10 @@ public struct ValueOrigin: Hashable, Sendable {
     public var value: Value
     /// The commit that made or wanted it: of one that wanted it the property tells nothing.
     public var revision: Revision
-    /// When that was committed.
+    /// When that was committed; 0 where the commit was pruned.
     public var time: Timestamp
+    /// Whether nobody knows any more when that was.
+    public var isPruned: Bool { time == 0 }
     /// Who wanted it.
     public var author: String
 

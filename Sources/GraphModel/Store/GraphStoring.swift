@@ -123,6 +123,8 @@ public struct StoreStatistics: Sendable, Hashable {
   public var size: Int
   /// For each sequence attribute, the number that it gives next.
   public var sequences: [(property: PropertyNumber, next: Int64)]
+  /// The oldest state that history can tell: 0 unless it was pruned.
+  public var oldest: Revision = 0
 
   /// The numbers of one moment.
   public init(head: Token, location: String, size: Int, sequences: [(property: PropertyNumber, next: Int64)]) {
@@ -133,7 +135,7 @@ public struct StoreStatistics: Sendable, Hashable {
   }
 
   public static func == (left: Self, right: Self) -> Bool {
-    left.head == right.head && left.location == right.location && left.size == right.size
+    left.head == right.head && left.oldest == right.oldest && left.location == right.location && left.size == right.size
       && left.sequences.map(\.property) == right.sequences.map(\.property)
       && left.sequences.map(\.next) == right.sequences.map(\.next)
   }

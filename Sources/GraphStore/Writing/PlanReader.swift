@@ -28,7 +28,8 @@ struct PlanReader: GraphReader {
 
   func history(of id: ObjectID, after revision: Revision) throws -> [PastChange] {
     guard let image = try image(of: id) else { return [] }
-    return try writer.history.past(of: image.id, newest: image.revision, after: revision)
+    let past = try writer.history.past(of: image.id, newest: image.revision, after: revision)
+    return writer.plantedBug == .forgottenFloor ? past.filter { !$0.isPruned } : past
   }
 
   func object(of entity: Entity, matching constraint: [PropertyNumber], values: [Value]) throws -> ObjectID? {

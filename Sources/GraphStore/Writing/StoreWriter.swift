@@ -31,6 +31,8 @@ final class StoreWriter {
   let updates = UpdateStatements()
   /// History has a floor: a transaction that is not found may have been pruned.
   var isPruned: Bool
+  /// Test only.
+  private(set) var plantedBug: SQLiteStore.PlantedBug?
 
   private struct KnownReplica {
     let number: Int64
@@ -79,6 +81,7 @@ final class StoreWriter {
   func perform(
     _ request: WriteRequest, now: Timestamp, related: RelatedQueries, bug: SQLiteStore.PlantedBug? = nil
   ) throws -> WriteResult {
+    plantedBug = bug
     if bug != .forgottenTransactionID, let outcome = try earlierOutcome(of: request.id) {
       return WriteResult(outcome: outcome, record: nil)
     }

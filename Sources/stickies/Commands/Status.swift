@@ -21,7 +21,8 @@ struct Status: AsyncParsableCommand {
             .init("server", .string(status.server)), .init("address", .string(shell.client.address.description)),
             .init("process", .integer(Int64(status.process))), .init("data", .string(status.location)),
             .init("size", .integer(Int64(status.size))), .init("store", .string(status.head.store.hyphenated)),
-            .init("revision", .integer(status.head.revision)), .init("nextNumber", .integer(next)),
+            .init("revision", .integer(status.head.revision)), .init("oldest", .integer(status.oldest)),
+            .init("nextNumber", .integer(next)),
             .init("sessions", .integer(Int64(status.sessions))),
             .init("registrations", .integer(Int64(status.registrations))),
           ]))
@@ -32,6 +33,7 @@ struct Status: AsyncParsableCommand {
           data           \(status.location)
           size           \(status.size) bytes
           revision       \(status.head.revision)
+          oldest kept    \(status.oldest)
           next note      #\(next)
           sessions       \(Output.count(Int(status.sessions), "other")), \
           \(Output.count(Int(status.registrations), "live query", "live queries"))

@@ -128,6 +128,13 @@ extension Shell {
       }
       if commit.changes.count > 10 { output.print("    … and \(commit.changes.count - 10) more") }
     }
+    // A log that ends by itself says so where that is not the beginning.
+    guard !request.oldestFirst, request.after == 0, request.filter.since == nil, let last = commits.last else { return }
+    let oldest = try await client.status().oldest
+    if oldest > 0, commits.count < Int(clamping: request.limit) || last.revision == oldest + 1 {
+      StandardError.write(
+        "stickies: older history was pruned: the oldest commit that is kept is revision \(oldest + 1)")
+    }
   }
 
   /// Takes back the author's newest step, or the one with this revision.

@@ -57,7 +57,9 @@ extension Shell {
     }
     for loser in origin.losers {
       lines.append(
-        "  lost to it: \(text(loser.value)) of \(TextTable.visible(loser.author)), \(Output.localTime(loser.time)), "
+        "  lost to it: \(text(loser.value)) of "
+          + "\(loser.author.isEmpty ? "somebody" : TextTable.visible(loser.author)), "
+          + "\(loser.isPruned ? "at a time that was pruned" : Output.localTime(loser.time)), "
           + "revision \(loser.revision)")
     }
     if let deletion = origin.deletion { lines.append("  the object was deleted in revision \(deletion)") }
@@ -99,7 +101,8 @@ extension ObjectJSON {
           origin.losers.map {
             .object([
               .init("value", json($0.value)), .init("author", .string($0.author)),
-              .init("time", .string(Dates.text($0.time))), .init("revision", .integer($0.revision)),
+              .init("time", $0.isPruned ? .null : .string(Dates.text($0.time))),
+              .init("revision", .integer($0.revision)),
             ])
           })))
     if let deletion = origin.deletion { members.append(.init("deleted", .integer(deletion))) }

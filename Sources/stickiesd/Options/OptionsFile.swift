@@ -16,7 +16,7 @@ struct OptionsFile: FileConfigSnapshot {
   }
 
   private enum Key: String, CaseIterable {
-    case data, schema, listen, logLevel, searchSeconds
+    case data, schema, listen, logLevel, searchSeconds, keepHistory, overdue, pruneEvery
 
     var expected: String {
       switch self {
@@ -26,6 +26,9 @@ struct OptionsFile: FileConfigSnapshot {
       case .logLevel: "one of \(Logger.Level.names)"
       case .searchSeconds:
         "a number of seconds, \(Settings.searchSecondsRange.lowerBound) to \(Settings.searchSecondsRange.upperBound)"
+      case .keepHistory: KeptHistory.expected
+      case .overdue: Age.expected
+      case .pruneEvery: Age.expectedPeriod
       }
     }
 
@@ -37,6 +40,10 @@ struct OptionsFile: FileConfigSnapshot {
       case .searchSeconds:
         json.integerValue.flatMap { Int(exactly: $0) }
           .flatMap { Settings.searchSecondsRange.contains($0) ? .string("\($0)") : nil }
+      case .keepHistory:
+        (json.stringValue ?? json.integerValue.map { "\($0)" }).flatMap { KeptHistory($0) == nil ? nil : .string($0) }
+      case .overdue: json.stringValue.flatMap { Age($0) == nil ? nil : .string($0) }
+      case .pruneEvery: json.stringValue.flatMap { Age($0)?.isPeriod == true ? .string($0) : nil }
       case .listen:
         json.arrayValue.flatMap { items in
           let texts = items.compactMap(\.stringValue).filter { (try? ServerAddress(parsing: $0)) != nil }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Configuration
 import Foundation
+import GraphModel
 import GraphWire
 import Logging
 import StickiesKit
@@ -14,6 +15,10 @@ struct Settings {
   var logLevel: Logger.Level
   /// How long a fetch may search without finding anything.
   var searchSeconds: Int
+  /// How much of history is kept; nil keeps all of it.
+  var history: HistoryPolicy?
+  /// How often it is looked for commits that may go.
+  var pruning = Age.hour
 }
 
 extension Settings {
@@ -39,7 +44,8 @@ struct StoreFlags: ParsableArguments {
 
   /// Puts together what flags, environment and file say.
   func settings(
-    listen: [String] = [], logLevel: Logger.Level? = nil, searchSeconds: Int? = nil
+    listen: [String] = [], logLevel: Logger.Level? = nil, searchSeconds: Int? = nil,
+    history: HistoryFlags = HistoryFlags()
   ) async throws -> Settings {
     let environment = ProcessEnvironment.current
     let variables = EnvironmentVariablesProvider(environmentVariables: environment.variables(prefix: "STICKIESD_"))
@@ -55,7 +61,8 @@ struct StoreFlags: ParsableArguments {
         environment.defaultSocket, .tcp(host: "127.0.0.1", port: ServerAddress.defaultPort),
       ],
       logLevel: try logLevel ?? Self.level(reader) ?? .info,
-      searchSeconds: try Self.searchSeconds(searchSeconds, reader) ?? 60)
+      searchSeconds: try Self.searchSeconds(searchSeconds, reader) ?? 60,
+      history: try history.policy(reader), pruning: try history.period(reader))
   }
 
   /// The file's addresses were checked when it was read, so an unreadable one is a flag's or the variable's.

@@ -1,0 +1,68 @@
+import GraphModel
+
+/// At which revision one simulated user read what it sets. Whoever sets an attribute that somebody else has changed
+/// since then is told so, or is refused; also where history no longer has what was changed.
+struct EditedBases {
+  private struct Edited {
+    let object: ObjectID
+    let property: PropertyNumber
+    let value: Value
+    var base: Revision
+  }
+
+  private var sent = [TransactionID: [Edited]]()
+  private var acknowledged = [TransactionID: Committed]()
+
+  // MARK: - What is said and answered
+
+  mutating func note(_ transaction: Transaction, model: Model) {
+    var said = [Edited]()
+    for change in transaction.changes where change.kind == .update && !change.id.isTemporary {
+      for edit in change.edits {
+        guard case .set(let value) = edit.action, model.property(edit.property)?.isPlainAttribute == true else {
+          continue
+        }
+        said.append(Edited(object: change.id, property: edit.property, value: value, base: change.base))
+      }
+    }
+    // One that is sent again says the same, if not as of an older revision.
+    guard sent[transaction.id] == nil else { return }
+    sent[transaction.id] = said
+  }
+
+  mutating func note(_ id: TransactionID, _ committed: Committed) { acknowledged[id] = committed }
+
+  /// Whether an attribute was set that its user had read before a revision.
+  func began(_ id: TransactionID, below revision: Revision) -> Bool {
+    sent[id]?.contains { $0.base < revision } ?? false
+  }
+
+  // MARK: - The promise
+
+  /// The first edit that took another's without a word; `clients` by the first half of their replicas' ids, less one.
+  static func failure(in records: [CommitRecord], of clients: [EditedBases], model: Model) -> String? {
+    /// Of each object the commits that changed it.
+    var changes = [ObjectID: [(record: CommitRecord, change: ObjectChange)]]()
+    for record in records {
+      for change in record.changes { changes[change.id, default: []].append((record, change)) }
+      let number = Int(record.transaction.replica.high) - 1
+      guard clients.indices.contains(number), let said = clients[number].sent[record.transaction],
+        let committed = clients[number].acknowledged[record.transaction]
+      else { continue }
+      for edit in said where !committed.conflicts.contains(where: { $0.id == edit.object }) {
+        guard let property = model.property(edit.property) else { continue }
+        let others = (changes[edit.object] ?? []).filter { other in
+          other.record.revision > edit.base && other.record.revision < record.revision
+            && other.record.transaction.replica != record.transaction.replica
+            && other.change.before?[property] != other.change.after?[property]
+        }
+        guard let last = others.last, let before = changes[edit.object]?.last?.change.before,
+          changes[edit.object]?.last?.record.revision == record.revision, before[property] != edit.value
+        else { continue }
+        return "revision \(record.revision) set \(property.name) of \(edit.object), read at \(edit.base), "
+          + "without a word about revision \(last.record.revision), which had changed it"
+      }
+    }
+    return nil
+  }
+}

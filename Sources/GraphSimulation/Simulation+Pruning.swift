@@ -1,0 +1,102 @@
+import GraphModel
+import GraphStore
+
+/// History is pruned a slice at a time, between any two commits, with clients that know less than what is left.
+extension Simulation {
+  /// Some slices, towards a revision of the seed's choice.
+  func prune() throws {
+    // In one run of four all of history stays.
+    guard server != nil, seed % 4 != 3, recorder.revision > 1 else { return }
+    if random.chance(10) { CrashableFiles.fail(directory, with: .powerCutAfter(operations: random.below(30))) }
+    try pruneSlices()
+    CrashableFiles.fail(directory, with: nil)
+    guard CrashableFiles.isOff(directory) else { return }
+    note("the power is gone while history is pruned")
+    happened.note(.pruningLostPower)
+    try crashServer {
+      let findings = try StoreCheck.run(directory: directory, model: model)
+      try check(findings.first.map { "the store is damaged behind a slice that was cut: \($0)" })
+    }
+    try takeDown()
+  }
+
+  private func pruneSlices() throws {
+    guard let store = server?.store else { return }
+    let keeps = random.chance(50) ? 1 + random.below(8) : 1 + random.below(60)
+    let target = server?.pruning ?? max(0, recorder.revision - Revision(keeps))
+    for _ in 0..<(1 + random.below(4)) {
+      let oldest = try store.oldestRevision
+      // What fails leaves the store in doubt, and the next commit opens it anew.
+      let hasMore = (try? store.prune(through: target)) ?? false
+      server?.pruning = hasMore ? target : nil
+      guard !CrashableFiles.isOff(directory) else { return }
+      let floor = try store.oldestRevision
+      note("pruned up to \(floor) of \(target)")
+      if floor > oldest { happened.note(.historyPruned) }
+      if floor < oldest || floor > max(oldest, target) || floor >= recorder.revision {
+        try check("history was pruned from \(oldest) to \(floor), asked for was \(target) of \(recorder.revision)")
+      }
+      if !hasMore { return }
+    }
+  }
+
+  // MARK: - What is met
+
+  /// A client asks for what it has missed.
+  func noteResume(_ job: ServerNode.Job) {
+    guard case .recognize(_, let token) = job, let oldest = try? server?.store.oldestRevision, oldest > 0 else {
+      return
+    }
+    happened.note(
+      token.revision > oldest
+        ? .resumedAboveFloor : token.revision == oldest ? .resumedAtFloor : .resumedBelowFloor)
+  }
+
+  func noteReturn(of client: ClientNode) {
+    guard let oldest = try? server?.store.oldestRevision, client.lastRevision > 0, client.lastRevision < oldest,
+      client.context.hasChanges
+    else { return }
+    happened.note(.resumedBelowFloorWithEdits)
+  }
+
+  // MARK: - What is promised
+
+  /// What a client was refused because it was pruned.
+  func checkPruned(_ client: ClientNode) throws {
+    let (reads, transactions) = (client.prunedReads, client.prunedTransactions)
+    (client.prunedReads, client.prunedTransactions) = ([], [])
+    guard !reads.isEmpty || !transactions.isEmpty, let store = server?.store else { return }
+    let oldest = try store.oldestRevision
+    for revision in reads {
+      happened.note(.prunedPastRead)
+      if revision >= oldest {
+        try check("client \(client.number) may not read revision \(revision), and \(oldest) is kept")
+      }
+    }
+    if oldest == 0 { try check(transactions.first.map { "transaction \($0) was refused as pruned, and nothing was" }) }
+    for id in transactions {
+      guard let record = recorder.records.last(where: { $0.transaction == id }) else {
+        happened.note(.refusedAsPruned)
+        continue
+      }
+      happened.note(.prunedAskedAgain)
+      if record.revision > oldest {
+        try check("transaction \(id) was refused as pruned: it is revision \(record.revision), and \(oldest) is kept")
+      }
+    }
+  }
+
+  /// What history tells of the commits that it has must be what was taken down of them.
+  func differingLog(_ store: SQLiteStore) throws -> String? {
+    let oldest = try store.oldestRevision
+    let kept = try store.commits(after: oldest, through: nil, maximumChanges: .max).map(recorder.whole)
+    let wanted = recorder.records.suffix(kept.count)
+    guard kept.count == Int(recorder.revision - oldest), wanted.map(\.transaction) == kept.map(\.transaction) else {
+      return "the log has \(kept.count) commits from \(oldest) on, the head is \(recorder.revision)"
+    }
+    for (record, told) in zip(wanted, kept) where record.fingerprint != told.fingerprint {
+      return "revision \(record.revision) has another fingerprint than when it was committed"
+    }
+    return nil
+  }
+}

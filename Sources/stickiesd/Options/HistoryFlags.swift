@@ -1,0 +1,89 @@
+import ArgumentParser
+import Configuration
+import GraphModel
+
+/// How much of history the daemon keeps, as it is said: an age or a number of commits.
+enum KeptHistory: Equatable {
+  case age(Age)
+  case commits(Int)
+
+  static let expected = "a number of commits from 1 on, or an age such as 90d, 12h, 30m or 10s"
+
+  init?(_ text: String) {
+    if let count = Int(text) {
+      guard count > 0 else { return nil }
+      self = .commits(count)
+    } else if let age = Age(text) {
+      self = .age(age)
+    } else {
+      return nil
+    }
+  }
+}
+
+/// What the daemon prunes while it serves. Nothing, unless it is told to.
+struct HistoryFlags: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Prune history while serving: so many of the newest commits stay, or what is no older, such as 90d; all of it by "
+        + "default.", valueName: "age|count"))
+  var keepHistory: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Clients that have been silent for longer need not find what they have not seen: 30d by default.",
+      valueName: "age"))
+  var overdue: String?
+
+  @Option(help: ArgumentHelp("How often old commits are looked for: 1h by default, at least 1s.", valueName: "age"))
+  var pruneEvery: String?
+
+  /// Nil where nothing is pruned.
+  func policy(_ reader: ConfigReader) throws -> HistoryPolicy? {
+    let overdue = try Self.value(overdue, "overdue", reader, Age.expected) { Age($0) }
+    guard let kept = try Self.value(keepHistory, "keepHistory", reader, KeptHistory.expected, KeptHistory.init) else {
+      return nil
+    }
+    var policy = HistoryPolicy()
+    switch kept {
+    case .age(let age): policy.age = age.microseconds
+    case .commits(let count): policy.commits = count
+    }
+    if let overdue { policy.overdue = overdue.microseconds }
+    return policy
+  }
+
+  func period(_ reader: ConfigReader) throws -> Age {
+    try Self.value(pruneEvery, "pruneEvery", reader, Age.expectedPeriod) { text in
+      Age(text).flatMap { $0.isPeriod ? $0 : nil }
+    } ?? .hour
+  }
+
+  /// The flag's value, else the variable's or the file's; the file was checked when it was read.
+  private static func value<Value>(
+    _ flag: String?, _ key: String, _ reader: ConfigReader, _ expected: String, _ parse: (String) -> Value?
+  ) throws -> Value? {
+    let words = key.reduce(into: "") { $0 += $1.isUppercase ? "-\($1.lowercased())" : "\($1)" }
+    if let flag {
+      guard let value = parse(flag) else { throw OptionsError(description: "--\(words): \(flag); it is \(expected)") }
+      return value
+    }
+    guard let text = reader.string(forKey: ConfigKey(key)) else { return nil }
+    guard let value = parse(text) else {
+      let variable = "STICKIESD_" + words.uppercased().replacing("-", with: "_")
+      throw OptionsError(description: "\(variable): \"\(text)\"; it is \(expected)")
+    }
+    return value
+  }
+}
+
+extension Age {
+  static let expected = "an age such as 90d, 12h, 30m or 10s"
+  static let expectedPeriod = "a time from 1s to 36500d, such as 1h"
+
+  /// How often the daemon looks, unless it is told otherwise.
+  static let hour = Age(microseconds: 3_600_000_000)
+
+  /// Whether something may be done every so often.
+  var isPeriod: Bool { microseconds >= 1_000_000 && microseconds <= 36_500 * 86_400_000_000 }
+}
