@@ -25,6 +25,8 @@ let package = Package(
     .library(name: "GraphControllers", targets: ["GraphModel", "GraphReplica", "GraphControllers"]),
     .library(name: "GraphWire", targets: ["GraphModel", "GraphWire"]),
     .library(name: "GraphServer", targets: ["GraphModel", "GraphStore", "GraphServer"]),
+    .library(name: "GraphHub", targets: ["GraphModel", "GraphWire", "GraphHub"]),
+    .library(name: "TerminalCells", targets: ["TerminalCells"]),
     .plugin(name: "GraphModelPlugin", targets: ["GraphModelPlugin"]),
   ],
   dependencies: [

@@ -19,6 +19,7 @@ struct Bench {
   enum Section: String, CaseIterable {
     case commits, latency, fanout, idle, snapshot, start, notes, queries
     case fetch, predicates, transactions, cascades, relations, paths, past
+    case migration, history, backup, pruning, windows, controllers, terminal
 
     /// Its tables are of another form.
     var isCurve: Bool { [.notes, .queries, .relations].contains(self) }
@@ -40,6 +41,13 @@ struct Bench {
       case .relations: "one changed property of an object with 1,000 related ones"
       case .past: "the graph as of 1,000 commits ago, and an object with 10,000 changes"
       case .paths: "the cost of a commit beside 10,000 live queries that follow paths"
+      case .migration: "a store of 1,000,000 objects goes to the next version of its model"
+      case .history: "what an object with 10,000 changes costs to ask, and a change to remember"
+      case .backup: "a backup of 1,000,000 objects while 16 clients write"
+      case .pruning: "history of 1,000,000 commits goes"
+      case .windows: "a commit beside 100 windows of 1,000 to 1,000,000 rows"
+      case .controllers: "a results controller over 1,000 to 1,000,000 objects"
+      case .terminal: "cells to bytes and bytes to keys"
       }
     }
   }
@@ -94,6 +102,13 @@ struct Bench {
       case .relations: try measureRelations()
       case .paths: try measurePaths()
       case .past: try measurePast()
+      case .migration: try measureMigration()
+      case .history: try measureHistory()
+      case .backup: try measureBackup()
+      case .pruning: try measurePruning()
+      case .windows: try measureWindows()
+      case .controllers: try measureControllers()
+      case .terminal: try measureTerminal()
       }
     }
   }

@@ -78,9 +78,9 @@ public final class LiveQuerySource: ResultsSource {
     let source = context.storedObjects
     for (id, image) in context.storedResult(of: query) { rows[id] = row(image, over: old[id], in: source) }
     snapshot = ResultsSnapshot(rows.values, order: order)
-    let touched = rows.map { id, row in ResultsTouch(before: old[id], after: row) }
-    let gone = old.filter { rows[$0.key] == nil }.map { ResultsTouch(before: $0.value, after: nil) }
-    receive?(.changed(ResultsCommit(snapshot: snapshot, touched: touched + gone)))
+    var touched = rows.map { id, row in ResultsTouch(before: old[id], after: row) }
+    for (id, row) in old where rows[id] == nil { touched.append(ResultsTouch(before: row, after: nil)) }
+    receive?(.changed(ResultsCommit(snapshot: snapshot, touched: touched)))
   }
 
   private func apply(_ change: ObjectsDidChange, to query: QueryID) {

@@ -2,13 +2,19 @@ import GraphModel
 
 /// Finding a difference: from what a result was, what it is, and the objects that were touched between. It looks each of
 /// them up in both and nowhere else, so that it costs what was touched and not what there is; and because it needs no
-/// steps between, the difference of many commits is found like that of one.
+/// steps between, the difference of many commits is found like that of one. Where most rows were touched, one walk over
+/// all of them takes less time than to look each up; a result that comes or goes as a whole is walked over and that is all.
 extension ResultsDifference {
-  init(from old: ResultsSnapshot, to new: ResultsSnapshot, touched: some Sequence<ResultsTouch>) {
+  init(from old: ResultsSnapshot, to new: ResultsSnapshot, touched: some Collection<ResultsTouch>) {
     revision = new.revision
     (countBefore, countAfter) = (old.count, new.count)
+    guard !old.isEmpty, !new.isEmpty else {
+      if old.isEmpty { addAll(of: new, after: old) } else { removeAll(of: old) }
+      return
+    }
+    let places = (before: RowPlaces(old, touched: touched.count), after: RowPlaces(new, touched: touched.count))
     var search = DifferenceSearch()
-    for touch in touched { search.add(touch, old, new) }
+    for touch in touched { search.add(touch, places.before, places.after) }
     let moved = search.moved()
 
     sections = search.sections(old, new)
@@ -27,6 +33,53 @@ extension ResultsDifference {
       moved.contains(object.touch.id) || !object.touch.isChanged
         ? nil : .updated(object.touch.id, from: object.old, at: object.new, properties: object.touch.properties)
     }
+  }
+}
+
+/// Results that come or go as a whole: their rows stand in order already.
+extension ResultsDifference {
+  private mutating func addAll(of new: ResultsSnapshot, after old: ResultsSnapshot) {
+    if new.order.hasSections {
+      // Before the first result there was one section.
+      if !old.isFetched { sections.append(.removed(name: nil, from: 0)) }
+      sections += new.sections.enumerated().map { .inserted(name: $0.element.name, at: $0.offset) }
+    }
+    objects.reserveCapacity(new.count)
+    new.forEachRow { row, position in objects.append(.inserted(row.id, at: position)) }
+  }
+
+  private mutating func removeAll(of old: ResultsSnapshot) {
+    if old.order.hasSections {
+      sections = old.sections.enumerated().reversed().map { .removed(name: $0.element.name, from: $0.offset) }
+    }
+    objects.reserveCapacity(old.count)
+    old.forEachRow { row, position in objects.append(.removed(row.id, from: position)) }
+    objects.reverse()
+  }
+}
+
+/// Where the rows of a snapshot stand.
+private struct RowPlaces {
+  /// A walk over so many rows takes as long as looking one up.
+  private static let rowsForALookup = 8
+
+  let snapshot: ResultsSnapshot
+  /// Of all rows, when many are asked for.
+  private var all: [ObjectID: (row: ResultsRow, position: ResultsPosition)]?
+
+  init(_ snapshot: ResultsSnapshot, touched: Int) {
+    self.snapshot = snapshot
+    guard touched >= 64, touched >= snapshot.count / Self.rowsForALookup else { return }
+    var all = [ObjectID: (row: ResultsRow, position: ResultsPosition)](minimumCapacity: snapshot.count)
+    snapshot.forEachRow { row, position in all[row.id] = (row, position) }
+    self.all = all
+  }
+
+  /// Nil when the row does not stand there.
+  func position(of row: ResultsRow) -> ResultsPosition? {
+    guard let all else { return snapshot.position(of: row) }
+    guard let found = all[row.id], snapshot.order.isSamePlace(found.row, row) else { return nil }
+    return found.position
   }
 }
 
@@ -62,14 +115,15 @@ private struct DifferenceSearch {
   /// Whose place can't have changed.
   private(set) var still = [Staying]()
 
-  mutating func add(_ touch: ResultsTouch, _ old: ResultsSnapshot, _ new: ResultsSnapshot) {
+  mutating func add(_ touch: ResultsTouch, _ old: RowPlaces, _ new: RowPlaces) {
     let before = touch.before.flatMap { row in old.position(of: row).map { (row, $0) } }
     let after = touch.after.flatMap { row in new.position(of: row).map { (row, $0) } }
+    let order = new.snapshot.order
     var stays: Staying?
     if let before, let after {
       let object = Staying(
-        touch: touch, old: before.1, new: after.1, isSameSection: new.order.isSameSection(before.0, after.0))
-      if new.order.isSamePlace(before.0, after.0) { return still.append(object) }
+        touch: touch, old: before.1, new: after.1, isSameSection: order.isSameSection(before.0, after.0))
+      if order.isSamePlace(before.0, after.0) { return still.append(object) }
       stays = object
     }
     if let before { leaving.append(Place(id: before.0.id, row: before.0, position: before.1, stays: stays)) }
@@ -147,8 +201,6 @@ private struct DifferenceSearch {
   func sections(_ old: ResultsSnapshot, _ new: ResultsSnapshot) -> [ResultsSectionChange] {
     guard new.order.hasSections else { return [] }
     var changes = [ResultsSectionChange]()
-    // Before the first result there was one section.
-    if !old.isFetched { changes.append(.removed(name: nil, from: 0)) }
     var last = -1
     for place in leaving.reversed() where place.position.section != last {
       last = place.position.section
@@ -158,7 +210,7 @@ private struct DifferenceSearch {
     last = -1
     for place in coming where place.position.section != last {
       last = place.position.section
-      guard !old.isFetched || old.section(of: place.row) == nil else { continue }
+      guard old.section(of: place.row) == nil else { continue }
       changes.append(.inserted(name: new.section(of: place.row)?.name ?? nil, at: last))
     }
     return changes

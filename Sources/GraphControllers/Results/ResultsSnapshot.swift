@@ -174,6 +174,17 @@ extension ResultsSnapshot {
     return ResultsPosition(section: section, row: place, offset: groups.weight(before: section) + place)
   }
 
+  /// All rows from the first to the last, in constant time for each.
+  func forEachRow(_ body: (ResultsRow, ResultsPosition) -> Void) {
+    var (section, offset) = (0, 0)
+    for group in groups {
+      for (place, row) in group.rows.enumerated() {
+        body(row, ResultsPosition(section: section, row: place, offset: offset + place))
+      }
+      (section, offset) = (section + 1, offset + group.rows.count)
+    }
+  }
+
   /// Where the section of a row stands; nil when there is none.
   func section(of row: ResultsRow) -> (index: Int, name: Value?)? {
     let (index, group) = place(ofSectionOf: row)

@@ -23,10 +23,13 @@ public struct SortKey: Hashable, Sendable {
 /// An order ready to be asked many times.
 public struct SortOrder: Sendable {
   private let keys: [(read: ExpressionEvaluator, key: SortKey)]
+  /// Of each key: all that a comparison needs of it, without taking hold of the rest.
+  private let ascending: [Bool]
 
   /// Resolves the keys' paths once.
   public init(_ keys: [SortKey], model: Model) {
     self.keys = keys.map { (ExpressionEvaluator(.path($0.path), model: model), $0) }
+    ascending = keys.map(\.ascending)
   }
 
   /// The values that an object is ordered by; a string under a collation is its key.
@@ -40,11 +43,11 @@ public struct SortOrder: Sendable {
 
   /// Whether an object with the values `left` comes before one with the values `right`; ids settle ties.
   public func precedes(_ left: [Value], _ leftID: ObjectID, _ right: [Value], _ rightID: ObjectID) -> Bool {
-    for (index, (_, key)) in keys.enumerated() {
+    for index in ascending.indices {
       switch Value.order(left[index], right[index]) {
       case .same: continue
-      case .ascending: return key.ascending
-      case .descending: return !key.ascending
+      case .ascending: return ascending[index]
+      case .descending: return !ascending[index]
       }
     }
     return leftID < rightID

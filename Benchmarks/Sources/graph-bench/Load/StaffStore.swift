@@ -9,8 +9,9 @@ final class StaffStore {
   private var sequence: UInt64
   private static let replica = UniqueID(high: 1, low: 1)
 
-  init(_ directory: String, options: SQLiteStore.Options = .init()) throws {
-    model = try Model(parsing: Staff.source.utf8)
+  /// - Parameter source: another model than that of `Staff`, where no people are filled in.
+  init(_ directory: String, source: String = Staff.source, options: SQLiteStore.Options = .init()) throws {
+    model = try Model(parsing: source.utf8)
     store = try SQLiteStore(directory: directory, model: model, options: options)
     // One commit takes one place: no earlier process of this program has used the next one.
     sequence = UInt64(try store.head.revision)

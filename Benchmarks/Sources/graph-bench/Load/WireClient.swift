@@ -19,6 +19,7 @@ final class WireClient: @unchecked Sendable {
     case subscribed = 7
     case delta = 9
     case advance = 10
+    case windowMoved = 25
   }
 
   init(_ address: ServerAddress) throws {

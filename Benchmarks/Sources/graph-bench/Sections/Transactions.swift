@@ -62,7 +62,7 @@ extension Bench {
   }
 
   /// A store that nobody has open, once more.
-  private func copy(_ data: String) throws -> String {
+  func copy(_ data: String) throws -> String {
     let copy = place("copy")
     try FileManager.default.copyItem(atPath: data, toPath: copy)
     return copy

@@ -1,0 +1,93 @@
+import GraphModel
+import GraphReplica
+import GraphWire
+
+/// A context with people in it, and the server that it speaks to, in one: no socket and no store, so that what a client does
+/// with a result and with a commit is measured alone.
+final class ServedPeople {
+  private static let store = UniqueID(high: 7, low: 7)
+  /// What a server sends at once.
+  private static let chunk = 1_000
+
+  let model: Model
+  let entity: Entity
+  let context: ObjectContext
+  private var images: [ObjectImage]
+  private var revision: Revision = 1
+  private var query: UInt64 = 0
+  private let score: Property
+
+  init(_ count: Int) throws {
+    model = try Model(parsing: Staff.source.utf8)
+    guard let person = model.entity(named: "Person"), let score = person.property(named: "score") else {
+      throw BenchmarkError(description: "there are no people")
+    }
+    (entity, self.score) = (person, score)
+    // Ids in no order of anything else.
+    images = (0..<count).map { number in
+      var image = ObjectImage(
+        id: ObjectID(
+          key: UniqueID(high: UInt64(number) &* 0x9E37_79B9_7F4A_7C15, low: UInt64(number)), entity: person.number),
+        revision: 1, values: Array(repeating: .null, count: person.slotCount))
+      for (name, value) in Staff.values(ofPerson: number, teams: max(1, count / 20)) {
+        if let property = person.property(named: name) { image[property] = value }
+      }
+      return image
+    }
+    context = ObjectContext(
+      model: model, replica: Replica(id: UniqueID(high: 1, low: 1), author: "bench", model: model.hash))
+    context.handle(.connected)
+    perform()
+  }
+
+  private var head: Token { Token(store: Self.store, revision: revision, fingerprint: UInt64(revision)) }
+
+  /// Answers what the context asks.
+  func perform() {
+    for action in context.takeActions() {
+      guard case .send(let message) = action else { continue }
+      switch message.body {
+      case .hello:
+        let welcome = Welcome(
+          model: model, head: head, session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
+          heartbeatMilliseconds: 15_000)
+        hear(.welcome(welcome), message.request)
+      case .subscribe:
+        query = message.request
+        hear(.subscribed(query: query, resumed: false), message.request)
+        load(message.request)
+      default: break
+      }
+    }
+  }
+
+  private func load(_ request: UInt64) {
+    for start in stride(from: 0, to: images.count, by: Self.chunk) {
+      let part = Array(images[start..<min(start + Self.chunk, images.count)])
+      let isLast = start + Self.chunk >= images.count
+      hear(.chunk(Chunk(objects: part, end: isLast ? (at: head, count: UInt64(images.count)) : nil)), request)
+    }
+    hear(.advance(revision: revision, fingerprint: UInt64(revision)))
+  }
+
+  /// The commit of somebody else, who gives one person another score.
+  func commit(_ number: Int) {
+    let index = number * 7_919 % images.count
+    let before = images[index].revision
+    revision += 1
+    let value = Value.double(Double(number * 104_729 % 100_003) / 1_000)
+    (images[index].revision, images[index][score]) = (revision, value)
+    let record = CommitRecord(
+      revision: revision, time: revision, author: "somebody",
+      transaction: TransactionID(replica: .zero, sequence: 0), fingerprint: UInt64(revision), changes: [])
+    let change = Delta.Change(
+      kind: .updated, id: images[index].id, previous: before, edits: [Edit(score.number, .set(value))])
+    hear(.delta(Delta(query: query, commit: record, changes: [change])))
+    hear(.advance(revision: revision, fingerprint: UInt64(revision)))
+  }
+
+  private func hear(_ body: ToClient.Body, _ request: UInt64 = 0) {
+    context.handle(.received(ToClient(request, body)))
+    perform()
+  }
+}
