@@ -8,9 +8,10 @@ import TerminalCells
 extension BoardScreen {
   func drawBackground(into grid: inout Grid) {
     canvasState.draw(into: &grid, frame: canvas, clip: canvas, theme: theme, cache: layouts)
+    drawBars(into: &grid)
   }
 
-  func drawForeground(into grid: inout Grid) {
+  private func drawBars(into grid: inout Grid) {
     let size = grid.size
     guard size.height > 1 else { return }
     drawBar(into: &grid, Rect(x: 0, y: 0, width: size.width, height: 1))
