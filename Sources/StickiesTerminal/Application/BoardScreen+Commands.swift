@@ -42,8 +42,8 @@ extension BoardScreen {
     board(.undo) { [weak self] in self?.undo(isRedo: false) }
     board(.redo) { [weak self] in self?.undo(isRedo: true) }
     board(.help) { [weak self] in
-      self?.isHelpOpen.toggle()
-      self?.application.setNeedsDisplay()
+      guard let self else { return }
+      application.beginModal(HelpWindow(on: self))
     }
   }
 
@@ -92,15 +92,15 @@ extension BoardScreen {
         guard let self else { return }
         if targets.isEmpty { return scroll(by: step.scroll) }
         change("Move") { note in
-          note.x += Double(step.offset.x) * CellScale.pointsPerColumn
-          note.y += Double(step.offset.y) * CellScale.pointsPerRow
+          note.x += Double(step.offset.x) * BoardScale.pointsPerColumn
+          note.y += Double(step.offset.y) * BoardScale.pointsPerRow
         }
       }
       note(.grow(step)) { [weak self] in
         self?.change("Resize") { note in
           self?.setSize(
-            of: note, width: note.width + Double(step.offset.x) * CellScale.pointsPerColumn,
-            height: note.height + Double(step.offset.y) * CellScale.pointsPerRow)
+            of: note, width: note.width + Double(step.offset.x) * BoardScale.pointsPerColumn,
+            height: note.height + Double(step.offset.y) * BoardScale.pointsPerRow)
         }
       }
       board(.scroll(step)) { [weak self] in self?.scroll(by: step.scroll) }
@@ -110,12 +110,11 @@ extension BoardScreen {
   /// Escape: the innermost thing that is open ends.
   func cancel() {
     if editing != nil { return endEditing() }
-    if isHelpOpen {
-      isHelpOpen = false
-    } else if field != nil {
+    if field != nil {
       closeSearch()
     } else if mode.isEditing {
       mode.cancel(at: now)
+      slide()
     } else {
       page.windows.clearFocus()
       message = nil
@@ -123,9 +122,9 @@ extension BoardScreen {
     application.setNeedsDisplay()
   }
 
-  func openMenu() {
+  func openMenu(_ index: Int = 0) {
     endEditing()
-    let window = MenuWindow(application.menuBar, on: self)
+    let window = MenuWindow(application.menuBar, open: index, on: self)
     application.beginModal(window)
   }
 }

@@ -28,15 +28,18 @@ extension BoardScreen {
     view(.editMode, isChecked: { [weak self] in self?.mode.isEditing == true }) { [weak self] in
       guard let self else { return }
       if mode.isEditing { mode.cancel(at: now) } else { mode.begin(at: now) }
+      slide()
     }
     view(.select) { [weak self] in
       guard let self, let focused else { return }
       mode.begin(at: now)
+      slide()
       mode.toggle(focused.id)
     }
     view(.selectAll) { [weak self] in
       guard let self else { return }
       mode.begin(at: now)
+      slide()
       mode.selection.select(shownIDs)
     }
   }

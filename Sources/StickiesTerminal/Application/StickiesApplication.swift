@@ -1,7 +1,7 @@
 import TerminalApplication
 import TerminalCells
 
-/// The application of the board: it draws what lies under the notes and above them.
+/// The application of the board: it draws the board with its bars; menus, questions and the like are windows above.
 final class StickiesApplication: Application {
   /// The names under which a configuration finds class and interface.
   static let configuration = ApplicationConfiguration(
@@ -20,6 +20,4 @@ final class StickiesApplication: Application {
   }
 
   override func drawBackground(into grid: inout Grid) { screen?.drawBackground(into: &grid) }
-
-  override func drawForeground(into grid: inout Grid) { screen?.drawForeground(into: &grid) }
 }

@@ -135,6 +135,11 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   func results(_ controller: ResultsController, didFail refusal: Refusal) { didLoad(refusal) }
 }
 
+extension WindowShape {
+  /// The cells of the board that it takes.
+  var cells: Rect { BoardScale.cells(x: x, y: y, width: width, height: height) }
+}
+
 /// Links come and go: the board is drawn anew.
 private final class LinkListener: ResultsControllerDelegate {
   private let changed: () -> Void

@@ -8,9 +8,10 @@ import TerminalCells
 extension BoardScreen {
   func drawBackground(into grid: inout Grid) {
     canvasState.draw(into: &grid, frame: canvas, clip: canvas, theme: theme, cache: layouts)
+    drawBars(into: &grid)
   }
 
-  func drawForeground(into grid: inout Grid) {
+  private func drawBars(into grid: inout Grid) {
     let size = grid.size
     guard size.height > 1 else { return }
     drawBar(into: &grid, Rect(x: 0, y: 0, width: size.width, height: 1))
@@ -18,7 +19,7 @@ extension BoardScreen {
     StatusLineView(statusState).draw(into: &grid, frame: status, clip: status, theme: theme)
     drawList(into: &grid)
     if let picture = busyPicture { draw(picture, into: &grid) }
-    if isHelpOpen { drawHelp(into: &grid) }
+    drawTools(into: &grid)
   }
 
   // MARK: - The board
@@ -88,11 +89,7 @@ extension BoardScreen {
   }
 
   private func drawBar(into grid: inout Grid, _ bar: Rect) {
-    grid.fill(bar, theme.bar)
-    for (index, item) in application.menuBar.items.enumerated() {
-      let column = MenuBarLayout.column(of: index, in: application.menuBar)
-      grid.draw(" \(MenuBarLayout.title(item)) ", x: column, y: bar.minY, theme.bar, clip: bar)
-    }
+    MenuBarView(application.menuBar).draw(into: &grid, frame: bar, clip: bar, theme: theme)
     guard let dots = dots(room: 20), dots.count > 1 else { return }
     for (index, dot) in dots.dots.enumerated() {
       let mark = dot == .current ? theme.symbols.currentDot : theme.symbols.dot
@@ -102,24 +99,43 @@ extension BoardScreen {
 
   /// Until its notes are here, a board says that it waits for them.
   private func draw(_ picture: BusyPicture, into grid: inout Grid) {
-    grid.shade(canvas)
-    let spinner = theme.symbols.spinner[picture.phase % theme.symbols.spinner.count]
-    let text = " \(spinner) \(picture.message) "
-    grid.draw(text, x: canvas.middle.x - text.count / 2, y: canvas.middle.y, theme.panel, clip: canvas)
+    BusyView(picture.message, phase: picture.phase, progress: picture.progress)
+      .draw(into: &grid, frame: canvas, clip: canvas, theme: theme)
   }
 
-  private func drawHelp(into grid: inout Grid) {
-    let rows = application.menuBar.commands.map { ($0.key?.description ?? "", $0.title) }
-    let frame = canvas.inset(1)
-    grid.fill(frame, theme.panel)
-    grid.box(frame, .light, theme.panelBorder)
-    let height = max(1, frame.size.height - 2)
-    for (index, row) in rows.enumerated() {
-      let x = frame.minX + 2 + index / height * 36
-      let y = frame.minY + 1 + index % height
-      grid.draw(row.0, x: x, y: y, theme.panel, clip: frame.inset(1))
-      grid.draw(row.1, x: x + 13, y: y, theme.panel, clip: frame.inset(1))
-    }
-    grid.cursor = nil
+  // MARK: - The tool bar
+
+  /// What can be done to the notes that are selected, with the commands that do it.
+  static let tools: [(item: ToolBarView.Item, command: Command)] = [
+    (.init("Cancel", key: "e"), .editMode), (.init("All", key: "a"), .selectAll),
+    (.init("Color", key: "c", actsOnSelection: true), .color), (.init("Tag", key: "t", actsOnSelection: true), .tag),
+    (.init("Delete", key: "Del", actsOnSelection: true), .deleteNote),
+  ]
+
+  var toolFrame: Rect { Rect(x: canvas.minX, y: canvas.maxY - 1, width: canvas.size.width, height: 1) }
+
+  var toolBar: ToolBarView {
+    ToolBarView(Self.tools.map(\.item), count: mode.selection.count, slide: mode.slideFraction(at: now))
+  }
+
+  private func drawTools(into grid: inout Grid) {
+    guard mode.isEditing || mode.isSliding(at: now) else { return }
+    toolBar.draw(into: &grid, frame: toolFrame, clip: toolFrame, theme: theme)
+  }
+
+  /// The tool bar was clicked.
+  func toolMouse(_ mouse: MouseEvent) -> Bool {
+    guard mode.isEditing, case .press(.left) = mouse.kind, toolFrame.contains(mouse.position) else { return false }
+    let bar = toolBar
+    guard let place = bar.part(at: mouse.position, frame: toolFrame), bar.canPress(place) else { return true }
+    application.send(Self.tools[place].command)
+    return true
+  }
+
+  /// Circles and tool bar come or go: drawn again until they are where they belong.
+  func slide() {
+    application.setNeedsDisplay()
+    guard mode.isSliding(at: now) else { return }
+    _ = application.schedule(at: now + 20) { [weak self] in self?.slide() }
   }
 }

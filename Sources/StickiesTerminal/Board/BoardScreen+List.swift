@@ -40,7 +40,9 @@ extension BoardScreen {
       let place = Rect(x: frame.minX, y: frame.minY + row, width: frame.size.width, height: 1)
       grid.fill(place, style)
       let circle = mode.isEditing ? (mode.selection.contains(id) ? "● " : "○ ") : ""
-      grid.draw(circle + line, x: place.minX + 1, y: place.minY, width: place.size.width - 2, style, clip: place, cut: "…")
+      let width = place.size.width - 2
+      grid.draw(
+        circle + line, x: place.minX + 1, y: place.minY, width: width, style, clip: place, cut: theme.symbols.cut)
     }
     if let cursor = grid.cursor, frame.contains(cursor) { grid.cursor = nil }
   }

@@ -17,6 +17,7 @@ extension BoardScreen {
   // MARK: - On a note
 
   func noteMouse(_ mouse: MouseEvent, on controller: NoteController) -> Bool {
+    if toolMouse(mouse) { return true }
     guard canvas.contains(mouse.position) || controller.gesture != nil else {
       return listMouse(mouse) || barMouse(mouse)
     }
@@ -87,7 +88,7 @@ extension BoardScreen {
       gesture.hasMoved = true
     }
     controller.gesture = gesture
-    let (x, y) = (Double(dx) * CellScale.pointsPerColumn, Double(dy) * CellScale.pointsPerRow)
+    let (x, y) = (Double(dx) * BoardScale.pointsPerColumn, Double(dy) * BoardScale.pointsPerRow)
     if gesture.kind == .move {
       (note.x, note.y) = (gesture.x + x, gesture.y + y)
     } else {
@@ -111,6 +112,7 @@ extension BoardScreen {
   // MARK: - Beside the notes
 
   func canvasMouse(_ mouse: MouseEvent) -> Bool {
+    if toolMouse(mouse) { return true }
     guard canvas.contains(mouse.position) || panning != nil else { return listMouse(mouse) || barMouse(mouse) }
     switch mouse.kind {
     case .press(.left):
@@ -137,7 +139,7 @@ extension BoardScreen {
   }
 
   func scroll(by step: Point) {
-    let far = Int(CellScale.farthest)
+    let far = Rect.farthest
     page.scroll = Point(
       x: min(max(page.scroll.x + step.x, -far), far), y: min(max(page.scroll.y + step.y, -far), far))
     application.setNeedsDisplay()
@@ -150,7 +152,9 @@ extension BoardScreen {
       if let page = dots.page(ofDot: (mouse.position.x - dotsStart(dots)) / 2) { jump(toPage: page) }
       return true
     }
-    openMenu()
+    let bar = Rect(x: 0, y: 0, width: application.screenSize.width, height: 1)
+    let part = MenuBarView(application.menuBar).part(at: mouse.position, frame: bar)
+    if case .title(let index)? = part { openMenu(index) }
     return true
   }
 }

@@ -36,8 +36,8 @@ extension BoardScreen {
 
   func setSize(of note: Note, width: Double, height: Double) {
     let least = (
-      width: Double(CellScale.smallest.width) * CellScale.pointsPerColumn,
-      height: Double(CellScale.smallest.height) * CellScale.pointsPerRow
+      width: Double(NoteView.minimumSize.width) * BoardScale.pointsPerColumn,
+      height: Double(NoteView.minimumSize.height) * BoardScale.pointsPerRow
     )
     note.width = min(max(width, least.width), 100_000)
     note.height = min(max(height, least.height), 100_000)
@@ -118,7 +118,7 @@ extension BoardScreen {
 
   /// Where a note lies on the board, in cells.
   func boardFrame(of id: ObjectID) -> Rect? {
-    page.shape(of: id).map { CellScale.frame(of: $0) }
+    page.shape(of: id)?.cells
   }
 
   /// Notes of which nothing is to be seen here, in reading order.

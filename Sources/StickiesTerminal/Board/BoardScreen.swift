@@ -38,7 +38,6 @@ final class BoardScreen: ApplicationDelegate {
   var question: QuestionWindow?
   var mode = EditMode<ObjectID>()
   var observation: ObservationToken?
-  var isHelpOpen = false
   var theme = Theme()
   let layouts = LayoutCache()
   private var lastNumber = 0
@@ -110,8 +109,8 @@ final class BoardScreen: ApplicationDelegate {
   /// A point of the screen, in points of the board.
   func onBoard(_ point: Point) -> (x: Double, y: Double) {
     (
-      Double(point.x - canvas.minX + page.scroll.x) * CellScale.pointsPerColumn,
-      Double(point.y - canvas.minY + page.scroll.y) * CellScale.pointsPerRow
+      Double(point.x - canvas.minX + page.scroll.x) * BoardScale.pointsPerColumn,
+      Double(point.y - canvas.minY + page.scroll.y) * BoardScale.pointsPerRow
     )
   }
 
@@ -125,7 +124,7 @@ final class BoardScreen: ApplicationDelegate {
       guard let controller = page.windows[id], let shape = page.shape(of: id), let note = page.note(id) else {
         continue
       }
-      controller.lastFrame = CellScale.frame(of: shape)
+      controller.lastFrame = shape.cells
       var frame = onScreen(controller.lastFrame)
       controller.textFrame = NoteView.textFrame(in: frame)
       if note.collapsed, controller !== editing { frame.size.height = 1 }

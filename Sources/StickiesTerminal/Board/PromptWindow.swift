@@ -11,9 +11,9 @@ final class PromptWindow: Window {
   init(_ title: String, on screen: BoardScreen, done: @escaping (String) -> Void) {
     (self.screen, self.done) = (screen, done)
     let size = screen.application.screenSize
+    let place = Point(x: max(0, size.width / 2 - 20), y: max(0, size.height / 2 - 1))
     super.init(
-      frame: Rect(x: max(0, size.width / 2 - 20), y: max(0, size.height / 2 - 1), width: min(40, size.width), height: 3),
-      title: title)
+      frame: Rect(origin: place, size: Size(width: min(40, size.width), height: 3)), title: title)
   }
 
   override func keyDown(_ key: KeyEvent) -> Bool {

@@ -15,8 +15,11 @@ struct QuestionText {
   /// What escape means; nil for nothing.
   var cancel: (() -> Void)?
 
-  var rows: [String] {
-    lines + [""] + choices.map { "\($0.key)  \($0.title)" } + (cancel == nil ? [] : ["Esc  Cancel"])
+  var view: QuestionView {
+    let answers = choices.map { QuestionView.Button($0.title, key: String($0.key)) }
+    return QuestionView(
+      title, message: lines.joined(separator: " "),
+      buttons: answers + (cancel == nil ? [] : [.init("Cancel", key: "Esc")]))
   }
 }
 
@@ -28,18 +31,10 @@ final class QuestionWindow: Window {
   init(_ text: QuestionText, on screen: BoardScreen) {
     self.text = text
     self.screen = screen
-    super.init(frame: Rect(x: 0, y: 0, width: 0, height: 0), title: text.title)
-    place(in: screen.application.screenSize)
+    super.init(frame: Rect(origin: Point(x: 0, y: 0), size: screen.application.screenSize), title: text.title)
   }
 
-  private func place(in screen: Size) {
-    let wanted = (text.rows + [text.title]).map { CellText.width(of: $0) }.max() ?? 0
-    let size = Size(width: min(wanted + 4, screen.width), height: min(text.rows.count + 2, screen.height))
-    frame = Rect(
-      x: (screen.width - size.width) / 2, y: (screen.height - size.height) / 2, width: size.width, height: size.height)
-  }
-
-  override func screenDidResize(_ size: Size) { place(in: size) }
+  override func screenDidResize(_ size: Size) { frame = Rect(origin: Point(x: 0, y: 0), size: size) }
 
   override func keyDown(_ key: KeyEvent) -> Bool {
     switch key.key {
@@ -54,8 +49,12 @@ final class QuestionWindow: Window {
 
   override func mouse(_ mouse: MouseEvent) -> Bool {
     guard case .press(.left) = mouse.kind else { return true }
-    let row = mouse.position.y - frame.minY - 1 - text.lines.count - 1
-    if text.choices.indices.contains(row) { close(text.choices[row].perform) }
+    guard case .button(let place)? = text.view.part(at: mouse.position, frame: frame) else { return true }
+    if text.choices.indices.contains(place) {
+      close(text.choices[place].perform)
+    } else if let cancel = text.cancel {
+      close(cancel)
+    }
     return true
   }
 
@@ -66,15 +65,9 @@ final class QuestionWindow: Window {
   }
 
   override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
-    let style = screen?.theme.panel ?? .standard
-    grid.shadow(of: frame, clip: clip)
-    grid.fill(frame, style, clip: clip)
-    grid.box(frame, .light, screen?.theme.panelBorder ?? style, clip: clip)
-    grid.draw(" \(text.title) ", x: frame.minX + 2, y: frame.minY, style, clip: clip)
-    for (index, row) in text.rows.enumerated() {
-      grid.draw(row, x: frame.minX + 2, y: frame.minY + 1 + index, style, clip: clip.intersection(frame.inset(1)))
-    }
-    if let cursor = grid.cursor, frame.contains(cursor) { grid.cursor = nil }
+    guard let screen else { return }
+    text.view.draw(into: &grid, frame: frame, clip: clip, theme: screen.theme)
+    grid.cursor = nil
   }
 }
 

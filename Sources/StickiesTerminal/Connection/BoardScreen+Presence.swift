@@ -53,7 +53,7 @@ extension BoardScreen {
     neighbors.all.compactMap { neighbor in
       guard let presence = neighbor.presence, presence.board == page.board.id, let x = presence.x, let y = presence.y
       else { return nil }
-      return PointerState(person(neighbor), at: Point(x: CellScale.columns(x), y: CellScale.rows(y)))
+      return PointerState(person(neighbor), at: BoardScale.cells(x: x, y: y, width: 0, height: 0).origin)
     }
   }
 }

@@ -83,7 +83,7 @@ final class HistoryWindow: Window {
     guard let screen else { return }
     let states = notes.enumerated().map { index, note in
       NoteState(
-        id: index, frame: CellScale.frame(of: .init(x: note.x, y: note.y, width: note.width, height: note.height, z: note.z)),
+        id: index, frame: BoardScale.cells(x: note.x, y: note.y, width: note.width, height: note.height),
         z: note.z, text: note.text, color: PaperColor(name: note.color), isCollapsed: note.isCollapsed)
     }
     var canvas = screen.canvasState
@@ -92,7 +92,9 @@ final class HistoryWindow: Window {
     canvas.draw(into: &grid, frame: area, clip: clip, theme: screen.theme, cache: LayoutCache())
     let row = Rect(x: 0, y: area.maxY - 1, width: area.size.width, height: 1)
     grid.fill(row, screen.theme.panel, clip: clip)
-    let text = commit.map { "revision \($0.revision) by \($0.author)  \(place + 1) of \(commits.count)  Left Right Esc" }
+    let text = commit.map {
+      "revision \($0.revision) by \($0.author)  \(place + 1) of \(commits.count)  Left Right Esc"
+    }
     grid.draw(text ?? "reading the history", x: 1, y: row.minY, screen.theme.panel, clip: row)
   }
 }

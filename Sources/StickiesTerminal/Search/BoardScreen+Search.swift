@@ -66,7 +66,9 @@ final class SearchListener: SearchControllerDelegate {
     screen?.application.setNeedsDisplay()
   }
 
-  func search(_ controller: SearchController, didFail refusal: Refusal) { screen?.say(refusal.message, isTrouble: true) }
+  func search(_ controller: SearchController, didFail refusal: Refusal) {
+    screen?.say(refusal.message, isTrouble: true)
+  }
 
   func placeToKeep(for controller: SearchController) -> SearchPlace {
     SearchPlace(selection: screen?.page.windows.focus.map { [$0] } ?? [])
