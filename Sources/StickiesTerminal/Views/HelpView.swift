@@ -25,7 +25,7 @@ public struct HelpView: Hashable, Sendable {
   private let lines: [Line]
 
   private static let columnWidth = 36
-  private static let keyWidth = 14
+  private static let keyWidth = 11
 
   /// The help of a menu bar.
   /// - Parameters:
@@ -47,7 +47,7 @@ public struct HelpView: Hashable, Sendable {
       let marks: [(Character, String)] = [
         (symbols.pinned, "pinned"), (symbols.locked, "locked"), (symbols.collapsed, "only the title shows"),
         (symbols.unsent, "not yet on the server"), (symbols.conflict, "a conflict: choose"),
-        (symbols.left, "notes lie outside, that way"),
+        (symbols.left, "notes lie that way"),
       ]
       add("Marks", marks.map { (String($0.0), $0.1) })
     }

@@ -93,8 +93,6 @@ public struct QuestionView: Hashable, Sendable {
   private func place(_ screen: Rect) -> Place {
     let width = max(8, min(64, screen.size.width - 4))
     let columns = width - 4
-    let offer =
-      offer.isEmpty ? [] : Self.rows(offer, width: columns - 2, limit: max(1, min(8, screen.size.height - 12)))
     let message = Self.rows(message, width: columns, limit: 6)
     var spots = [Point]()
     var (x, y) = (0, 0)
@@ -105,6 +103,8 @@ public struct QuestionView: Hashable, Sendable {
       x += own + 2
     }
     let buttonRows = buttons.isEmpty ? 0 : y + 1
+    let room = max(1, min(8, screen.size.height - message.count - buttonRows - 5))
+    let offer = offer.isEmpty ? [] : Self.rows(offer, width: columns - 2, limit: room)
     let height = 2 + message.count + (offer.isEmpty ? 0 : offer.count + 2) + 1 + buttonRows
     let panel = screen.centered(Size(width: width, height: height))
     // On a screen that is too low the answers are what is left.
