@@ -73,7 +73,7 @@ struct CompletionPlace {
       path.append(word)
       before = before.dropFirst()
     }
-    let subcommands = command.configuration.subcommands.filter(\.configuration.shouldDisplay)
+    let subcommands = command.configuration.subcommands.filter { $0.configuration.shouldDisplay }
     guard subcommands.isEmpty else {
       let names = subcommands.map { Candidate(word: $0._commandName, text: $0.configuration.abstract) }
       if before.isEmpty {

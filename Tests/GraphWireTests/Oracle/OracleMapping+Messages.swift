@@ -369,6 +369,7 @@ extension OracleMapping {
         }
       }
       $0.process = status.process
+      $0.oldest = status.oldest
     }
   }
 }

@@ -301,6 +301,7 @@ struct RandomMessages {
     status.registrations = unsigned()
     status.counters = list { .init(property: $0.number(), next: $0.integer()) }
     status.process = unsigned()
+    status.oldest = integer()
     return status
   }
 }

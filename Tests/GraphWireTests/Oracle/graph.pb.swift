@@ -2644,6 +2644,9 @@ nonisolated struct Graph_StatusReply: Sendable {
 
   var process: UInt64 = 0
 
+  /// the oldest state that history can tell; 0 where nothing was pruned
+  var oldest: Int64 = 0
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -7391,7 +7394,7 @@ nonisolated extension Graph_CommitEntry: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".StatusReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}server\0\u{1}location\0\u{1}size\0\u{1}head\0\u{1}sessions\0\u{1}registrations\0\u{1}counters\0\u{1}process\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}server\0\u{1}location\0\u{1}size\0\u{1}head\0\u{1}sessions\0\u{1}registrations\0\u{1}counters\0\u{1}process\0\u{2} oldest\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7407,6 +7410,7 @@ nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._M
       case 6: try { try decoder.decodeSingularUInt64Field(value: &self.registrations) }()
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.counters) }()
       case 8: try { try decoder.decodeSingularUInt64Field(value: &self.process) }()
+      case 40: try { try decoder.decodeSingularInt64Field(value: &self.oldest) }()
       default: break
       }
     }
@@ -7441,6 +7445,9 @@ nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._M
     if self.process != 0 {
       try visitor.visitSingularUInt64Field(value: self.process, fieldNumber: 8)
     }
+    if self.oldest != 0 {
+      try visitor.visitSingularInt64Field(value: self.oldest, fieldNumber: 40)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -7453,6 +7460,7 @@ nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.registrations != rhs.registrations {return false}
     if lhs.counters != rhs.counters {return false}
     if lhs.process != rhs.process {return false}
+    if lhs.oldest != rhs.oldest {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
