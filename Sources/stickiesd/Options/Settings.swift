@@ -45,7 +45,7 @@ struct StoreFlags: ParsableArguments {
   /// Puts together what flags, environment and file say.
   func settings(
     listen: [String] = [], logLevel: Logger.Level? = nil, searchSeconds: Int? = nil,
-    history: HistoryFlags = HistoryFlags()
+    history: HistoryFlags? = nil
   ) async throws -> Settings {
     let environment = ProcessEnvironment.current
     let variables = EnvironmentVariablesProvider(environmentVariables: environment.variables(prefix: "STICKIESD_"))
@@ -62,7 +62,7 @@ struct StoreFlags: ParsableArguments {
       ],
       logLevel: try logLevel ?? Self.level(reader) ?? .info,
       searchSeconds: try Self.searchSeconds(searchSeconds, reader) ?? 60,
-      history: try history.policy(reader), pruning: try history.period(reader))
+      history: try history?.policy(reader), pruning: try history?.period(reader) ?? .hour)
   }
 
   /// The file's addresses were checked when it was read, so an unreadable one is a flag's or the variable's.
