@@ -191,6 +191,8 @@ final class ClientNode {
       }
       lastRevision = update.revision
     case .rejected(let refusal): failure = failure ?? "client \(number) was rejected: \(refusal.message)"
+    // Nobody here asks the server to go away, and no client is silent for so long.
+    case .disconnect(let refusal): failure = failure ?? "client \(number) was sent away: \(refusal.message)"
     case .refusedQuery(let query, let refusal):
       failure = failure ?? "client \(number)'s query \(query) was refused: \(refusal.message)"
     default: break
