@@ -29,8 +29,10 @@ final class ClientNode {
   var told = [String]()
   /// The last answer to a save was no.
   var wasRefused = false
-  /// Attributes that were set and not saved since, with what they were set to.
+  /// Attributes that were set and not saved since, with what they were set to; those of an object that others delete go with
+  /// it, and do not come back when it does.
   var kept = [(object: ManagedObject, property: String, value: Value)]()
+  private var observation: ObservationToken?
   /// Of undo and redo; saves count from 1.
   var lastUndo: UInt64 = 1 << 32
   /// The same, of batches and of restores.
@@ -82,6 +84,10 @@ final class ClientNode {
       model: model,
       replica: Replica(
         id: UniqueID(high: UInt64(number) + 1, low: replicas), author: "client \(number)", model: model.hash))
+    observation = context.observe { [unowned self] change in
+      guard !change.deleted.isEmpty else { return }
+      kept.removeAll { change.deleted.contains($0.object.id) }
+    }
     (queries, windows) = ([], [])
     (kept, wasRefused) = ([], false)
     (pendingBatch, pastReads, loads) = (nil, [:], [:])
