@@ -7,8 +7,8 @@ extension ObjectContext {
     switch action {
     case .saved(let id, .success(let saved)): confirm(id, saved)
     case .saved(let id, .failure): giveBack(id)
-    case .loaded(let query, let images, _):
-      load(images, into: query)
+    case .loaded(let query, let images, let at):
+      load(images, into: query, at: at.revision)
       prefetchAnew(query)
     case .loadedWindow(let query, let rows, _):
       load(rows, into: query)
@@ -36,7 +36,10 @@ extension ObjectContext {
 
   // MARK: - Results and deltas
 
-  func load(_ images: [ObjectImage], into query: QueryID, window: WindowDifference? = nil) {
+  /// - Parameter revision: of a whole result, the revision that it is of.
+  func load(
+    _ images: [ObjectImage], into query: QueryID, at revision: Revision? = nil, window: WindowDifference? = nil
+  ) {
     // Ids only: what has left is not to be held while observers look.
     guard let old = results[query].map({ Set($0.keys) }) else { return }
     var change = ObjectsDidChange()
@@ -55,7 +58,8 @@ extension ObjectContext {
         change.refreshed.append(image.id)
       }
     }
-    change.departed = old.filter { result[$0] == nil }.sorted()
+    if let revision { change.deleted = buryMissing(from: result, of: query, at: revision) }
+    change.departed = old.subtracting(change.deleted).filter { result[$0] == nil }.sorted()
     results[query] = result
     post(change)
   }
@@ -96,11 +100,7 @@ extension ObjectContext {
         change.departed.append(item.id)
         return
       }
-      if let state, !state.isDeleted || state.stored != nil {
-        state.isDeleted = true
-        state.stored = nil
-        dirty[item.id] = nil
-      }
+      if let state, !state.isDeleted || state.stored != nil { bury(state) }
       if !change.deleted.contains(item.id) { change.deleted.append(item.id) }
     }
   }

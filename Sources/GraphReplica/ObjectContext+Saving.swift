@@ -241,11 +241,16 @@ extension ObjectContext {
       let state = self.state(state.id) ?? state
       guard let index = state.sent.firstIndex(where: { $0.transaction == id }) else { continue }
       let sent = state.sent.remove(at: index)
-      // A later save of the same object stands on this one: it takes the edits along.
-      if let next = state.sent.indices.first {
+      // A later save of the same object stands on this one: it takes the edits along. Those of an object that others have
+      // deleted are gone with it.
+      if state.isGone {
+        state.edits = [:]
+      } else if let next = state.sent.indices.first {
         state.sent[next].edits = sent.edits.merging(state.sent[next].edits) { $0.merged(with: $1) }
       } else {
         state.edits = sent.edits.merging(state.edits) { $0.merged(with: $1) }
+        // It may have been deleted and brought back meanwhile.
+        dirty[state.id] = state
       }
       state.settleTexts()
       settle(state)

@@ -94,6 +94,7 @@ extension Replica {
     case (.advance(let revision, let fingerprint), _): advance(to: revision, fingerprint, &actions)
     case (.reset(let number, _), _):
       guard let query = numbers[number] else { return }
+      dropMove(of: query)
       queries[query]?.incoming = nil
       queries[query]?.token = nil
       staged.removeAll { $0.query == number }

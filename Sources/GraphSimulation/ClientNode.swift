@@ -31,8 +31,10 @@ final class ClientNode {
   var told = [String]()
   /// The last answer to a save was no.
   var wasRefused = false
-  /// Attributes that were set and not saved since, with what they were set to.
+  /// Attributes that were set and not saved since, with what they were set to; those of an object that others delete go with
+  /// it, and do not come back when it does.
   var kept = [(object: ManagedObject, property: String, value: Value)]()
+  private var observation: ObservationToken?
   private var lastQuestion: RequestID = 0
   /// All batches and restores that this client has asked for, over all its lives.
   var batches = [TransactionID: SimulatedBatch]()
@@ -84,6 +86,10 @@ final class ClientNode {
       model: model,
       replica: Replica(
         id: UniqueID(high: UInt64(number) + 1, low: replicas), author: "client \(number)", model: model.hash))
+    observation = context.observe { [unowned self] change in
+      guard !change.deleted.isEmpty else { return }
+      kept.removeAll { change.deleted.contains($0.object.id) }
+    }
     (queries, windows) = ([], [])
     (kept, wasRefused) = ([], false)
     (pendingBatch, pastReads, loads) = (nil, [:], [:])
@@ -198,6 +204,8 @@ final class ClientNode {
       }
       lastRevision = update.revision
     case .rejected(let refusal): failure = failure ?? "client \(number) was rejected: \(refusal.message)"
+    // Nobody here asks the server to go away, and no client is silent for so long.
+    case .disconnect(let refusal): failure = failure ?? "client \(number) was sent away: \(refusal.message)"
     case .refusedQuery(let query, let refusal):
       failure = failure ?? "client \(number)'s query \(query) was refused: \(refusal.message)"
     default: break

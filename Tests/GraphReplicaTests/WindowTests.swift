@@ -53,6 +53,27 @@ import Testing
     return (script, query)
   }
 
+  @Test func aMoveThatAResetOvertakesIsNotShownOverTheNewRows() throws {
+    let (script, query) = try Self.following()
+    script.context.moveWindow(of: query, offset: 2)
+    #expect(script.lines() == ["> move 4 to 2+3"])
+    // Until this is answered nothing is shown.
+    _ = script.context.follow(entity: script.note)
+    #expect(script.lines() == ["> follow"])
+    #expect(script.hear(try Self.moved(script, 5, [3, 4, 5], new: [4, 5], at: 1), 3) == [])
+    #expect(script.hear(.advance(revision: 1, fingerprint: 1_000)) == [])
+    #expect(script.hear(.reset(query: 5, reason: "too much at once")) == [])
+    #expect(script.hear(.subscribed(query: 5, resumed: false), 3) == [])
+    #expect(script.hear(try Self.rows(script, [3, 5, 6], of: 8, at: 2), 3) == [])
+    #expect(script.hear(.advance(revision: 2, fingerprint: 2_000)) == [])
+    #expect(
+      script.hear(.subscribed(query: 6, resumed: false), 4) == ["window 1 shows [3, 5, 6] of 8 from 2 at 2"])
+    #expect(Self.shown(script, query) == [3, 5, 6])
+    // It moves on from there.
+    script.context.moveWindow(of: query, offset: 0)
+    #expect(script.lines() == ["> move 5 to 0+3"])
+  }
+
   @Test func aWindowHasItsRowsInOrderAndTheCount() throws {
     let (script, query) = try Self.following()
     let window = try #require(script.context.window(of: query))

@@ -109,6 +109,18 @@ private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) 
     #expect(throws: Never.self) { try simulate(seed: 27) }
   }
 
+  @Test func anObjectThatWentWhileAQueryStartedAnewIsInNoListAnyMore() {
+    #expect(throws: Never.self) { try simulate(seed: 18) }
+  }
+
+  @Test func whatALoadFindsGoneIsNoFault() {
+    #expect(throws: Never.self) { try simulate(seed: 104) }
+  }
+
+  @Test func whatIsRestoredShowsNoEditsOfBefore() {
+    #expect(throws: Never.self) { try simulate(seed: 196) }
+  }
+
   @Test func oneSeedGivesOneTraceInTwoProcesses() throws {
     func trace() throws -> Data {
       let process = Process()

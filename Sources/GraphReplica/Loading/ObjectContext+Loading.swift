@@ -245,12 +245,13 @@ extension ObjectContext {
     }
   }
 
-  /// The server does not have it.
+  /// The server does not have it. Nobody may have held even a fault of it, where an edit names what others have deleted:
+  /// that it is gone is kept with what was loaded, or whoever follows the edit would ask for it again and again.
   private func lose(_ id: ObjectID, at revision: Revision, _ wanting: [ObjectLoad]) {
-    guard let state = state(id), !state.isDeleted, state.stored?.revision ?? 0 <= revision else { return }
-    state.isDeleted = true
-    state.stored = nil
-    dirty[id] = nil
+    guard let state = stateOrFault(id), state.stored?.revision ?? 0 <= revision else { return }
+    for load in wanting { load.companions.hold(state) }
+    guard !state.isDeleted else { return }
+    bury(state)
     for load in wanting { load.deleted.append(id) }
   }
 

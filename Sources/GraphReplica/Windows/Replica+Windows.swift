@@ -77,6 +77,17 @@ extension Replica {
     staged.removeAll { $0.query == before }
   }
 
+  /// The rows of the place that the window has moved to come anew: those that the move brought are older, and are not shown
+  /// over them.
+  mutating func dropMove(of query: QueryID) {
+    guard let move = moves.removeValue(forKey: query) else { return }
+    numbers[move.before] = nil
+    staged.removeAll { $0.query == move.before }
+    let place = queries[query]?.place
+    queries[query]?.shown = place
+    queries[query]?.isMoving = false
+  }
+
   /// The window stays where it is.
   mutating func stay(_ query: QueryID) {
     let shown = queries[query]?.shown

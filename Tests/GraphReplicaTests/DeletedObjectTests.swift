@@ -1,0 +1,85 @@
+import GraphModel
+import GraphReplica
+import GraphTesting
+import GraphWire
+import Testing
+
+/// What others delete goes as a whole, however a context learns of it.
+@Suite struct DeletedObjectTests {
+  @Test func aWholeResultAfterAResetTellsWhatIsGone() throws {
+    let script = try ReplicaTranscript()
+    let home = try script.id(1, of: "Board")
+    let images = try (5...6).map { try script.image($0, 1, ["board": .object(home)]) }
+    let note = try ReplicaTests.following(script, images)
+    let board = try #require(script.context.fault(home))
+    let notes = try #require(board.entity.property(named: "notes")).number
+    // Somebody holds the face of the first; a fetch has brought one that is newer than the result will be.
+    let newer = script.context.register([try script.image(7, 12, ["board": .object(home)])])
+    #expect(board.objects(notes, ManagedObject.self).map(\.id) == [script.id(5), script.id(6), script.id(7)])
+    #expect(script.hear(.reset(query: 4, reason: "too much at once")) == [])
+    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.hear(script.last([images[1]], at: 9), 2) == [])
+    #expect(script.hear(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 has 1 at 9"])
+    #expect(note.isDeleted && !newer[0].isDeleted)
+    #expect(board.objects(notes, ManagedObject.self).map(\.id) == [script.id(6), script.id(7)])
+    #expect(script.changes.last?.deleted == [script.id(5)] && script.changes.last?.departed == [])
+  }
+
+  @Test func aResultWithAConditionTellsNothingOfWhatIsNotInIt() throws {
+    let script = try ReplicaTranscript()
+    #expect(script.connect(head: 1) == ["welcomed"])
+    let condition = try GraphPredicate(parsing: "x < 3", entity: script.note, model: script.model)
+    _ = script.context.follow(entity: script.note, predicate: condition)
+    #expect(script.lines() == ["> follow"])
+    let note = script.context.register([try script.image(5, 1, ["x": .double(7)])])[0]
+    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.hear(script.last([], at: 9), 2) == [])
+    #expect(script.hear(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 has 0 at 9"])
+    #expect(!note.isDeleted && note["x"] == .double(7))
+  }
+
+  @Test func whatComesBackComesBackWithoutTheEditsThatWentWithIt() throws {
+    let script = try ReplicaTranscript()
+    let note = try ReplicaTests.following(script, [script.image(5, 1)])
+    note["x"] = .double(7)
+    let gone = Delta.Change(kind: .removed, id: script.id(5), deleted: true)
+    #expect(script.hear(script.delta(4, 2, [gone])) == ["revision 2 changes [1]"])
+    #expect(note.isDeleted && !script.context.hasChanges)
+    let back = Delta.Change(kind: .inserted, id: script.id(5), object: try script.image(5, 3, ["y": .double(2)]))
+    #expect(script.hear(script.delta(4, 3, [back])) == ["revision 3 changes [1]"])
+    // Nothing is unsaved, so nothing looks different from what is stored.
+    #expect(!note.isDeleted && !script.context.hasChanges)
+    #expect(note["x"] == .double(0) && note["y"] == .double(2))
+  }
+
+  @Test func editsThatAreRefusedAfterTheObjectCameBackAreUnsavedAgain() throws {
+    let script = try ReplicaTranscript()
+    let note = try ReplicaTests.following(script, [script.image(5, 1)])
+    note["x"] = .double(7)
+    #expect(script.context.save() != nil)
+    #expect(script.lines() == ["> commit 1: update"])
+    let gone = Delta.Change(kind: .removed, id: script.id(5), deleted: true)
+    #expect(script.hear(script.delta(4, 2, [gone])) == ["revision 2 changes [1]"])
+    let back = Delta.Change(kind: .inserted, id: script.id(5), object: try script.image(5, 3))
+    #expect(script.hear(script.delta(4, 3, [back])) == ["revision 3 changes [1]"])
+    #expect(script.hear(.refused(Refusal(.conflict, "")), 3) == ["1 was refused: conflict"])
+    #expect(note["x"] == .double(7) && script.context.hasChanges)
+    script.context.rollback()
+    #expect(note["x"] == .double(0) && !script.context.hasChanges)
+  }
+
+  @Test func whatAnEditNamesAndNobodyHasIsAskedForOnce() throws {
+    let script = try ReplicaTranscript()
+    let note = try FaultTests.fetched(script, [script.image(5, 1)])[0]
+    let board = try script.number("board")
+    note["board"] = .object(try script.id(9, of: "Board"))
+    let tree = try script.tree("board")
+    #expect(script.context.load(tree, of: note) == 1)
+    script.context.sendLoads()
+    #expect(script.lines() == ["> fetch Board: id IN {9}"])
+    // Others have deleted it, and nobody here has ever held it.
+    #expect(script.hear(script.last([], at: 4), 2) == ["load 1 is here"])
+    #expect(note.isLoaded(board) && note.object(board, ManagedObject.self) == nil)
+    #expect(script.context.load(tree, of: note) == nil)
+  }
+}
