@@ -124,6 +124,11 @@ public enum StoreBackup {
     if stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
       throw StoreFailure(.alreadyThere, "\(file) is a folder", advice: "Give the backup a file's name in it.")
     }
+    if lstat(file, &status) == 0, ![S_IFREG, S_IFLNK].contains(status.st_mode & S_IFMT) {
+      throw StoreFailure(
+        .alreadyThere, "\(file) is no file that a backup could replace: it is a device, a socket or a pipe",
+        advice: "Give the backup a name of its own.")
+    }
     try refuseExisting(file, replaces: replaces)
   }
 

@@ -11,10 +11,11 @@ struct Status: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    try await options.withShell { shell in
+    // Of whatever the daemon serves: a number for the next note there is only where there are notes.
+    try await options.withGraph { shell in
       let status = try await shell.client.status()
-      let number = shell.property("Note", "number").number
-      let next = status.counters.first { $0.property == number }?.next ?? 1
+      let number = shell.client.context.model.entity(named: "Note")?.property(named: "number")
+      let next = number.map { number in status.counters.first { $0.property == number.number }?.next ?? 1 }
       if shell.output.json {
         shell.output.print(
           JSON.object([
@@ -22,7 +23,8 @@ struct Status: AsyncParsableCommand {
             .init("process", .integer(Int64(status.process))), .init("data", .string(status.location)),
             .init("size", .integer(Int64(status.size))), .init("store", .string(status.head.store.hyphenated)),
             .init("revision", .integer(status.head.revision)), .init("oldest", .integer(status.oldest)),
-            .init("nextNumber", .integer(next)),
+          ]
+            + (next.map { [JSON.Member("nextNumber", .integer($0))] } ?? []) + [
             .init("sessions", .integer(Int64(status.sessions))),
             .init("registrations", .integer(Int64(status.registrations))),
           ]))
@@ -34,7 +36,7 @@ struct Status: AsyncParsableCommand {
           size           \(status.size) bytes
           revision       \(status.head.revision)
           oldest kept    \(status.oldest)
-          next note      #\(next)
+          \(next.map { "next note      #\($0)\n" } ?? "")\
           sessions       \(Output.count(Int(status.sessions), "other")), \
           \(Output.count(Int(status.registrations), "live query", "live queries"))
           """)

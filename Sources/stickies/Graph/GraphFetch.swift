@@ -48,6 +48,9 @@ extension GraphCommand {
         throw ValidationError("--properties, --distinct and --group-by go without --count and --ids")
       }
       if distinct, properties == nil, groupBy == nil { throw ValidationError("--distinct goes with --properties") }
+      if after != nil, distinct || groupBy != nil {
+        throw ValidationError("groups and distinct rows take no --after: page them by --limit and --offset")
+      }
       if after != nil, offset > 0 || count { throw ValidationError("--after goes without --offset and --count") }
     }
 

@@ -79,13 +79,27 @@ extension GraphCommand {
       let image = try await shell.object(target)
       guard let entity = shell.model.entity(image.id.entity) else { return }
       let wishes = try await Wishes(self, entity, shell)
-      // Who read another state than the present one says nothing about the texts of now.
-      let edits = try wishes.edits(of: base == nil ? image : nil)
+      let edits = try wishes.edits(of: try await whatWasRead(image, entity, shell))
       let change = Change(.update, image.id, base: base ?? image.revision, edits: edits)
       let saved = try await shell.client.commit([change], policy: policy)
       shell.tellLost(saved)
       let stored = try await shell.stored(saved, image.id)
       shell.output.show(stored, else: shell.reference(stored))
+    }
+
+    /// The object as whoever asks has read it: what differs of a text is sent, so that what others wrote since stays. Nil
+    /// where that state can't be told any more; then a text is one value, and the policy decides.
+    @MainActor
+    private func whatWasRead(_ image: ObjectImage, _ entity: Entity, _ shell: Shell) async throws -> ObjectImage? {
+      guard let base, base < image.revision else { return image }
+      guard base > 0 else { return nil }
+      var past = shell
+      past.revision = base
+      do {
+        return try await past.images([image.id], of: entity).first
+      } catch let refusal as Refusal where [.pruned, .limit, .notFound].contains(refusal.code) {
+        return nil
+      }
     }
 
     @MainActor

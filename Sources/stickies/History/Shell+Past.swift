@@ -12,15 +12,25 @@ extension Shell {
     if !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let property = numbered {
       guard let number = Int64(digits), let id = try await numbered(number, property) else {
         let noun = model.entity(property.owner)?.name.lowercased() ?? "object"
-        throw Refusal(.notFound, "there is no \(noun) number \(digits), and the log knows of none that was deleted")
+        throw Refusal(.notFound, "there is no \(noun) number \(digits), and the log knows of none that was deleted\(try await prunedPart())")
       }
       return id
     }
     let request = LogRequest(limit: 1, filter: HistoryFilter(object: name))
-    guard let id = try await client.log(request).first?.changes.first?.id else {
-      throw Refusal(.notFound, "there is no object whose id begins with \"\(name)\"")
+    if let id = try await client.log(request).first?.changes.first?.id { return id }
+    // Nothing that is kept of history names it: it is there all the same, or what told of it was pruned.
+    if UniqueID.range(ofPrefix: name) != nil {
+      do {
+        return try await object(name).id
+      } catch let refusal as Refusal where refusal.code == .notFound {}
     }
-    return id
+    throw Refusal(.notFound, "there is no object whose id begins with \"\(name)\"\(try await prunedPart())")
+  }
+
+  /// What is said behind "there is none" where history does not go back to the beginning.
+  private func prunedPart() async throws -> String {
+    let oldest = try await client.status().oldest
+    return oldest == 0 ? "" : "; what was deleted by revision \(oldest) was pruned"
   }
 
   /// The one attribute by whose number people name objects.
