@@ -43,7 +43,7 @@ extension Simulation {
   // MARK: - What is met
 
   /// A client asks for what it has missed.
-  func noteResume(_ job: ServerNode.Job) {
+  func keepResume(_ job: ServerNode.Job) {
     guard case .recognize(_, let token) = job, let oldest = try? server?.store.oldestRevision, oldest > 0 else {
       return
     }
@@ -52,7 +52,7 @@ extension Simulation {
         ? .resumedAboveFloor : token.revision == oldest ? .resumedAtFloor : .resumedBelowFloor)
   }
 
-  func noteReturn(of client: ClientNode) {
+  func keepReturn(of client: ClientNode) {
     guard let oldest = try? server?.store.oldestRevision, client.lastRevision > 0, client.lastRevision < oldest,
       client.context.hasChanges
     else { return }

@@ -193,7 +193,7 @@ public final class Simulation {
       return
     }
     note("job")
-    noteResume(job)
+    keepResume(job)
     server?.run(job)
     sendOutgoing()
   }
@@ -209,7 +209,7 @@ public final class Simulation {
     lastSession += 1
     sessions[lastSession] = client.number
     note("client \(client.number) connects")
-    noteReturn(of: client)
+    keepReturn(of: client)
     feed(.opened(lastSession))
     client.connect(as: lastSession)
   }

@@ -34,7 +34,9 @@ extension ModelLens {
       throw Refusal(
         .notAllowed,
         "a whole graph goes out and comes in as the store has it: use a client of \(new.name) version \(new.version)")
-    case .hello, .model, .undo, .unsubscribe, .more, .status, .ping, .close, .presence, .undoState, .revisionAt, .moveWindow: break
+    case .hello, .model, .undo, .unsubscribe, .more, .status, .ping, .close, .presence, .undoState, .revisionAt,
+      .moveWindow:
+      break
     }
     return result
   }

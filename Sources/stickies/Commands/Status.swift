@@ -18,16 +18,17 @@ struct Status: AsyncParsableCommand {
       let next = number.map { number in status.counters.first { $0.property == number.number }?.next ?? 1 }
       if shell.output.json {
         shell.output.print(
-          JSON.object([
-            .init("server", .string(status.server)), .init("address", .string(shell.client.address.description)),
-            .init("process", .integer(Int64(status.process))), .init("data", .string(status.location)),
-            .init("size", .integer(Int64(status.size))), .init("store", .string(status.head.store.hyphenated)),
-            .init("revision", .integer(status.head.revision)), .init("oldest", .integer(status.oldest)),
-          ]
-            + (next.map { [JSON.Member("nextNumber", .integer($0))] } ?? []) + [
-            .init("sessions", .integer(Int64(status.sessions))),
-            .init("registrations", .integer(Int64(status.registrations))),
-          ]))
+          JSON.object(
+            [
+              .init("server", .string(status.server)), .init("address", .string(shell.client.address.description)),
+              .init("process", .integer(Int64(status.process))), .init("data", .string(status.location)),
+              .init("size", .integer(Int64(status.size))), .init("store", .string(status.head.store.hyphenated)),
+              .init("revision", .integer(status.head.revision)), .init("oldest", .integer(status.oldest)),
+            ]
+              + (next.map { [JSON.Member("nextNumber", .integer($0))] } ?? []) + [
+                .init("sessions", .integer(Int64(status.sessions))),
+                .init("registrations", .integer(Int64(status.registrations))),
+              ]))
       } else {
         shell.output.print(
           """

@@ -12,7 +12,9 @@ extension Shell {
     if !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let property = numbered {
       guard let number = Int64(digits), let id = try await numbered(number, property) else {
         let noun = model.entity(property.owner)?.name.lowercased() ?? "object"
-        throw Refusal(.notFound, "there is no \(noun) number \(digits), and the log knows of none that was deleted\(try await prunedPart())")
+        throw Refusal(
+          .notFound,
+          "there is no \(noun) number \(digits), and the log knows of none that was deleted\(try await prunedPart())")
       }
       return id
     }

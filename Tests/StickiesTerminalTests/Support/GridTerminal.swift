@@ -1,5 +1,6 @@
 import Synchronization
 import TerminalCells
+import Testing
 
 @testable import StickiesTerminal
 
@@ -9,7 +10,8 @@ final class GridTerminal: BoardTerminal {
     var grid: Grid
     var frames = 0
     var sent = [[UInt8]]()
-    var waiters = [(fits: @Sendable (Grid) -> Bool, continuation: CheckedContinuation<Grid, Never>)]()
+    var lastWaiter = 0
+    var waiters = [(number: Int, fits: @Sendable (Grid) -> Bool, continuation: CheckedContinuation<Grid, Never>)]()
   }
 
   let size: Size
@@ -67,26 +69,50 @@ final class GridTerminal: BoardTerminal {
     sink([.terminal(.mouse(MouseEvent(kind, at: Point(x: x, y: y))))])
   }
 
-  /// Waits until what is shown fits; the time limit of the suite is the patience.
+  /// Waits until what is shown fits. What has not come by the deadline is an issue that says what was shown instead.
   @discardableResult
-  func shows(_ fits: @escaping @Sendable (Grid) -> Bool) async -> Grid {
+  func shows(
+    _ what: String = "what was waited for", place: SourceLocation = #_sourceLocation,
+    _ fits: @escaping @Sendable (Grid) -> Bool
+  ) async -> Grid {
     await withCheckedContinuation { continuation in
-      let now: Grid? = state.withLock { state in
-        if fits(state.grid) { return state.grid }
-        state.waiters.append((fits, continuation))
-        return nil
+      let (now, number): (Grid?, Int) = state.withLock { state in
+        if fits(state.grid) { return (state.grid, 0) }
+        state.lastWaiter += 1
+        state.waiters.append((state.lastWaiter, fits, continuation))
+        return (nil, state.lastWaiter)
       }
-      if let now { continuation.resume(returning: now) }
+      if let now { return continuation.resume(returning: now) }
+      Task { [self] in
+        try await Task.sleep(for: Self.patience)
+        giveUp(number, what, place)
+      }
     }
+  }
+
+  private static let patience = Duration.seconds(20)
+
+  private func giveUp(_ number: Int, _ what: String, _ place: SourceLocation) {
+    let late = state.withLock { state -> (CheckedContinuation<Grid, Never>, Grid)? in
+      guard let index = state.waiters.firstIndex(where: { $0.number == number }) else { return nil }
+      return (state.waiters.remove(at: index).continuation, state.grid)
+    }
+    guard let (continuation, grid) = late else { return }
+    Issue.record("\(what) is not shown, but\n\(grid.text)", sourceLocation: place)
+    continuation.resume(returning: grid)
   }
 
   /// Waits until a text is to be seen.
   @discardableResult
-  func shows(_ text: String) async -> Grid { await shows { $0.text.contains(text) } }
+  func shows(_ text: String, place: SourceLocation = #_sourceLocation) async -> Grid {
+    await shows(text, place: place) { $0.text.contains(text) }
+  }
 
   /// Waits until a text is not to be seen any more.
   @discardableResult
-  func hides(_ text: String) async -> Grid { await shows { !$0.text.contains(text) } }
+  func hides(_ text: String, place: SourceLocation = #_sourceLocation) async -> Grid {
+    await shows("a screen without \(text)", place: place) { !$0.text.contains(text) }
+  }
 }
 
 extension Grid {
