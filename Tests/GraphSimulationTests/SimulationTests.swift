@@ -21,8 +21,8 @@ private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) 
   }
 
   /// Not understood yet: 53, a client is shown an older revision after a newer one; 73, letters of one transaction stand
-  /// twice in a text; 448, a live query over a path lacks one object.
-  private static let open: [UInt64] = [53, 73, 448]
+  /// twice in a text.
+  private static let open: [UInt64] = [53, 73]
 
   @Test(arguments: open) func aPromiseThatIsStillBroken(seed: UInt64) {
     withKnownIssue { try simulate(seed: seed) }
