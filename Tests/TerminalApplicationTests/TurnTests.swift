@@ -29,6 +29,24 @@ import Testing
     #expect(script.application.displayCount == 1)
   }
 
+  @Test func whatHappensBetweenTurnsAsksForOne() throws {
+    let script = try ApplicationTranscript.running()
+    var asked = 0
+    script.application.turnIsNeeded = { asked += 1 }
+    script.key("x")
+    #expect(asked == 1, "an event waits")
+    // What changes in a turn is drawn at its end: nobody asks for another.
+    script.delegate.on(.save) { script.text.setNeedsDisplay() }
+    script.key("s", .control)
+    asked = 0
+    #expect(script.application.runTurn(at: 1).grid != nil)
+    #expect(asked == 0)
+    // A commit of others, say: no event, and the screen is out of date.
+    script.text.setNeedsDisplay()
+    #expect(asked == 1)
+    #expect(script.application.runTurn(at: 2).grid != nil)
+  }
+
   @Test func windowsAreDrawnFromBackToFront() throws {
     let script = try ApplicationTranscript()
     let grid = try #require(script.application.runTurn(at: 0).grid)

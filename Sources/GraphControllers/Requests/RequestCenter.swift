@@ -97,7 +97,7 @@ public final class RequestCenter<Request: Sendable, Answer: Sendable> {
   private func start(_ number: RequestLedger.Number) {
     guard let request = running[number]?.request else { return }
     let perform = perform
-    running[number]?.task = Task.detached { [weak self] in
+    running[number]?.task = Task { @concurrent [weak self] in
       let outcome: CompletedRequest<Request, Answer>.Outcome
       do {
         outcome = .answered(try await perform(request))

@@ -65,6 +65,7 @@ public final class BoardSession {
     screen.theme = Theme(depth: depth)
     self.screen = screen
     application.delegate = screen
+    application.turnIsNeeded = { [weak self] in self?.askForTurn() }
     try application.finishLaunching()
   }
 

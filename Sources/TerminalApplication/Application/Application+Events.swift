@@ -16,7 +16,10 @@ extension Application {
   /// Something happened. It is answered in the next turn.
   /// - Returns: false when the queue is full; read no more bytes until the next turn has run.
   @discardableResult
-  public func post(_ event: ApplicationEvent) -> Bool { queue.post(event) }
+  public func post(_ event: ApplicationEvent) -> Bool {
+    defer { askForTurn() }
+    return queue.post(event)
+  }
 
   /// Takes an event back that was dequeued and is not used: it is the next one again.
   public func postAtFront(_ event: ApplicationEvent) { queue.postAtFront(event) }

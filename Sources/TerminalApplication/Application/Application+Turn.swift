@@ -23,6 +23,8 @@ extension Application {
   /// - Parameter time: milliseconds of a clock that never goes back.
   public func runTurn(at time: Int64) -> Turn {
     now = max(now, time)
+    isInTurn = true
+    defer { isInTurn = false }
     switch phase {
     case .terminated(let code): return Turn(eventCount: 0, grid: nil, wakeTime: nil, exitCode: code)
     case .made: return Turn(eventCount: 0, grid: nil, wakeTime: nil, exitCode: nil)

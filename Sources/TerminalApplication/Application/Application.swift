@@ -93,7 +93,21 @@ open class Application: Responder {
   open func drawForeground(into grid: inout Grid) {}
 
   /// The screen is drawn anew at the end of this turn.
-  public func setNeedsDisplay() { isScreenStale = true }
+  public func setNeedsDisplay() {
+    isScreenStale = true
+    askForTurn()
+  }
+
+  /// Called when something is to be done outside a turn: an event was posted, or the screen is not what it is to be. May be
+  /// called more than once before the turn; whoever runs turns runs one then.
+  public var turnIsNeeded: () -> Void = {}
+
+  /// In a turn nobody is asked for another: it draws at its end, and says itself when the next is due.
+  var isInTurn = false
+
+  func askForTurn() {
+    if !isInTurn { turnIsNeeded() }
+  }
 
   // MARK: - Ending
 
