@@ -94,11 +94,12 @@ final class BoardScreen: ApplicationDelegate {
 
   var now: Int64 { application.now }
 
-  /// Where the board is: below the menu bar and above the status line.
+  /// Where the board is: below the menu bar, and the search field if one is open, and above the status line.
   var canvas: Rect {
     let size = application.screenSize
     let list = isListOpen && size.width >= 2 * Self.listWidth ? Self.listWidth : 0
-    return Rect(x: 0, y: 1, width: size.width - list, height: max(0, size.height - 2))
+    let top = field == nil ? 1 : 2
+    return Rect(x: 0, y: top, width: size.width - list, height: max(0, size.height - 1 - top))
   }
 
   /// A cell of the board, on the screen.

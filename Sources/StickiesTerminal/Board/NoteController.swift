@@ -19,6 +19,9 @@ final class NoteController: WindowController, WindowControlling {
   var editor: TextEditor?
   /// The first row of the text that shows.
   var scroll = 0
+  /// The note that is edited here. Held, not looked up: for a moment after its insert was answered, the context knows it by
+  /// its new id already and this controller by the old one, and a letter that is typed then has to go somewhere.
+  var edited: Note?
   var gesture: NoteGesture?
   /// Set while the text under the editor has nowhere to go: the note is deleted or out of sight.
   var isLost = false
@@ -29,7 +32,7 @@ final class NoteController: WindowController, WindowControlling {
     super.init(window: window, application: application)
   }
 
-  var note: Note? { screen?.page.note(id) }
+  var note: Note? { edited ?? screen?.page.note(id) }
 
   // MARK: - For the window set
 

@@ -8,21 +8,23 @@ extension NoteController {
     guard editor == nil, let note else { return }
     var editor = TextEditor(note.text, width: textFrame.size.width)
     if let point { editor.perform(.place(point, isSelecting: false)) }
-    self.editor = editor
+    (self.editor, edited) = (editor, note)
     keepCursorInSight()
     window.setNeedsDisplay()
   }
 
   /// Closes it.
   func endEditing() {
-    editor = nil
+    (editor, edited) = (nil, nil)
     isLost = false
     scroll = 0
     window.setNeedsDisplay()
   }
 
-  /// Hands an event to the editor.
+  /// Hands an event to the editor, once that says what the note says: it hands back whole texts, and one without what others
+  /// wrote meanwhile would delete it.
   func edit(_ event: TerminalEvent) -> Bool {
+    followOthers()
     guard var editor, let screen else { return false }
     editor.width = textFrame.size.width
     let outcome = editor.handle(event, rows: max(1, textFrame.size.height))

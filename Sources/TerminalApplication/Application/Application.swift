@@ -51,7 +51,7 @@ open class Application: Responder {
   var timers = TimerTable()
   var timerHandlers = [TimerID: () -> Void]()
   /// Something changed that belongs to no window: a window came or went, the size, the menu bar.
-  var isScreenStale = true
+  var isScreenStale = true { didSet { if isScreenStale { askForTurn() } } }
   /// Windows that want an answer, the newest last.
   var modals = [Window]()
   /// Who gets the mouse until its button is up.
@@ -93,10 +93,7 @@ open class Application: Responder {
   open func drawForeground(into grid: inout Grid) {}
 
   /// The screen is drawn anew at the end of this turn.
-  public func setNeedsDisplay() {
-    isScreenStale = true
-    askForTurn()
-  }
+  public func setNeedsDisplay() { isScreenStale = true }
 
   /// Called when something is to be done outside a turn: an event was posted, or the screen is not what it is to be. May be
   /// called more than once before the turn; whoever runs turns runs one then.

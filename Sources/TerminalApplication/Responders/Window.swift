@@ -91,7 +91,10 @@ open class Window: Responder, CellDrawing {
   // MARK: - Drawing
 
   /// It is drawn anew at the end of this turn, once, however often this is said.
-  public func setNeedsDisplay() { needsDisplay = true }
+  public func setNeedsDisplay() {
+    needsDisplay = true
+    application?.askForTurn()
+  }
 
   func didDisplay() { needsDisplay = false }
 
