@@ -66,16 +66,18 @@ extension Replica {
     }
     let isRepeated = numbers.updateValue(query, forKey: number) != nil
     queries[query]?.number = number
+    let since = queries[query]?.token ?? queries[query]?.subscribe.since
+    if let since, !isRepeated {
+      if known { provenRevision = max(provenRevision, since.revision) } else {
+        doubtedRevision = max(doubtedRevision, since.revision)
+      }
+    }
     if resumed {
-      let since = queries[query]?.subscribe.since
-      if queries[query]?.token == nil { queries[query]?.token = since }
+      queries[query]?.token = since
       // What was announced before speaks of a session that did not have this query.
       heldAdvance = nil
       actions.append(.resumed(query, since: queries[query]?.token?.revision ?? 0))
     } else {
-      let hadToken = queries[query]?.token != nil || queries[query]?.subscribe.since != nil
-      // A state that the store knows is not continued all the same where the query follows paths.
-      if hadToken, !known, !isRepeated { actions.append(.diverged) }
       queries[query]?.subscribe.since = nil
       queries[query]?.token = nil
       queries[query]?.incoming = FollowedQuery.Incoming()
@@ -89,12 +91,32 @@ extension Replica {
   /// the advance which ends its replay shows it.
   mutating func endSubscribing(mayShow: Bool, wasAnswered: Bool = false, _ actions: inout [ReplicaAction]) {
     if !wasAnswered { subscribing = max(0, subscribing - 1) }
+    guard subscribing == 0 else { return }
+    if doubtedRevision > provenRevision { diverge(&actions) }
     guard subscribing == 0, mayShow else { return }
     if let held = heldAdvance {
       heldAdvance = nil
       advance(to: held.revision, held.fingerprint, &actions)
     } else if numbers.count == 1, let last = staged.last {
       advance(to: last.revision, last.fingerprint, &actions)
+    }
+  }
+
+  /// The store is not the one that this side's newest state is of, or has gone back behind it. Nothing that is held here can
+  /// be told from what the store never came to: queries that resumed, from a state that it still knows, load anew as well.
+  private mutating func diverge(_ actions: inout [ReplicaAction]) {
+    (provenRevision, doubtedRevision) = (0, 0)
+    actions.append(.diverged)
+    for query in queries.keys.sorted() {
+      guard let followed = queries[query], let number = followed.number, followed.incoming == nil, followed.isLoaded
+      else { continue }
+      numbers[number] = nil
+      staged.removeAll { $0.query == number }
+      queries[query]?.number = nil
+      queries[query]?.token = nil
+      queries[query]?.subscribe.since = nil
+      send(.unsubscribe(query: number), for: .other, &actions)
+      sendSubscribe(query, &actions)
     }
   }
 

@@ -36,6 +36,8 @@ extension Replica {
       forget(message.request, request)
       actions.append(.refused(request, refusal))
     case (.subscribed(let number, let resumed, let known), .subscribe(let query)?):
+      // Nobody follows it any more: what else the server says of it, such as that it begins anew, answers nothing.
+      if queries[query] == nil { asked[message.request] = nil }
       takeSubscribed(query, number, resumed: resumed, known: known, &actions)
     case (.subscribed(let number, _, _), .moveWindow(let query)?):
       asked[message.request] = .subscribe(query)

@@ -40,6 +40,11 @@ public struct Replica: Sendable {
   var subscribing = 0
   /// An advance that came meanwhile.
   var heldAdvance: (revision: Revision, fingerprint: UInt64)?
+  /// The newest state of this side of which this connection's server has said that it knows it, and the newest of which it
+  /// has said that it does not. States come one from the other: a server that knows a newer one has had the older, even if
+  /// that was pruned since.
+  var provenRevision: Revision = 0
+  var doubtedRevision: Revision = 0
   var lastHeard: Int64 = 0
   var lastSent: Int64 = 0
   var now: Int64 = 0
@@ -224,6 +229,7 @@ public struct Replica: Sendable {
     numbers = [:]
     (staged, moves) = ([], [:])
     (subscribing, heldAdvance) = (0, nil)
+    (provenRevision, doubtedRevision) = (0, 0)
     for query in queries.keys.sorted() {
       queries[query]?.number = nil
       queries[query]?.incoming = nil

@@ -187,6 +187,7 @@ final class ClientNode {
       if refusal.code == .pruned {
         // It may have been committed long ago.
         prunedTransactions.append(id)
+        typed.losePast(of: id)
       } else if restores[id] != nil {
         // It may be under way once more on a connection that the server believes in, and there may be something to
         // restore by then.

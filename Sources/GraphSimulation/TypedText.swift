@@ -6,7 +6,8 @@ import GraphModel
 /// - an acknowledged edit that lost no conflict has brought its characters into the text;
 /// - a commit removes none that its own client's user has not deleted, so no delete takes what it had not seen, and
 ///   nothing goes by a splice at a wrong place;
-/// - no text has a character twice.
+/// - no text has a character twice, unless nobody can say any more whether its transaction was committed: the edit goes into
+///   the next one then, for twice is better than not at all.
 ///
 /// A transaction that replaces texts whole is exempt from the second: one that says `set`, an overwrite, or a restore. So
 /// are undo and redo, which take back what was typed.
@@ -19,6 +20,7 @@ struct TypedText {
   private var deleted = Set<Unicode.Scalar>()
   private var replacing = Set<TransactionID>()
   private var sent = [TransactionID: [(object: ObjectID, keys: [Unicode.Scalar])]]()
+  private var mayBeTwice = Set<Unicode.Scalar>()
   /// Acknowledged transactions, with the objects on which they lost something.
   private var acknowledged = [(id: TransactionID, lost: Set<ObjectID>)]()
 
@@ -76,6 +78,11 @@ struct TypedText {
     acknowledged.append((id, Set(committed.conflicts.lazy.filter { !$0.mineWon }.map(\.id))))
   }
 
+  /// What became of a transaction is not kept any more.
+  mutating func losePast(of id: TransactionID) {
+    for (_, keys) in sent[id] ?? [] { mayBeTwice.formUnion(keys) }
+  }
+
   // MARK: - The promises
 
   /// The first promise that a commit broke; `clients` by the first half of their replicas' ids, less one.
@@ -84,6 +91,7 @@ struct TypedText {
   ) -> String? {
     /// What the texts of a transaction's objects had afterwards; nil for an object that it deleted.
     var left = [TransactionID: [ObjectID: Set<Unicode.Scalar>?]]()
+    let mayBeTwice = clients.reduce(into: Set()) { $0.formUnion($1.mayBeTwice) }
     for record in records {
       let number = Int(record.transaction.replica.high) - 1
       guard clients.indices.contains(number) else { continue }
@@ -94,7 +102,8 @@ struct TypedText {
         }
         let keys = after.unicodeScalars.filter(isKey)
         let there = Set(keys)
-        guard there.count == keys.count else { return "revision \(record.revision) has a key twice in \(change.id)" }
+        let single = keys.filter { !mayBeTwice.contains($0) }
+        guard Set(single).count == single.count else { return "revision \(record.revision) has a key twice in \(change.id)" }
         left[record.transaction, default: [:]][change.id] = there
         guard let before = change.before?[text].stringValue, record.undoes == nil, record.redoes == nil,
           !clients[number].replacing.contains(record.transaction)

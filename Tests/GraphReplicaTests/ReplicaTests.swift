@@ -130,6 +130,25 @@ import Testing
     #expect(note["x"] == .double(4))
   }
 
+  @Test func aQueryThatWasDroppedAndBeginsAnewHoldsNobodyUpAndLetsNobodyAhead() throws {
+    let script = try ReplicaTranscript()
+    #expect(script.connect() == ["welcomed"])
+    let dropped = script.context.follow(entity: script.note)
+    let kept = script.context.follow(entity: script.note)
+    #expect(script.lines() == ["> follow", "> follow"])
+    script.context.unfollow(dropped)
+    #expect(script.lines() == [])
+    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == ["> unfollow 4"])
+    // The server had more to say of it; the other one is still to be answered, and what is shown waits for that.
+    #expect(script.hear(.reset(query: 4, reason: "too many changes")) == [])
+    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.hear(.advance(revision: 3, fingerprint: 3_000)) == [])
+    #expect(script.context.token.revision == 0)
+    #expect(script.hear(.subscribed(query: 5, resumed: false), 3) == [])
+    #expect(script.hear(script.last([try script.image(5, 3)], at: 3), 3) == [])
+    #expect(script.hear(.advance(revision: 3, fingerprint: 3_000)) == ["query \(kept) has 1 at 3"])
+  }
+
   @Test func aQueryThatIsResetShowsTheOldResultUntilTheNewOneIsWhole() throws {
     let script = try ReplicaTranscript()
     let note = try Self.following(script, [script.image(5, 1, ["x": .double(1)])])

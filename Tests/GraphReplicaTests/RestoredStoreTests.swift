@@ -26,4 +26,36 @@ import Testing
     }
     #expect(sent == [Change(.update, script.id(5), base: 3, edits: [Edit(x, .set(.double(7)))])])
   }
+
+  /// Two queries that this side holds as of two states, followed on a new connection.
+  private static func returning(_ older: Revision, _ newer: Revision) throws -> ReplicaTranscript {
+    let script = try ReplicaTranscript()
+    #expect(script.connect(head: 9) == ["welcomed"])
+    for (query, revision) in [(QueryID(1), older), (2, newer)] {
+      let subscribe = Subscribe(entity: script.note.number, predicate: "", since: script.token(revision))
+      #expect(script.handle(.subscribe(query, subscribe)) == ["> follow since \(revision)"])
+    }
+    return script
+  }
+
+  @Test func aStateThatWasPrunedIsNoOtherStoreWhenANewerOneIsKnown() throws {
+    let script = try Self.returning(2, 8)
+    #expect(script.hear(.subscribed(query: 4, resumed: false, known: false), 2) == [])
+    #expect(script.hear(.subscribed(query: 5, resumed: true, known: true), 3) == ["query 2 goes on from 8"])
+  }
+
+  @Test func whatResumesInAStoreThatWentBackLoadsAnewAllTheSame() throws {
+    // The backup knows revision 2, and never came to 8: what was held of 8 may lie in the result of either query.
+    let script = try Self.returning(2, 8)
+    #expect(script.hear(.subscribed(query: 4, resumed: true, known: true), 2) == ["query 1 goes on from 2"])
+    #expect(
+      script.hear(.subscribed(query: 5, resumed: false, known: false), 3) == ["diverged", "> unfollow 4", "> follow"])
+    #expect(script.hear(script.last([try script.image(5, 3)], at: 9), 3) == [])
+    // Both are shown together.
+    #expect(script.hear(.advance(revision: 9, fingerprint: 9_000)) == [])
+    #expect(script.hear(.subscribed(query: 6, resumed: false, known: true), 5) == [])
+    #expect(script.hear(script.last([try script.image(5, 3)], at: 9), 5) == [])
+    #expect(
+      script.hear(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 has 1 at 9", "query 2 has 1 at 9"])
+  }
 }
