@@ -22,6 +22,8 @@ struct MigrationWriter {
   /// What is not in the new version as it was.
   private(set) var lost = [MigrationLoss]()
   var problems = [String]()
+  /// What objects have against the new version.
+  var breaches = MigrationBreaches()
 
   var database: Database { connection.database }
 
@@ -125,8 +127,9 @@ struct MigrationWriter {
     lost += try findReplaced()
     try progress("building indexes", 0.7)
     try feedWords()
-    try refuseShared()
-    try makeIndexes()
+    try findShared()
+    // Where objects share a key, its index can't be; the rest is still looked at, so that all of it is told.
+    try makeIndexes(withKeys: breaches.isEmpty)
     try progress("sealing", 0.9)
     try sumAgain()
   }
