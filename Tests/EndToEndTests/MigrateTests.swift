@@ -119,7 +119,6 @@ import Testing
     let breaches = try #require(try refused.json()["error"]?["breaches"]?.arrayValue)
     #expect(breaches.count == 2)
     #expect(breaches.allSatisfy { $0["id"]?.stringValue?.count == 26 && $0["entity"]?.stringValue == "Member" })
-    #expect(refused.errors.contains("shares its telephone with another"))
-    #expect(refused.errors.contains("The store was not changed."))
+    #expect(untimed(refused.errors).hasSuffix(untimed(try #require(try blocks("text").dropFirst().first))))
   }
 }
