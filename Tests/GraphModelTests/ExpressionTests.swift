@@ -38,6 +38,16 @@ import Testing
     #expect(try holds(text, values), "\(text)")
   }
 
+  @Test func asManyNamesAreTakenAsAnEnumerationMayHaveCases() throws {
+    let names = (0...1_000).map { "\"n\($0)\"" }
+    func text(_ count: Int) -> String {
+      "oneOf(name, \"a\", \(names.prefix(count).joined(separator: ", "))) == \"a\""
+    }
+    #expect(try holds(text(1_000), ["name": .string("n1000")]))
+    #expect(try !holds(text(1_000), ["name": .string("n999")]))
+    #expect(throws: PredicateSyntaxError.self) { try predicate(text(1_001)) }
+  }
+
   @Test func datesAreCalculatedWithDurations() throws {
     let model = try Fixtures.stickies()
     let note = try #require(model.entity(named: "Note"))

@@ -254,7 +254,12 @@ import Testing
       let keys = try [SortKey](parsing: lens.later(sort: text, of: person.number), entity: later, model: new)
       #expect(names(SortOrder(keys, model: new).sorted(stored), new) == names(shown.sorted(seen), old), "\(text)")
     }
-    for wrong in ["mood[calm|cross]", "mood[calm?a b]x", "mood[?]", "rank[calm?calm]", "mood[natural][calm?calm]"] {
+    let brackets = String(repeating: "[calm?calm]", count: ShownName.maximumDepth)
+    #expect(try [SortKey](parsing: "mood\(brackets)", entity: later, model: new).first?.shown.count == 100)
+    for wrong in [
+      "mood[calm?calm]\(brackets)", "mood[calm|cross]", "mood[calm?a b]x", "mood[?]", "rank[calm?calm]",
+      "mood[natural][calm?calm]",
+    ] {
       #expect(throws: PredicateSyntaxError.self, "\(wrong)") {
         try [SortKey](parsing: wrong, entity: later, model: new)
       }
