@@ -78,6 +78,9 @@ extension GraphClient {
     case loadedWindow(QueryID, WindowRows, at: Token)
     /// What is told from here on comes after `since`; the result before it stands.
     case resumed(QueryID, since: Revision)
+    /// The store does not know the state that was told: it was restored from a backup, or its history was pruned. New
+    /// results follow. Told for each query that had a state.
+    case diverged
     /// A commit, with all that it does to the watch's queries.
     case changed(CommitUpdate)
     /// The query was refused, or the client is closed: nothing more is told.

@@ -36,11 +36,33 @@ struct Options: ParsableArguments {
   @MainActor
   func withGraph(reconnects: Bool = false, _ body: (Shell) async throws -> Void) async throws {
     try await run(try await Stickies.connectToAnyModel(at: try address, reconnects: reconnects)) { shell in
-      do {
-        try await body(shell)
-      } catch let refusal as Refusal {
-        throw await shell.explained(refusal)
-      }
+      try await explaining(shell, body)
+    }
+  }
+
+  /// History is told in this program's own words where the daemon knows its model, through a lens, too; elsewhere, and for
+  /// `stickies graph`, in the daemon's.
+  @MainActor
+  func withHistory(_ body: (Shell) async throws -> Void) async throws {
+    guard CommandLine.arguments.dropFirst().first != GraphCommand.configuration.commandName else {
+      return try await withGraph(body)
+    }
+    let client: GraphClient
+    do {
+      client = try await Stickies.connect(to: try address, reconnects: false)
+    } catch let refusal as Refusal where refusal.code == .notAllowed {
+      return try await withGraph(body)
+    }
+    try await run(client) { shell in try await explaining(shell, body) }
+  }
+
+  /// Tells refusals in the names of the model that is spoken.
+  @MainActor
+  private func explaining(_ shell: Shell, _ body: (Shell) async throws -> Void) async throws {
+    do {
+      try await body(shell)
+    } catch let refusal as Refusal {
+      throw await shell.explained(refusal)
     }
   }
 

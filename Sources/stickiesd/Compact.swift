@@ -48,7 +48,10 @@ struct Compact: AsyncParsableCommand {
       try StoreCompaction.run(
         directory: settings.data, model: model, policy: chosen, now: now, isRehearsal: dryRun)
     }
-    print(json ? CompactionText.json(report, isRehearsal: dryRun) : CompactionText.text(report, isRehearsal: dryRun))
+    print(
+      json
+        ? CompactionText.json(report, isRehearsal: dryRun)
+        : CompactionText.text(report, isRehearsal: dryRun, hasPolicy: policy.prunes))
   }
 }
 
@@ -76,7 +79,7 @@ struct Age: ExpressibleByArgument, Equatable {
 
 /// A report as people and as programs read it.
 enum CompactionText {
-  static func text(_ report: StoreCompaction.Report, isRehearsal: Bool) -> String {
+  static func text(_ report: StoreCompaction.Report, isRehearsal: Bool, hasPolicy: Bool) -> String {
     let pruning = report.pruning
     var lines = [String]()
     if pruning.commits > 0 {
@@ -85,7 +88,7 @@ enum CompactionText {
         "\(pruning.commits) commit\(pruning.commits == 1 ? "" : "s") \(verb), revisions \(pruning.oldest + 1) to "
           + "\(pruning.floor): \(pruning.bytes) bytes of history")
     } else {
-      lines.append("no commit \(isRehearsal ? "would go" : "went")")
+      lines.append("no commit \(isRehearsal ? "would go" : "went")\(hasPolicy ? "" : noPolicy)")
     }
     let reaches = isRehearsal ? "would go" : "goes"
     lines.append("history \(reaches) back to revision \(pruning.floor); the newest is \(pruning.head)")
@@ -101,6 +104,10 @@ enum CompactionText {
     }
     return lines.joined(separator: "\n")
   }
+
+  private static let noPolicy =
+    ": nothing says which may go. Say how many stay (--keep-commits 10000), for how long (--keep-age 90d), or both; what "
+    + "stickiesd --keep-history was given holds only while it serves"
 
   static func json(_ report: StoreCompaction.Report, isRehearsal: Bool) -> String {
     let pruning = report.pruning

@@ -65,7 +65,7 @@ enum MigrationText {
     let would = isRehearsal ? "would go" : "went"
     lines.insert("the store \(would) from version \(report.from) to version \(report.to):", at: 0)
     for loss in report.lost {
-      lines.append("\(isRehearsal ? "would be lost" : "lost"): \(loss.path), \(loss.count) \(count(loss))")
+      lines.append("\(isRehearsal ? "would be lost" : "lost"): \(words(loss))")
     }
     if report.lost.isEmpty { lines.append("nothing \(isRehearsal ? "would be" : "is") lost") }
     lines.append("rows rewritten: \(report.rewritten); \(report.milliseconds) ms")
@@ -74,8 +74,18 @@ enum MigrationText {
     return lines.joined(separator: "\n")
   }
 
-  private static func count(_ loss: MigrationLoss) -> String {
-    loss.path.contains(".") ? "value\(loss.count == 1 ? "" : "s")" : "object\(loss.count == 1 ? "" : "s")"
+  /// `Member.visits, 2 values that the mapping replaces (ID, ID)`.
+  static func words(_ loss: MigrationLoss) -> String {
+    let isOne = loss.count == 1
+    let noun = (loss.path.contains(".") ? "value" : "object") + (isOne ? "" : "s")
+    let reason =
+      switch loss.kind {
+      case .gone: ""
+      case .replaced: " that \(isOne ? "is" : "are") computed anew, and differently"
+      case .rounded: " that no double holds, rounded to the nearest that one does"
+      }
+    let ids = loss.first.map(\.description).joined(separator: ", ")
+    return "\(loss.path), \(loss.count) \(noun)\(reason) (\(ids)\(loss.count > loss.first.count ? ", …" : ""))"
   }
 
   static func json(_ report: MigrationReport, isRehearsal: Bool) -> String {
@@ -86,7 +96,11 @@ enum MigrationText {
       ])
     }
     let lost = report.lost.map {
-      JSON.object([.init("path", .string($0.path)), .init("count", .integer(Int64($0.count)))])
+      JSON.object([
+        .init("path", .string($0.path)), .init("kind", .string($0.kind.rawValue)),
+        .init("count", .integer(Int64($0.count))),
+        .init("ids", .array($0.first.map { .string($0.description) })),
+      ])
     }
     return JSON.object([
       .init("from", .integer(Int64(report.from))), .init("to", .integer(Int64(report.to))),

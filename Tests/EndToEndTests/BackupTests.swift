@@ -154,6 +154,35 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
+  @Test func aWatchSaysOnceThatTheStoreWasRestoredAndGoesOn() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    for text in ["one", "two"] { try daemon.run("add", text) }
+    #expect(try stickiesd(daemon, "backup", daemon.home.path + "/copy").status == 0)
+    let watcher = try Companion(daemon, ["watch"])
+    try daemon.expectQueries(4)
+    for text in ["three", "four", "five"] { try daemon.run("add", text) }
+    #expect(daemon.stop() == 0)
+    #expect(try stickiesd(daemon, "restore", daemon.home.path + "/copy").status == 0)
+    try daemon.start()
+    try daemon.expectQueries(4)
+    try daemon.run("edit", "1", "--text", "once")
+    var text = ""
+    while !text.contains("once") {
+      let part = watcher.read()
+      if part.isEmpty { break }
+      text += part
+    }
+    let lines = text.split(separator: "\n").map(String.init)
+    let restored = lines.indices.filter { lines[$0].contains("restored") }
+    #expect(restored.count == 1)
+    let first = try #require(restored.first)
+    #expect(lines[first] == "the store was restored; revision 2: 2 notes; changes follow")
+    #expect(lines.count == first + 2, "\(lines)")
+    watcher.kill()
+    #expect(daemon.stop() == 0)
+  }
+
   /// Waits until the context shows what is expected of it.
   @MainActor
   private func wait(_ client: GraphClient, until isSo: @escaping @MainActor () -> Bool) async {

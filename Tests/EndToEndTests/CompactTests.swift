@@ -42,6 +42,13 @@ import Testing
     #expect(served.errors.contains("is in use by process"))
     #expect(daemon.stop() == 0)
 
+    let aimless = try compact(daemon, "--dry-run")
+    #expect(aimless.status == 0)
+    #expect(
+      aimless.output.hasPrefix(
+        "no commit would go: nothing says which may go. Say how many stay (--keep-commits 10000), for how long "
+          + "(--keep-age 90d), or both"))
+
     // Somebody who was here a moment ago may come back.
     let held = try compact(daemon, "--keep-commits", "2", "--dry-run", "--json").json()
     #expect(held["commits"]?.integerValue == 0 && held["held"]?.integerValue == 5)

@@ -128,6 +128,9 @@ import Testing
       let rules = try result.refusal()["violations"]?.arrayValue?.map { $0["rule"] } ?? []
       #expect(rules.contains(.string(rule)), "\(words): \(result.errors)")
     }
+    // Where no value is to blame none is named.
+    let derived = try company.run("update", project, "key=x")
+    #expect(derived.errors.contains("(assigned)") && !derived.errors.contains("value null"), "\(derived.errors)")
     #expect(try company.run("fetch", "Party", "--json").output == before)
   }
 

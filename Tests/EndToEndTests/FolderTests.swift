@@ -89,6 +89,34 @@ import Testing
     #expect(log[0]?["author"] == .string("ann@test"))
   }
 
+  @Test func aFolderOlderThanTheHistoryThatIsKeptLosesNothing() throws {
+    let desk = try Desk("milk\nbread\neggs", "one")
+    try desk.export()
+    try desk.daemon.run("edit", "1", "--text", "oat milk\nbread\neggs", author: "bob@test")
+    try desk.edit("milk-", "bread", "brown bread")
+    try desk.edit("one-", "color: yellow", "color: pink")
+    for x in 1...3 { try desk.daemon.run("move", "2", "\(x),5", author: "bob@test") }
+    #expect(desk.daemon.stop() == 0)
+    let process = Process()
+    process.executableURL = Daemon.binary("stickiesd")
+    process.environment = ProcessInfo.processInfo.environment.merging([
+      "XDG_CONFIG_HOME": desk.daemon.home.path, "STICKIESD_DATA": desk.daemon.data,
+    ]) { $1 }
+    process.arguments = ["compact", "--keep-commits", "1", "--overdue", "0s"]
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    try desk.daemon.start()
+    let report = try desk.sync()
+    #expect(Self.counts(report) == [2, 0, 0, 2, 0])
+    #expect(report["compared"]?.arrayValue?.count == 2)
+    #expect(try desk.text(1) == "oat milk\nbrown bread\neggs")
+    #expect(try desk.daemon.run("show", "2", "--json").json()["color"] == .string("pink"))
+    let again = try desk.sync()
+    #expect(Self.counts(again) == [0, 0, 0, 0, 0] && again["compared"]?.arrayValue?.isEmpty == true)
+  }
+
   @Test func frontMatterBecomesFieldsAndTags() throws {
     let desk = try Desk("one")
     try desk.daemon.run("tag", "1", "home", "phone")

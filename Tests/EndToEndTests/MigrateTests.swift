@@ -61,8 +61,10 @@ import Testing
       status: process.terminationStatus, output: text, errors: try String(contentsOfFile: errors, encoding: .utf8))
   }
 
-  /// How long it takes is the machine's affair.
-  private func untimed(_ text: String) -> String { text.replacing(#/[0-9]+ ms/#, with: "N ms") }
+  /// How long it takes is the machine's affair, which ids there are the store's.
+  private func untimed(_ text: String) -> String {
+    text.replacing(#/[0-9]+ ms/#, with: "N ms").replacing(#/\b[a-z][0-9a-z]{25}\b/#, with: "ID")
+  }
 
   @Test func theGuideIsTrue() throws {
     let (daemon, schema) = try club()
@@ -77,6 +79,9 @@ import Testing
     #expect(rehearsal.errors.contains("100% done"))
 
     let done = try migrate(daemon, schema, "--json").json()
+    let lost = try #require(done["lost"]?.arrayValue)
+    #expect(lost.compactMap { $0["path"]?.stringValue } == ["Member.first", "Member.last"])
+    #expect(lost.allSatisfy { $0["kind"]?.stringValue == "gone" && $0["ids"]?.arrayValue?.count == 2 })
     #expect(done["rehearsal"]?.boolValue == false && done["to"]?.integerValue == 2)
     #expect(done["rewritten"]?.integerValue == 2)
     let backup = try #require(done["backup"]?.stringValue)
@@ -114,7 +119,6 @@ import Testing
     let breaches = try #require(try refused.json()["error"]?["breaches"]?.arrayValue)
     #expect(breaches.count == 2)
     #expect(breaches.allSatisfy { $0["id"]?.stringValue?.count == 26 && $0["entity"]?.stringValue == "Member" })
-    #expect(refused.errors.contains("shares its telephone with another"))
-    #expect(refused.errors.contains("The store was not changed."))
+    #expect(untimed(refused.errors).hasSuffix(untimed(try #require(try blocks("text").dropFirst().first))))
   }
 }

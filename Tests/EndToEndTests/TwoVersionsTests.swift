@@ -136,6 +136,41 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
+  /// The older client is the `stickies` of today, whose notes a newer version calls otherwise.
+  @Test func historyIsToldInTheOlderClientsWords() throws {
+    let daemon = try Daemon()
+    let schema = daemon.home.path + "/Stickies"
+    try FileManager.default.createDirectory(atPath: schema, withIntermediateDirectories: true)
+    let first = String(decoding: try Fixtures.file("Schema/Stickies/1.json"), as: UTF8.self)
+    try first.write(toFile: schema + "/1.json", atomically: true, encoding: .utf8)
+    try daemon.start(["--schema", schema])
+    #expect(try daemon.run("add", "milk").status == 0)
+    #expect(daemon.stop() == 0)
+    let second = first.replacing(#""version": 1"#, with: #""version": 2"#)
+      .replacing(#""name": "collapsed""#, with: #""name": "folded", "renamed": "collapsed""#)
+      .replacing(#""teal", "brown", "white""#, with: #""teal", "brown", "white", "gold""#)
+    #expect(second.contains("folded") && second.contains("gold"))
+    try second.write(toFile: schema + "/2.json", atomically: true, encoding: .utf8)
+    try daemon.start(["--schema", schema, "--migrate"])
+    let id = try #require(try daemon.run("list", "--json").json().arrayValue?.first?["id"]?.stringValue)
+    let update = try daemon.run("graph", "update", id, "folded=true", "color=gold")
+    #expect(update.status == 0, "\(update.errors)")
+    let why = try daemon.run("why", "1.collapsed")
+    #expect(why.status == 0 && why.output.hasPrefix("true\n"), "\(why.errors)")
+    #expect(try daemon.run("why", "1.color").output.hasPrefix("yellow\n"))
+    #expect(try daemon.run("why", "1.folded").status != 0)
+    let difference = try daemon.run("diff", "1", "1").output
+    #expect(difference.contains("collapsed: ") && !difference.contains("folded"))
+    let log = try daemon.run("log", "--json").output
+    #expect(log.contains(#""collapsed""#) && !log.contains("folded") && !log.contains("gold"))
+    // What it sees as yellow it finds as yellow, and a new case stands where yellow does.
+    #expect(try daemon.run("list", "--where", "color == 'yellow'", "--sort", "color", "--json").output.contains(id))
+    // The commands of any model speak the daemon's.
+    #expect(try daemon.run("graph", "why", "\(id.prefix(12)).folded").output.hasPrefix("true\n"))
+    #expect(try daemon.run("graph", "fetch", "Note", "--where", "color == 'gold'", "--count").output == "1\n")
+    #expect(daemon.stop() == 0)
+  }
+
   @Test func aVersionThatLiesTooFarBackIsRefusedBeforeAnythingIsExchanged() async throws {
     let daemon = try club(
       Self.second.replacing(#"{"name": "phone", "type": "string", "optional": true},"#, with: ""))

@@ -25,7 +25,9 @@ import Testing
     "length(name) == 4", "uppercase(name) == \"ZOË!\"", "canonical(name) == \"zoe!\"",
     "concat(name, \"x\") ENDSWITH \"!x\"",
     "sqrt(age + 2) == 3", "power(2, age) == 128", "round(score) == 3", "string(age) == \"7\"", "integer(score) == 2",
-    "ifNull(bio, \"none\") == \"none\"", "ifNull(age, 3) == 7", "trimmed(\"  a \") != name", "7 == age", "8 > age",
+    "ifNull(bio, \"none\") == \"none\"", "ifNull(age, 3) == 7", "oneOf(name, \"a\", \"b\", \"c\") == \"a\"",
+    "oneOf(name, NULL, \"b\") == NULL", "oneOf(name, \"a\", \"Zoë!\") == name", "oneOf(bio, \"a\", \"b\") == NULL",
+    "trimmed(\"  a \") != name", "7 == age", "8 > age",
     "age IN {1, age}", "age BETWEEN {age - 1, age + 1}", "name MATCHES[cd] \"z.e!\"", "NOT (name MATCHES \"z\")",
   ])
   func itHolds(text: String) throws {
@@ -34,6 +36,16 @@ import Testing
       "salary": .decimal(try #require(DecimalValue("10.5"))),
     ]
     #expect(try holds(text, values), "\(text)")
+  }
+
+  @Test func asManyNamesAreTakenAsAnEnumerationMayHaveCases() throws {
+    let names = (0...1_000).map { "\"n\($0)\"" }
+    func text(_ count: Int) -> String {
+      "oneOf(name, \"a\", \(names.prefix(count).joined(separator: ", "))) == \"a\""
+    }
+    #expect(try holds(text(1_000), ["name": .string("n1000")]))
+    #expect(try !holds(text(1_000), ["name": .string("n999")]))
+    #expect(throws: PredicateSyntaxError.self) { try predicate(text(1_001)) }
   }
 
   @Test func datesAreCalculatedWithDurations() throws {

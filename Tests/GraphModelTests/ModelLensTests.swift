@@ -206,6 +206,11 @@ import Testing
     #expect(try later("age / 2 == 20") == "integer(age) / 2 == 20")
     #expect(try later("rank > 1") == "integer(rank) > 1")
     #expect(try later("done == FALSE") == "ifNull(done, FALSE) == FALSE")
+    // A case that the older version does not know is seen as the default, and found as such.
+    #expect(try later("mood == 'calm'") == #"oneOf(mood, "calm", "calm", "cross") == "calm""#)
+    #expect(try later("mood IN {'cross'} AND mood != 'cross'") == #"mood IN {"cross"} AND mood != "cross""#)
+    #expect(try later("mood < 'cross'") == #"oneOf(mood, "calm", "calm", "cross") < "cross""#)
+    #expect(try lens.later(sort: "-mood[natural],name", of: person) == "-mood[calm?calm|cross][natural],fullName")
     #expect(try later("") == "")
     let refusal = #expect(throws: Refusal.self) { try later("fullName == 'a'") }
     #expect(refusal?.message.contains("can't be read at column 1") == true)
@@ -217,6 +222,48 @@ import Testing
     let entity = try #require(lens.new.entity(named: "Person"))
     _ = try RowRequest(
       parsing: rows.properties, groups: rows.groups, order: rows.order, entity: entity, model: lens.new)
+  }
+
+  @Test func whatIsFoundAndOrderedIsWhatIsSeen() throws {
+    let lens = try lens()
+    let (old, new) = (lens.old, lens.new)
+    let person = try #require(old.entity(named: "Person"))
+    let later = try #require(new.entity(named: "Person"))
+    let stored = try ["merry", "calm", "cross", "merry", "cross"].enumerated().map { index, mood in
+      let image = try image("Person", ["fullName": .string("\(index)"), "mood": .string(mood)], in: new)
+      return ObjectImage(
+        id: ObjectID(key: UniqueID(high: 1, low: UInt64(index)), entity: image.id.entity), revision: 7,
+        values: image.values)
+    }
+    let seen = try stored.map { try #require(lens.view(of: $0)) }
+    func names(_ images: [ObjectImage], _ model: Model) -> [UInt64] { images.map(\.id.key.low) }
+    for text in [
+      "mood == 'calm'", "mood != 'calm'", "mood == 'cross'", "mood IN {'calm', 'cross'}", "mood IN {'cross'}",
+      "mood >= 'cross'",
+      "length(mood) == 4", "mood BEGINSWITH[c] 'CA'", "NOT mood == 'calm'", "mood != NULL",
+    ] {
+      let shown = PredicateEvaluator(try GraphPredicate(parsing: text, entity: person, model: old), model: old)
+      let asked = PredicateEvaluator(
+        try GraphPredicate(parsing: lens.later(predicate: text, of: person.number), entity: later, model: new),
+        model: new)
+      #expect(
+        names(stored.filter { asked.matches($0) }, new) == names(seen.filter { shown.matches($0) }, old), "\(text)")
+    }
+    for text in ["mood,-name", "-mood,name", "mood[localized],name"] {
+      let shown = SortOrder(try [SortKey](parsing: text, entity: person, model: old), model: old)
+      let keys = try [SortKey](parsing: lens.later(sort: text, of: person.number), entity: later, model: new)
+      #expect(names(SortOrder(keys, model: new).sorted(stored), new) == names(shown.sorted(seen), old), "\(text)")
+    }
+    let brackets = String(repeating: "[calm?calm]", count: ShownName.maximumDepth)
+    #expect(try [SortKey](parsing: "mood\(brackets)", entity: later, model: new).first?.shown.count == 100)
+    for wrong in [
+      "mood[calm?calm]\(brackets)", "mood[calm|cross]", "mood[calm?a b]x", "mood[?]", "rank[calm?calm]",
+      "mood[natural][calm?calm]",
+    ] {
+      #expect(throws: PredicateSyntaxError.self, "\(wrong)") {
+        try [SortKey](parsing: wrong, entity: later, model: new)
+      }
+    }
   }
 
   // MARK: - Where there is none

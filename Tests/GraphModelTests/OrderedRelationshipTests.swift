@@ -53,6 +53,8 @@ import Testing
     // "project.order" can't be both the place of a step and a property of its project.
     #expect(
       mistakes { try model(steps: #", "ordered": true"#, title: "order") } == ["entities[0].relationships[0].ordered"])
+    let mistake = #expect(throws: ModelError.self) { try model(steps: #", "ordered": true"#, title: "order") }
+    #expect(mistake?.mistakes.first?.reason.hasSuffix(#""project.order" is to be the place of each Step"#) == true)
     let both = """
       {"format": 1, "name": "M", "version": 1, "entities": [
         {"name": "A", "relationships": [

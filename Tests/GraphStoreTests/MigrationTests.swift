@@ -333,6 +333,27 @@ import Testing
     #expect(refusal.breaches.allSatisfy { $0.text == "shares its title with another" && $0.entity == "Article" })
   }
 
+  @Test func whoSharesANewKeyHidesNobodyWhoBreaksARule() throws {
+    let store = try Self.filled()
+    let items = try store.all("Item", sort: "number").map(\.id)
+    try store.must([try store.update(items[2], "Item.name", .string("item 0"))])
+    let model = try Self.model(
+      Self.first.replacing(#""version": 1"#, with: #""version": 2"#)
+        .replacing(#""unique": [["number"]]"#, with: #""unique": [["number"], ["name"]]"#)
+        .replacing(
+          #""name": "origin", "type": "string", "optional": true"#, with: #""name": "origin", "type": "string""#
+        )
+        .replacing(#""default": 1, "indexed""#, with: #""default": 1, "minimum": 2, "indexed""#))
+    let refusal = try refusal(store, model)
+    let texts = refusal.breaches.map { "\(items.firstIndex(of: $0.object ?? items[0]) ?? -1) \($0.text)" }
+    #expect(
+      Set(texts) == [
+        "0 shares its name with another", "2 shares its name with another", "2 has no origin, which is required",
+        "0 breaks a rule: price is less than 2", "1 breaks a rule: price is less than 2",
+      ])
+    #expect(refusal.more == 0)
+  }
+
   @Test func objectsThatBreakANewRuleAreAllNamed() throws {
     let store = try Self.filled()
     let items = try store.all("Item", sort: "number").map(\.id)

@@ -105,7 +105,9 @@ import Testing
       "ANY projects.members.salary > \"3\"", "salary + age > \"4.5\"", "age / 0 == NULL", "age / 2 == 1",
       "age BETWEEN {manager.age, 9}", "age IN {manager.age, 3}", "length(name) == 2", "5 < age",
       "projects.@sum.year > 2", "concat(name, \"x\") ENDSWITH \"2x\"", "ifNull(age, 100) > 99",
-      "NONE reports.reports.age > 3", "lowercase(bio) CONTAINS \"cat\"", "SELF == manager.manager",
+      "NONE reports.reports.age > 3", "lowercase(bio) CONTAINS \"cat\"",
+      "oneOf(level, \"junior\", \"senior\") == \"junior\"", "oneOf(manager.level, NULL, \"junior\") == NULL",
+      "SELF == manager.manager",
     ]
     let person = try store.entity("Person")
     let people = everything.filter { $0.id.entity == person.number }
@@ -117,7 +119,8 @@ import Testing
       #expect(try store.all("Person", text).map(\.id) == expected, "seed \(seed): \(text)")
     }
     for sort in [
-      "age", "-age,name", "salary", "-score,-name", "manager.age,-name[natural]", "-reports.@count,name[localized]",
+      "age", "-age,name", "level[junior?senior|junior],name", "-manager.level[?senior],age", "salary", "-score,-name",
+      "manager.age,-name[natural]", "-reports.@count,name[localized]",
     ] {
       let keys = try [SortKey](parsing: sort, entity: person, model: store.model)
       let expected = SortOrder(keys, model: store.model).sorted(people, in: source).map(\.id)

@@ -58,4 +58,24 @@ import Testing
     #expect(message("}", "") != "taken")
     #expect(message("unlikely", "") == "taken")
   }
+
+  @Test func whatIsOlderThanHistoryIsMergedWithTheNoteAsItIs() throws {
+    var texts = RandomTexts(seed: 1)
+    var list = FolderList(token: Token(store: texts.id(), revision: 9, fingerprint: 0), board: texts.id())
+    func note(_ revision: Revision, _ text: String, _ id: UniqueID) -> NoteSnapshot {
+      NoteSnapshot(id: id, revision: revision, number: 1, created: 0, updated: 0, values: [:], text: text)
+    }
+    let (old, unchanged, young) = (texts.id(), texts.id(), texts.id())
+    for (id, revision) in [(old, 3), (unchanged, 3), (young, 6)] as [(UniqueID, Revision)] {
+      list[id] = .init(file: "\(revision) \(id).md", id: id, revision: revision, text: "milk\neggs\n", values: [:])
+    }
+    let now = note(8, "oat milk\neggs\n", old)
+    let notes = [now, note(3, "milk\neggs\n", unchanged), note(8, "oat milk\neggs\n", young)]
+    #expect(list.detach(upTo: 5, from: notes) == [old])
+    #expect(list.detach(upTo: 5, from: notes).isEmpty, "once is enough")
+    let entry = try #require(list[old])
+    let merge = try NoteMerge(NoteFile(text: "milk\nbrown eggs\n"), from: entry, over: now)
+    #expect(merge.base == 8)
+    #expect(TextSplice.apply(merge.splices, to: now.text) == "oat milk\nbrown eggs\n")
+  }
 }

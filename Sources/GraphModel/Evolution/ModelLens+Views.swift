@@ -103,10 +103,12 @@ extension ModelLens {
   /// Nil where nothing is seen to differ.
   public func view(of difference: ObjectDifference) -> ObjectDifference? {
     guard let object = view(of: difference.object) else { return nil }
-    let properties = difference.properties.compactMap { property in
-      view(ofProperty: property.number).map {
-        ObjectDifference.Property($0, was: view(of: property.was, of: property.number))
-      }
+    let properties = difference.properties.compactMap { property -> ObjectDifference.Property? in
+      guard let number = view(ofProperty: property.number) else { return nil }
+      let was = view(of: property.was, of: property.number)
+      // What differs only in what is not seen does not.
+      if let seen = old.property(number), object[seen] == was { return nil }
+      return ObjectDifference.Property(number, was: was)
     }
     if difference.kind == .updated, properties.isEmpty { return nil }
     return ObjectDifference(kind: difference.kind, object: object, properties: properties)

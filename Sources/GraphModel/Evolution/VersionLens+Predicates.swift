@@ -9,9 +9,9 @@ extension VersionLens {
     case .not(let inner): return .not(try later(inner))
     case .comparison(var comparison):
       // An index of words is asked of the property itself.
-      let isSearch = comparison.comparator == .search
-      comparison.left = try later(comparison.left, asStored: isSearch)
-      comparison.right = try later(comparison.right, asStored: isSearch)
+      let isStored = comparison.comparator == .search || saysTheSame(comparison)
+      comparison.left = try later(comparison.left, asStored: isStored)
+      comparison.right = try later(comparison.right, asStored: isStored)
       return .comparison(comparison)
     }
   }
@@ -65,7 +65,10 @@ extension VersionLens {
   func later(_ keys: [SortKey]) throws(Refusal) -> [SortKey] {
     var result = [SortKey]()
     for key in keys {
-      result.append(SortKey(try later(key.path), ascending: key.ascending, collation: key.collation))
+      var moved = key
+      moved.path = try later(key.path)
+      if let shown = shown(key.path) { moved.shown.insert(shown, at: 0) }
+      result.append(moved)
     }
     return result
   }
@@ -90,12 +93,36 @@ extension VersionLens {
     guard case .property(let number) = path.end, let form = forms[number], let property = old.property(number),
       path.hops.allSatisfy({ old.property($0)?.relationship?.isToMany == false })
     else { return moved }
+    if let shown = shown(path) { return shown.expression(of: moved) }
     switch form {
     case .whole: return .function(.integer, [moved])
     case .settled(let standIn) where !property.isOptional && !standIn.isNull:
       guard later[number].flatMap({ new.property($0) })?.isOptional == true else { return moved }
       return .function(.ifNull, [moved, .value(standIn)])
     case .settled, .same: return moved
+    }
+  }
+
+  /// What is shown at the end of a path to one enumeration that takes other names in the newer version.
+  private func shown(_ path: GraphPredicate.Path) -> ShownName? {
+    guard case .property(let number) = path.end, case .settled(let standIn)? = forms[number],
+      let property = old.property(number), let attribute = property.attribute, attribute.kind == .enumeration,
+      path.hops.allSatisfy({ old.property($0)?.relationship?.isToMany == false })
+    else { return nil }
+    let mayBeNull = later[number].flatMap { new.property($0) }?.isOptional == true
+    return ShownName(
+      standIn.stringValue, names: attribute.cases, standsForNull: mayBeNull && !property.isOptional)
+  }
+
+  /// An index knows what is stored. Equality with a name that stands for no other is asked of that.
+  private func saysTheSame(_ comparison: GraphPredicate.Comparison) -> Bool {
+    guard comparison.options.isEmpty, case .path(let path) = comparison.left, let shown = shown(path) else {
+      return false
+    }
+    switch (comparison.comparator, comparison.right) {
+    case (.equal, .value(.string(let text))), (.notEqual, .value(.string(let text))): return shown.isEqual(shown: text)
+    case (.in, .list(let values)): return values.allSatisfy { $0.stringValue.map(shown.isEqual(shown:)) ?? false }
+    default: return false
     }
   }
 }

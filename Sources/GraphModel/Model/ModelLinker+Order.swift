@@ -19,7 +19,7 @@ extension ModelLinker {
     {
       report(
         path,
-        "\(owner.name) has a property \"\(Self.order)\", and \"\(inverse.name).\(Self.order)\" is to be the place of a "
+        "\(owner.name) has a property \"\(Self.order)\", and \"\(inverse.name).\(Self.order)\" is to be the place of each "
           + "\(destination.name)")
     }
   }

@@ -1,7 +1,7 @@
 /// What a comparison compares: a constant, what a path leads to, or what is calculated from them. Resolved against a
 /// model; `GraphExpression(parsing:entity:model:)` reads the text form.
 ///
-/// Null in, null out: whatever is calculated from a null is null, but for `ifNull`.
+/// Null in, null out: whatever is calculated from a null is null, but for `ifNull` and `oneOf`.
 public indirect enum GraphExpression: Hashable, Sendable {
   case value(Value)
   /// For `IN`, and the two ends of `BETWEEN`.

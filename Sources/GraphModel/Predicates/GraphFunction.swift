@@ -12,6 +12,8 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
   case microseconds, seconds, minutes, hours, days, weeks
   // Nulls
   case ifNull
+  // Names
+  case oneOf
 
   /// The name as it was written, in whatever case.
   init?(named name: String) {
@@ -28,9 +30,13 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
     case .now: 0...0
     case .concat: 2...20
     case .power, .modulus, .ifNull: 2...2
+    case .oneOf: 3...Self.maximumNames + 2
     default: 1...1
     }
   }
+
+  /// So many names `oneOf` takes: as many as an enumeration may have cases.
+  static let maximumNames = 1_000
 
   /// The length of the unit in microseconds, for functions that make durations.
   var unit: Int64? {
@@ -50,6 +56,9 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
   /// The function's value. `now()` has none before it is bound.
   public func apply(_ arguments: [Value]) -> Value {
     if self == .ifNull { return arguments.first { !$0.isNull } ?? .null }
+    if self == .oneOf, let first = arguments.first, arguments.count > 2 {
+      return first.isNull || arguments[2...].contains(first) ? first : arguments[1]
+    }
     guard let first = arguments.first, !arguments.contains(where: \.isNull) else { return .null }
     if let unit {
       guard case .double(let count) = Self.double.apply([first]) else { return .null }
@@ -68,7 +77,7 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
     case .startOfDay, .year, .month, .day, .weekday, .hour, .minute, .second:
       guard case .date(let time) = first else { return .null }
       return applyToDate(time)
-    case .now, .ifNull, .microseconds, .seconds, .minutes, .hours, .days, .weeks: return .null
+    case .now, .ifNull, .oneOf, .microseconds, .seconds, .minutes, .hours, .days, .weeks: return .null
     }
   }
 

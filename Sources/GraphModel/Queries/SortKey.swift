@@ -6,6 +6,14 @@ public struct SortKey: Hashable, Sendable {
   public var ascending: Bool
   /// How people would order the strings; nil for the order of their bytes.
   public var collation: Collation?
+  /// What is ordered by in place of what the path leads to, one upon the other; none for the value itself.
+  public var shown = [ShownName]()
+
+  /// What the objects are ordered by.
+  public var expression: GraphExpression { shown.reduce(.path(path)) { $1.expression(of: $0) } }
+
+  /// Whether it goes by values as an index has them.
+  public var isByStoredValue: Bool { collation == nil && shown.isEmpty }
 
   /// By what a path leads to.
   public init(_ path: GraphPredicate.Path, ascending: Bool = true, collation: Collation? = nil) {
@@ -28,7 +36,7 @@ public struct SortOrder: Sendable {
 
   /// Resolves the keys' paths once.
   public init(_ keys: [SortKey], model: Model) {
-    self.keys = keys.map { (ExpressionEvaluator(.path($0.path), model: model), $0) }
+    self.keys = keys.map { (ExpressionEvaluator($0.expression, model: model), $0) }
     ascending = keys.map(\.ascending)
   }
 
@@ -75,12 +83,24 @@ extension [SortKey] {
       func fail(_ reason: String) -> PredicateSyntaxError {
         PredicateSyntaxError(scalar: column, reason: reason, text: text)
       }
-      if name.hasSuffix("]"), let start = name.firstIndex(of: "[") {
+      // What is shown has a question mark in it.
+      if name.hasSuffix("]"), let start = name.lastIndex(of: "["), !name[start...].contains("?") {
         let word = String(name[name.index(after: start)...].dropLast())
         collation = Collation(rawValue: word)
         guard collation != nil else {
           throw fail(
             "there is no order \"\(word)\"; there are " + Collation.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        name = String(name[..<start])
+      }
+      var shown = [ShownName]()
+      while name.hasSuffix("]"), let start = name.lastIndex(of: "[") {
+        guard let form = ShownName(parsing: name[name.index(after: start)...].dropLast()) else {
+          throw fail("in brackets stands an order, or which names are shown: state[open?open|done]")
+        }
+        shown.insert(form, at: 0)
+        guard shown.count <= ShownName.maximumDepth else {
+          throw fail("at most \(ShownName.maximumDepth) such brackets stand behind a key")
         }
         name = String(name[..<start])
       }
@@ -97,7 +117,10 @@ extension [SortKey] {
         throw fail("objects have no order: name one of their attributes")
       }
       if collation != nil, type != .string { throw fail("[natural] and [localized] go with text only") }
-      append(SortKey(path, ascending: !descending, collation: collation))
+      if !shown.isEmpty, type != .string { throw fail("what is shown in its place is known of text only") }
+      var key = SortKey(path, ascending: !descending, collation: collation)
+      key.shown = shown
+      append(key)
       column += part.unicodeScalars.count + 1
     }
   }
@@ -109,7 +132,7 @@ extension [SortKey] {
   public func text(in model: Model) -> String {
     map { key in
       (key.ascending ? "" : "-") + GraphExpression.path(key.path).text(in: model)
-        + (key.collation.map { "[\($0.rawValue)]" } ?? "")
+        + key.shown.map { "[\($0.text)]" }.joined() + (key.collation.map { "[\($0.rawValue)]" } ?? "")
     }.joined(separator: ",")
   }
 }

@@ -37,11 +37,13 @@ extension HistoryReader {
         + "later")
   }
 
-  static func tooMuchSince(_ revision: Revision, maximum: Int) -> Refusal {
-    Refusal(
+  /// - Parameter readable: the oldest revision whose state can be read; nil where that is not known.
+  static func tooMuchSince(_ revision: Revision, maximum: Int, readable: Revision? = nil) -> Refusal {
+    let later = readable.map { "revision \($0) or a later one" } ?? "a later revision"
+    return Refusal(
       .limit,
-      "more than \(maximum) objects have changed since revision \(revision): the graph can be read as of a later one, "
-        + "and single objects by their ids as of this one")
+      "more than \(maximum) objects have changed since revision \(revision): ask for \(later), or for single objects by "
+        + "their ids, which can be read as of any; all of it is in a backup from then")
   }
 
   // MARK: - All that was touched
@@ -63,7 +65,8 @@ extension HistoryReader {
         images[change.id] = .some(change.before(after, model: objects.model))
       }
       guard images.count <= maximum, count <= Self.maximumSkippedChanges else {
-        throw Self.tooMuchSince(revision, maximum: maximum)
+        // Up to here, newest first, it was not too much.
+        throw Self.tooMuchSince(revision, maximum: maximum, readable: commit.revision)
       }
     }
     return images

@@ -1,4 +1,3 @@
-import GRDB
 import GraphModel
 
 /// What a migration did, or would do.
@@ -9,7 +8,7 @@ public struct MigrationReport: Sendable {
   public let to: Int
   /// What happened, version by version.
   public internal(set) var steps = [MigrationStep]()
-  /// What is gone from the present; history still has it.
+  /// What is gone from the present; history and the copy still have it.
   public internal(set) var lost = [MigrationLoss]()
   /// Rows that were written again; nothing else of the objects was touched.
   public internal(set) var rewritten = 0
@@ -21,38 +20,6 @@ public struct MigrationReport: Sendable {
   public internal(set) var revision: Revision = 0
 
   init(from: Model, to: Model) { (self.from, self.to) = (from.version, to.version) }
-}
-
-/// Something that the new version has no place for.
-public struct MigrationLoss: Sendable, Equatable {
-  /// `Person`, or `Person.age`.
-  public let path: String
-  /// Objects, or objects that have a value there.
-  public let count: Int
-
-  static func count(_ database: Database, _ plan: MigrationPlan) throws -> [MigrationLoss] {
-    let layout = try StoreVersions.layout(database, model: plan.old)
-    var losses = [MigrationLoss]()
-    for entity in plan.removedEntities {
-      guard let table = layout.table(of: entity.number), !entity.isAbstract else { continue }
-      let count = try Int.fetchOne(
-        database,
-        sql:
-          "SELECT count(*) FROM \(quoted(table.name)) WHERE _entity = \(layout.numbers.stored(entity: entity.number))")
-      if let count, count > 0 { losses.append(MigrationLoss(path: entity.name, count: count)) }
-    }
-    for property in plan.removedProperties {
-      guard let owner = plan.old.entity(property.owner), let table = layout.table(of: owner.number),
-        let column = table.column(of: property.number)
-      else { continue }
-      let isList = property.relationship?.isToMany == true
-      let condition = isList ? "length(\(quoted(column.name))) > 0" : "\(quoted(column.name)) IS NOT NULL"
-      let count = try Int.fetchOne(
-        database, sql: "SELECT count(*) FROM \(quoted(table.name)) WHERE \(condition)")
-      if let count, count > 0 { losses.append(MigrationLoss(path: "\(owner.name).\(property.name)", count: count)) }
-    }
-    return losses
-  }
 }
 
 /// An object that the new version does not allow.

@@ -26,8 +26,7 @@ extension MigrationWriter {
   }
 
   /// Unique keys that are new, before their indexes are made: all objects that share one.
-  func refuseShared() throws {
-    var breaches = Breaches()
+  mutating func findShared() throws {
     let objects = ObjectReader(connection, layout: new)
     for table in new.orderedTables where before(table) != nil {
       for (owner, constraint) in EntityTable.constraints(of: table.root, plan.new) where isNew(constraint, owner) {
@@ -49,10 +48,9 @@ extension MigrationWriter {
         }
       }
     }
-    try breaches.refuse(plan)
   }
 
-  private func findMissing(_ breaches: inout Breaches) throws {
+  private mutating func findMissing() throws {
     var seen = Set<PropertyNumber>()
     for property in plan.required where seen.insert(property.number).inserted {
       guard let owner = plan.new.entity(property.owner), let table = new.table(of: owner.number),
@@ -76,12 +74,12 @@ extension MigrationWriter {
   }
 
   /// The new version's rules, over the objects of entities of which it asks more; and what refers to what is gone.
-  func verify() throws {
+  /// - Throws: all of it, with what shares a new key.
+  mutating func verify() throws {
     guard problems.isEmpty else {
       throw MigrationRefusal(from: plan.old.version, to: plan.new.version, problems: problems)
     }
-    var breaches = Breaches()
-    try findMissing(&breaches)
+    try findMissing()
     let tables = Set(plan.tightened.compactMap { plan.new.entity($0)?.root })
     for table in new.orderedTables where tables.contains(table.root.number) && before(table) != nil {
       var checker = StoreChecker(database, model: plan.new, findings: FindingList())
@@ -105,9 +103,11 @@ extension MigrationWriter {
 }
 
 /// Bounded, and the rest counted.
-private struct Breaches {
+struct MigrationBreaches {
   private var listed = [MigrationBreach]()
   private var more = 0
+
+  var isEmpty: Bool { listed.isEmpty }
 
   mutating func add(_ id: ObjectID, _ model: Model, _ text: String) {
     guard listed.count < MigrationRefusal.maximumBreaches else { return more += 1 }

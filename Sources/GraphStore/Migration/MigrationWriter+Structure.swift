@@ -211,9 +211,10 @@ extension MigrationWriter {
     }
   }
 
-  func makeIndexes() throws {
+  func makeIndexes(withKeys: Bool) throws {
     var present = try indexes()
-    for statement in wantedIndexes where !present.contains(where: { $0.text == Self.essence(statement) }) {
+    let wanted = wantedIndexes.filter { withKeys || !$0.hasPrefix("CREATE UNIQUE") }
+    for statement in wanted where !present.contains(where: { $0.text == Self.essence(statement) }) {
       try run(try named(statement, besides: present.map(\.name)))
       present = try indexes()
     }

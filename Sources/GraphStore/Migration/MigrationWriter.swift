@@ -19,7 +19,11 @@ struct MigrationWriter {
   var touched = [EntityNumber: RowSet]()
   /// Rows that were rewritten.
   private(set) var rewritten = 0
+  /// What is not in the new version as it was.
+  private(set) var lost = [MigrationLoss]()
   var problems = [String]()
+  /// What objects have against the new version.
+  var breaches = MigrationBreaches()
 
   var database: Database { connection.database }
 
@@ -101,6 +105,7 @@ struct MigrationWriter {
   /// - Parameter progress: told which step of how many begins.
   mutating func alter(_ progress: (_ step: String, _ done: Double) throws -> Void) throws {
     MigrationFunctions.register(on: database, plan)
+    lost = try LossFinder(connection: connection, layout: old).gone(plan)
     try progress("adding columns", 0.05)
     try addColumns(toNewTables: false)
     try progress("computing values", 0.1)
@@ -119,10 +124,12 @@ struct MigrationWriter {
     try fill()
     try place()
     try derive()
+    lost += try findReplaced()
     try progress("building indexes", 0.7)
     try feedWords()
-    try refuseShared()
-    try makeIndexes()
+    try findShared()
+    // Where objects share a key, its index can't be; the rest is still looked at, so that all of it is told.
+    try makeIndexes(withKeys: breaches.isEmpty)
     try progress("sealing", 0.9)
     try sumAgain()
   }

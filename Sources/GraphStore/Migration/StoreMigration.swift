@@ -162,11 +162,12 @@ public struct StoreMigration: Sendable {
         try database.execute(sql: "PRAGMA journal_mode = WAL")
         try database.inTransaction(.immediate) {
           for (number, plan) in plans.enumerated() {
-            lost += try MigrationLoss.count(database, plan)
-            rewritten += try migrate(database, plan) { step, done in
+            let writer = try migrate(database, plan) { step, done in
               let share = (Double(number) + done) / Double(plans.count)
               try options.progress("version \(plan.new.version): \(step)", 0.1 + 0.9 * share)
             }
+            lost += writer.lost
+            rewritten += writer.rewritten
           }
           revision = try Int64.fetchOne(database, sql: "SELECT max(revision) FROM _commit") ?? 0
           return .commit
@@ -181,10 +182,10 @@ public struct StoreMigration: Sendable {
     report.milliseconds = Int(duration / .milliseconds(1))
   }
 
-  /// - Returns: how many rows were rewritten.
+  /// - Returns: the writer, which knows what it has rewritten and what is lost.
   private func migrate(
     _ database: Database, _ plan: MigrationPlan, _ progress: (String, Double) throws -> Void
-  ) throws -> Int {
+  ) throws -> MigrationWriter {
     if try Int.fetchOne(database, sql: "SELECT 1 FROM _model WHERE hash = ?", arguments: [Data(plan.new.hash.bytes)])
       != nil
     {
@@ -210,7 +211,7 @@ public struct StoreMigration: Sendable {
     try database.execute(sql: "UPDATE _words SET revision = ?", arguments: [head.revision + 1])
     try progress("verifying", 0.95)
     try writer.verify()
-    return writer.rewritten
+    return writer
   }
 
   private struct Head {

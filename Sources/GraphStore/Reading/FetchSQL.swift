@@ -61,7 +61,7 @@ struct FetchSQL {
   private mutating func page(_ request: FetchRequest, select: String, _ conditions: [String]) throws(Refusal) {
     var keys = [(sql: String, key: SortKey)]()
     for key in request.sort {
-      guard let value = builder.expression(.path(key.path)) else {
+      guard let value = builder.expression(key.expression) else {
         throw Refusal(.malformed, "the path of a sort key is too long")
       }
       keys.append((key.collation.map { "graph_key(\(value), '\($0.rawValue)')" } ?? value, key))

@@ -35,7 +35,7 @@ enum IndexAdvice {
     }
     visit(request.predicate)
     guard !others, !sides.isEmpty, sides.values.allSatisfy({ $0.count == 1 }) else { return false }
-    guard let key = request.sort.first, key.collation == nil, key.path.hops.isEmpty,
+    guard let key = request.sort.first, key.isByStoredValue, key.path.hops.isEmpty,
       case .property(let number) = key.path.end
     else { return true }
     return sides[number] == nil
@@ -61,7 +61,7 @@ enum IndexAdvice {
     }
     visit(request.predicate)
     // An order helps where only its beginning is read.
-    if found.isEmpty, request.limit != nil, let key = request.sort.first, key.collation == nil, key.path.hops.isEmpty {
+    if found.isEmpty, request.limit != nil, let key = request.sort.first, key.isByStoredValue, key.path.hops.isEmpty {
       add(key.path)
     }
     return found

@@ -36,6 +36,11 @@ extension PredicateSQL {
         return "(\(texts.joined(separator: " || ")))"
       }
       if function == .ifNull { return "coalesce(\(texts.joined(separator: ", ")))" }
+      if function == .oneOf, texts.count > 2 {
+        let names = texts[2...].joined(separator: ", ")
+        return
+          "(SELECT CASE WHEN v IS NULL OR v IN (\(names)) THEN v ELSE \(texts[1]) END FROM (SELECT \(texts[0]) AS v))"
+      }
       let types = arguments.map { $0.type(in: model).letter }.joined()
       return "graph_call('\(function.rawValue)', '\(types)', \(texts.joined(separator: ", ")))"
     case .subquery(let level, let hops, let predicate):

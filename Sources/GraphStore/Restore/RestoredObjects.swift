@@ -95,8 +95,18 @@ struct RestoredObjects {
         skipped.append(obstacle)
         continue
       }
+      value = allowed(value, property, of: image.id)
       add(Edit(property.number, .set(value)), to: image.id)
     }
+  }
+
+  /// A case that an enumeration has lost since gives way to the default, and is named: the object need not stay away for it.
+  private mutating func allowed(_ value: Value, _ property: Property, of id: ObjectID) -> Value {
+    guard let attribute = property.attribute, attribute.kind == .enumeration, attribute.checked(value) == nil,
+      let standIn = attribute.checked(attribute.defaultValue), !standIn.isNull || property.isOptional
+    else { return value }
+    skipped.append(Conflict(kind: .changed, id: id, property: property.number, mine: value, theirs: standIn))
+    return standIn
   }
 
   /// Stored properties that history gives back; to-ones come before the places beside them.
@@ -163,7 +173,8 @@ struct RestoredObjects {
       }
       guard old != new else { continue }
       guard let relationship = property.relationship else {
-        add(Edit(property.number, .set(old)), to: image.id)
+        let value = allowed(old, property, of: image.id)
+        if value != new { add(Edit(property.number, .set(value)), to: image.id) }
         continue
       }
       if !relationship.isToMany {

@@ -35,6 +35,10 @@ enum FolderReport {
   static func show(_ result: FolderResult, isExport: Bool = false, on output: Output) {
     if output.json { return output.print(json(result)) }
     for conflict in result.conflicts { output.print(line(conflict)) }
+    for file in result.compared {
+      output.print(
+        "compared \(shown(file)): what others did to its note was pruned; it was merged with the note as it is")
+    }
     for file in result.missing { output.print("missing \(shown(file)): its note stays; --delete deletes it") }
     for file in result.unsent { output.print("unsent \(shown(file)): it was edited; sync-folder sends that") }
     for skip in result.skipped { output.print("skipped \(shown(skip.file)): \(shown(skip.reason))") }
@@ -72,7 +76,8 @@ enum FolderReport {
     return .object([
       count("edited", result.edited), count("added", result.added), count("deleted", result.deleted),
       count("written", result.written.written), count("removed", result.written.removed),
-      .init("conflicts", .array(conflicts)), .init("missing", .array(result.missing.map(JSON.string))),
+      .init("conflicts", .array(conflicts)), .init("compared", .array(result.compared.map(JSON.string))),
+      .init("missing", .array(result.missing.map(JSON.string))),
       .init("unsent", .array(result.unsent.map(JSON.string))), .init("skipped", .array(skipped)),
     ])
   }

@@ -9,6 +9,8 @@ struct FolderResult {
   var deleted = 0
   var written = NoteFolder.Written()
   var conflicts = [FolderChanges.Conflict]()
+  /// Files whose edits were merged with the note as it is: what happened to it since was pruned.
+  var compared = [String]()
   /// Files that are gone, of notes that are not.
   var missing = [String]()
   /// Files with edits that an export does not send.
@@ -69,10 +71,12 @@ struct FolderRun {
     try await settle(&list)
     var result = FolderResult()
     var attempts = 0
+    var old = Set<UniqueID>()
     while true {
       let notes = try await FolderNotes(shell)
       let found = try await compare(list, notes)
       list = found.changes.list
+      old.formUnion(found.old)
       let leaving = deletes ? found.changes.missing.filter(\.isUnchanged) : []
       guard !found.changes.edits.isEmpty || !found.changes.new.isEmpty || !leaving.isEmpty else {
         if deletes { result.skipped += found.changes.missing.map(Self.changedSince) }
@@ -82,7 +86,8 @@ struct FolderRun {
       }
       do {
         try await send(found.changes, leaving, notes, &list, &result)
-      } catch let refusal as Refusal where [.conflict, .unique].contains(refusal.code) {
+        result.compared += found.changes.edits.filter { old.contains($0.theirs.id) }.map(\.file)
+      } catch let refusal as Refusal where [.conflict, .unique, .pruned].contains(refusal.code) {
         // Somebody was quicker: nothing was written, and all is compared again.
         list.sending = nil
         attempts += 1
@@ -137,7 +142,8 @@ struct FolderRun {
 
   // MARK: - Comparing and writing
 
-  private typealias Found = (changes: FolderChanges, notes: [NoteSnapshot])
+  /// `old` are notes whose edits are merged with what is there, for want of history.
+  private typealias Found = (changes: FolderChanges, notes: [NoteSnapshot], old: [UniqueID])
 
   private func compare(_ list: FolderList, _ notes: FolderNotes) async throws -> Found {
     progress.show("comparing")
@@ -148,7 +154,10 @@ struct FolderRun {
     let here = try await notes.notes(of: list.board)
     let known = Set(here.map(\.id))
     let elsewhere = try await notes.notes(list.entries.map(\.id).filter { !known.contains($0) })
-    return (FolderChanges(of: try folder.files(), list: list, notes: here, elsewhere: elsewhere), here)
+    var list = list
+    let oldest = try await shell.client.status().oldest
+    let old = oldest > 0 ? list.detach(upTo: oldest, from: here + elsewhere) : []
+    return (FolderChanges(of: try folder.files(), list: list, notes: here, elsewhere: elsewhere), here, old)
   }
 
   private func write(_ found: Found, isExport: Bool, _ result: inout FolderResult) async throws {
@@ -173,7 +182,8 @@ struct FolderRun {
   /// The folder was written from this store, and the store still has that past.
   private func verify(_ list: FolderList) async throws {
     let advice = "export into another folder, and bring your edits over by hand"
-    let head = try await shell.client.status().head
+    let status = try await shell.client.status()
+    let head = status.head
     guard head.store == list.token.store else {
       throw Refusal(.denied, "\(folder.path) has the notes of another store; \(advice)")
     }
@@ -182,6 +192,8 @@ struct FolderRun {
     guard revision <= head.revision else {
       throw Refusal(.denied, "the store is at revision \(head.revision) and \(folder.path) at \(revision); \(advice)")
     }
+    // Whether that past is the folder's nobody can tell any more: what differs is compared with what is there.
+    guard revision > status.oldest else { return }
     let commit = try await shell.client.log(after: revision - 1, through: revision, limit: 1).first
     guard let commit, commit.revision == revision, commit.fingerprint != list.token.fingerprint else { return }
     throw Refusal(.denied, "the store was restored and went another way than \(folder.path); \(advice)")
@@ -190,9 +202,12 @@ struct FolderRun {
   /// Finds out what became of a commit whose run was cut.
   private func settle(_ list: inout FolderList) async throws {
     guard let sending = list.sending else { return }
-    let head = try await shell.client.status().head.revision
-    var isCommitted = false
-    var after = sending.after
+    let status = try await shell.client.status()
+    let head = status.head.revision
+    let origins = sending.files.compactMap(\.origin)
+    let written = try await FolderNotes(shell).notes(origins: origins)
+    var isCommitted = !written.isEmpty
+    var after = max(sending.after, status.oldest)
     while after < head, !isCommitted {
       let through = min(after + 500, head)
       let commits = try await shell.client.log(after: after, through: through, limit: 500)
@@ -200,7 +215,13 @@ struct FolderRun {
       after = through
     }
     if isCommitted {
-      list.settle(notes: try await FolderNotes(shell).notes(origins: sending.files.compactMap(\.origin)))
+      list.settle(notes: written)
+    } else if sending.after < status.oldest, sending.files.count > origins.count {
+      throw Refusal(
+        .pruned,
+        "an earlier run was cut while it sent the edits of \(folder.path), and whether they arrived was pruned with the history "
+          + "up to revision \(status.oldest): sending them again might double them. Rename the folder, export the board into a "
+          + "new one, and bring over by hand what the new files do not have")
     } else {
       list.sending = nil
     }

@@ -36,8 +36,8 @@ struct ModelRefusal: ReportedError {
   private var violations: [String] {
     refusal.violations.map { violation in
       let property = model.property(violation.property)
-      let value = brief(violation.value, property)
-      return "\(name(violation.id)): \(violation.message) (\(violation.rule), value \(value))"
+      let value = violation.value.isNull ? "" : ", value \(brief(violation.value, property))"
+      return "\(name(violation.id)): \(violation.message) (\(violation.rule)\(value))"
     }
   }
 

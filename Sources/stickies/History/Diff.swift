@@ -40,7 +40,7 @@ struct Diff: AsyncParsableCommand {
   @MainActor
   func run() async throws {
     let parts = try parts()
-    try await options.withGraph { shell in
+    try await options.withHistory { shell in
       var request = DifferenceRequest(
         from: try await shell.revision(parts.from), contents: !only, entities: try shell.entities(entities))
       if let object = parts.object { request.object = try await shell.past(object) } else { request.contents = false }

@@ -33,7 +33,7 @@ struct LogCommand: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    try await options.withGraph { shell in try await shell.showLog(request(shell)) }
+    try await options.withHistory { shell in try await shell.showLog(request(shell)) }
   }
 
   @MainActor
@@ -77,7 +77,7 @@ struct Undo: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    try await options.withGraph { shell in
+    try await options.withHistory { shell in
       if let name { return try await shell.undo(named: name) }
       try await shell.undo(revision)
     }
@@ -92,7 +92,7 @@ struct Redo: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    try await options.withGraph { shell in try await shell.showTaken(shell.client.redo()) }
+    try await options.withHistory { shell in try await shell.showTaken(shell.client.redo()) }
   }
 }
 

@@ -42,7 +42,7 @@ struct Restore: AsyncParsableCommand {
   @MainActor
   func run() async throws {
     let moment = try when.map { try When($0, option: "--at") }
-    try await options.withGraph { shell in
+    try await options.withHistory { shell in
       var revision: Revision?
       if let moment { revision = try await shell.revision(moment) }
       let saved: Saved
@@ -117,6 +117,10 @@ extension Shell {
     let id = conflict.id.description.prefix(8)
     let who = conflict.author.isEmpty ? "someone" : conflict.author
     let other = conflict.mine.objectID.map { " \($0.description.prefix(8))" } ?? ""
+    if conflict.kind == .changed, model.property(conflict.property)?.attribute?.kind == .enumeration {
+      let (was, now) = (conflict.mine.stringValue ?? "null", conflict.theirs.stringValue ?? "null")
+      return "\(name) of \(id): the model has no \(was) any more, it is \(now)"
+    }
     switch conflict.kind {
     case .deleted: return "\(name) of \(id):\(other) is gone, \(who) deleted it"
     case .changed, .unique: return "\(name) of \(id):\(other) cannot have it again, \(who) has given it another one"

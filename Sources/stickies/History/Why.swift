@@ -19,7 +19,7 @@ struct Why: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    try await options.withGraph { shell in
+    try await options.withHistory { shell in
       let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
       let id = try await shell.past(parts[0])
       guard let entity = shell.model.entity(id.entity) else {

@@ -132,8 +132,8 @@ private final class AwaitedObjects {
         case .removed: members.remove(change.id)
         }
       }
-    // No window is followed; what a resumed query had still stands.
-    case .loadedWindow, .resumed, .ended: break
+    // No window is followed; what a resumed query had still stands; where another past begins, a result follows.
+    case .loadedWindow, .resumed, .diverged, .ended: break
     }
   }
 }

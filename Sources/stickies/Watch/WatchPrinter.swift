@@ -10,9 +10,13 @@ final class WatchPrinter {
   private let output: Output
   private let model: Model
   private var missing: Int
+  /// All queries, with those that are silent.
+  private var count: Int
   private var snapshot = [ObjectImage]()
   private var revision: Revision = 0
   private var isShown = false
+  /// The newest revision that was told of another past, until the new one is shown.
+  private var abandoned: Revision?
   private let since: Revision?
   private let summary: ([ObjectImage]) -> String
   /// Of a window: how many rows there are before limit and offset.
@@ -37,6 +41,7 @@ final class WatchPrinter {
     self.summary = summary
     self.line = line
     missing = count
+    self.count = count
     self.since = since
     words = ChangeWords(model: model, speaksOfNotes: speaksOfNotes)
   }
@@ -51,6 +56,7 @@ final class WatchPrinter {
     if let token { await learn(queries + names, at: token.revision, of: client) }
     // One watch for all: a commit that makes a tag and tags a note is told at once.
     missing += names.count
+    count += names.count
     try await follow(client) { body in
       let numbers = client.watch(queries + names, since: token, body: body)
       self.silent = Set(numbers.suffix(names.count))
@@ -136,7 +142,14 @@ final class WatchPrinter {
     case .resumed(_, let since):
       missing -= 1
       if missing <= 0, !isShown { showSince(since) }
+    case .diverged:
+      // Nothing that was told counts any more; one line says so when the new results are there.
+      guard isShown, abandoned == nil else { return }
+      abandoned = revision
+      words.forgetAll()
+      (snapshot, missing, revision) = ([], count, 0)
     case .changed(let update):
+      revision = update.revision
       if output.json {
         let changes = update.changes.flatMap(\.changes)
         output.print(
@@ -161,16 +174,24 @@ final class WatchPrinter {
 
   private func showSnapshot() {
     isShown = true
+    let restored =
+      abandoned.map { told in
+        revision < told
+          ? "the store was restored; "
+          : "the store was restored or its history pruned: it does not know what was told; "
+      } ?? ""
+    defer { abandoned = nil }
     if output.json {
       var members = [JSON.Member("revision", .integer(revision))]
+      if abandoned != nil { members.append(.init("reset", .bool(true))) }
       if let total { members.append(.init("total", .integer(Int64(clamping: total)))) }
       members.append(.init("snapshot", .array(snapshot.map { ObjectJSON.object($0, model) })))
       output.print(JSON.object(members))
     } else if let total {
       for image in snapshot { output.print(line(image)) }
-      output.print(output.dim("revision \(revision): \(snapshot.count) of \(total) rows; changes follow"))
+      output.print(output.dim("\(restored)revision \(revision): \(snapshot.count) of \(total) rows; changes follow"))
     } else {
-      output.print(output.dim("revision \(revision): \(summary(snapshot)); changes follow"))
+      output.print(output.dim("\(restored)revision \(revision): \(summary(snapshot)); changes follow"))
     }
     snapshot = []
     missing = 0
