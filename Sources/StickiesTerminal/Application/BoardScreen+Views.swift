@@ -40,6 +40,7 @@ extension BoardScreen {
       guard let self else { return }
       mode.begin(at: now)
       slide()
+      if let part = page.part { return selectAllOfBoard(part) }
       mode.selection.select(shownIDs)
     }
   }

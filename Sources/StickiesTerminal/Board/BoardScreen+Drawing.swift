@@ -8,6 +8,7 @@ import TerminalCells
 extension BoardScreen {
   func drawBackground(into grid: inout Grid) {
     canvasState.draw(into: &grid, frame: canvas, clip: canvas, theme: theme, cache: layouts)
+    OutlyingMarks(counts: outlying).draw(into: &grid, frame: canvas, theme: theme)
     drawBars(into: &grid)
   }
 
@@ -25,9 +26,15 @@ extension BoardScreen {
   // MARK: - The board
 
   var canvasState: Canvas {
-    Canvas(
-      color: PaperColor(name: page.board.color.rawValue), origin: page.scroll,
-      notes: shownIDs.compactMap { page.windows[$0].flatMap(state) }, links: linkStates, pointers: pointers)
+    var notes = shownIDs.compactMap { page.windows[$0].flatMap(state) }
+    if page.part != nil {
+      // What lies outside is marked by numbers that count what is not here as well.
+      let seen = seen
+      notes.removeAll { $0.frame.intersection(seen).isEmpty }
+    }
+    return Canvas(
+      color: PaperColor(name: page.board.color.rawValue), origin: page.scroll, notes: notes, links: linkStates,
+      pointers: pointers)
   }
 
   /// A note as it is drawn; nil for one that has no place any more and is not edited here.
@@ -83,7 +90,7 @@ extension BoardScreen {
       }
     var state = StatusState(connection: connection, unsent: unsent.count, board: page.board.name)
     if case .closed = linkState { state.isReadOnly = true }
-    state.message = message?.text ?? ""
+    state.message = message?.text ?? crowdWords ?? ""
     state.people = neighbors.all.map(person)
     return state
   }

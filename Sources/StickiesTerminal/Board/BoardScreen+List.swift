@@ -8,7 +8,7 @@ extension BoardScreen {
 
   /// What is on the board now: all notes, or what a search found.
   var shownIDs: [ObjectID] {
-    guard let found else { return page.windows.ids }
+    guard let found, page.part == nil else { return page.windows.ids }
     let there = Set(found)
     return page.windows.ids.filter { there.contains($0) || page.windows[$0] === editing }
   }
@@ -19,7 +19,13 @@ extension BoardScreen {
     return Rect(x: size.width - Self.listWidth, y: 1, width: Self.listWidth, height: max(0, size.height - 2))
   }
 
-  var listIDs: [ObjectID] { shownIDs.filter { page.shape(of: $0) != nil }.sorted { place(of: $0) < place(of: $1) } }
+  /// The notes that the list is about; of a large board those around the one in focus.
+  private var listedIDs: [ObjectID] {
+    guard let part = page.part else { return shownIDs }
+    return found ?? Array(part.list.snapshot)
+  }
+
+  var listIDs: [ObjectID] { listedIDs.filter { page.shape(of: $0) != nil }.sorted { place(of: $0) < place(of: $1) } }
 
   /// The first row that is shown, so that the note in focus is among them.
   private func firstRow(_ ids: [ObjectID], rows: Int) -> Int {

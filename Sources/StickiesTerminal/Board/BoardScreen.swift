@@ -56,13 +56,19 @@ final class BoardScreen: ApplicationDelegate {
   var shown: BoardPresence?
   var lastPresence: Int64?
   var presenceTimer: TimerID?
+  /// Of a large board: a note on the way into sight, and what waits for a later look.
+  var sought: ObjectID?
+  var lookTimer: TimerID?
+  /// How many notes a large board had when its selection was last looked through, and whether that is under way.
+  var checkedTotal: Int?
+  var isCheckingSelection = false
 
   /// A screen for one board; `open` begins to follow it.
   init(
     _ application: Application, in context: ObjectContext, board: Board, scope: UndoScope, link: BoardLink
   ) {
     (self.application, self.context, self.link, undoScope) = (application, context, link, scope)
-    page = BoardPage(board, in: context, user: link.user, perform: link.perform) {
+    page = BoardPage(board, in: context, link: link) {
       NoteController($0, application: application)
     }
     directory = BoardDirectory(in: context, perform: link.perform)
@@ -88,6 +94,7 @@ final class BoardScreen: ApplicationDelegate {
     page.didLoad = { [weak self] refusal in
       if let refusal { self?.say(refusal.message, isTrouble: true) }
     }
+    page.didFail = { [weak self] refusal in self?.say(refusal.message, isTrouble: true) }
   }
 
   // MARK: - What is where
@@ -119,7 +126,9 @@ final class BoardScreen: ApplicationDelegate {
 
   /// Lays the windows where their notes are; once in each turn.
   func layOut() {
-    let shown = found.map { Set($0) }
+    lookAround()
+    // Of a large board only what a search finds is here.
+    let shown = page.part == nil ? found.map { Set($0) } : nil
     for id in page.windows.ids {
       guard let controller = page.windows[id], let shape = page.shape(of: id), let note = page.note(id) else {
         continue
@@ -180,14 +189,17 @@ final class BoardScreen: ApplicationDelegate {
         application.orderBack(controller.window)
       case .closed(let controller, let id):
         if editing === controller { editing = nil }
-        mode.selection.remove(id)
+        // Of a large board windows go with the scroll; the selection stays.
+        if page.part == nil { mode.selection.remove(id) }
         application.orderOut(controller.window)
       case .lost(let controller, let loss): tell(loss, of: controller)
       case .returned(let controller, _): controller.followOthers()
       case .identified(_, let id, let old): mode.selection.identify(old, as: id)
       }
     }
-    if !changes.isEmpty, let focused { application.makeKey(focused.window) }
+    // A field that is typed into keeps its keys.
+    let isNoteKey = application.keyWindow.map { $0 is NoteWindow } ?? true
+    if !changes.isEmpty, isNoteKey, let focused { application.makeKey(focused.window) }
     application.setNeedsDisplay()
   }
 

@@ -20,7 +20,7 @@ extension BoardScreen {
   }
 
   private func makePage(_ board: Board) -> BoardPage {
-    let page = BoardPage(board, in: context, user: link.user, perform: link.perform) { [application] in
+    let page = BoardPage(board, in: context, link: link) { [application] in
       NoteController($0, application: application)
     }
     prepare(page)
@@ -89,7 +89,7 @@ extension BoardScreen {
 
   /// What covers the board while its notes are on their way.
   var busyPicture: BusyPicture? {
-    guard case .waiting(let picture)? = pager?.current.face(at: now) else { return nil }
+    guard case .waiting(let picture)? = pager?.current.face(at: now) else { return page.part?.picture(at: now) }
     return picture
   }
 

@@ -41,7 +41,7 @@ final class SearchWindow: Window {
     let style = screen.theme.list
     grid.fill(frame, style, clip: clip)
     let end = grid.draw("/ \(editor.text)", x: frame.minX + 1, y: frame.minY, style, clip: clip)
-    let found = screen.found.map { " \($0.count) of \(screen.page.notes.count)" } ?? ""
+    let found = screen.foundWords
     grid.draw(found, x: max(end + 1, frame.maxX - found.count - 1), y: frame.minY, screen.theme.listFaint, clip: clip)
     if isKey { grid.cursor = Point(x: frame.minX + 3 + editor.cursorPosition.x, y: frame.minY) }
   }
@@ -63,6 +63,7 @@ final class SearchListener: SearchControllerDelegate {
 
   private func show(_ rows: ResultsSnapshot, _ query: SearchQuery?) {
     screen?.found = query == nil ? nil : Array(rows)
+    screen?.page.part?.filter = query.flatMap { screen?.condition(of: $0) } ?? .always
     screen?.application.setNeedsDisplay()
   }
 
@@ -83,11 +84,13 @@ final class SearchListener: SearchControllerDelegate {
 extension BoardScreen {
   func openSearch() {
     if let field { return application.makeKey(field) }
-    guard let text = context.model.entity(named: "Note")?.property(named: "text") else { return }
-    let request = BoardPage.notes(of: page.board.id, in: context.model)
-    let search = SearchController(all: page.notes) { [context, link] query in
+    let board = page.board.id
+    let request =
+      page.part == nil
+      ? BoardPage.notes(of: board, in: context.model) : BoardPart.listRequest(of: board, in: context.model)
+    let search = SearchController(all: page.list) { [weak self, context, link] query in
       var found = request
-      found.predicate = query.predicate(in: [.property(text.number)], within: request.predicate)
+      found.predicate = .all([request.predicate, self?.condition(of: query) ?? .never])
       return ResultsController(found, in: context, perform: link.perform)
     }
     let listener = SearchListener(self)
@@ -97,6 +100,18 @@ extension BoardScreen {
     let window = SearchWindow(on: self)
     field = window
     application.orderFront(window)
+  }
+
+  /// What a search finds, wherever it lies.
+  func condition(of query: SearchQuery) -> GraphPredicate? {
+    guard let text = context.model.entity(named: "Note")?.property(named: "text") else { return nil }
+    return query.predicate(in: [.property(text.number)])
+  }
+
+  /// How many were found, of how many; empty while nothing is searched for.
+  var foundWords: String {
+    guard found != nil, let search else { return "" }
+    return " \(search.totalCount)" + (page.count.map { " of \($0)" } ?? "")
   }
 
   /// The field says something else.
@@ -121,7 +136,7 @@ extension BoardScreen {
 
   /// What is found stays; keys go to the first of it.
   func keepSearch() {
-    guard let first = found?.first(where: { page.windows[$0] != nil }) else { return closeSearch() }
+    guard let first = found?.first(where: { page.windows[$0] != nil || page.part != nil }) else { return closeSearch() }
     show(first)
   }
 
@@ -129,6 +144,7 @@ extension BoardScreen {
     guard let window = field else { return }
     search?.clear()
     (field, search, searchListener, found) = (nil, nil, nil, nil)
+    page.part?.filter = .always
     if let searchTimer { application.cancel(searchTimer) }
     searchTimer = nil
     application.orderOut(window)
