@@ -74,9 +74,17 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
       predicate: .comparison(.init(.one, path, .equal, .value(.object(board)))))
   }
 
-  /// Asks for the notes and follows them until `close`.
+  /// What is said when links can't be had.
+  static func linksAreMissing(_ refusal: Refusal) -> Refusal {
+    guard refusal.code == .limit else { return refusal }
+    return Refusal(.limit, "there are more than \(maximumLinks) links here; none of them is drawn")
+  }
+
+  /// Asks for the notes and follows them until `close`; a board that is followed in parts goes on as it does.
   func open() {
+    guard part == nil else { return }
     let listener = LinkListener { [weak self] in self?.windowsDidChange([]) }
+    listener.failed = { [weak self] in self?.didFail(Self.linksAreMissing($0)) }
     linkListener = listener
     allLinks.delegate = listener
     notes.performFetch()
@@ -151,7 +159,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   // MARK: - What others do
 
   func resultsDidChange(_ controller: ResultsController, by difference: ResultsDifference) {
-    allLinks.performFetch()
+    if allLinks.state == .idle { allLinks.performFetch() }
     follow(difference)
   }
 

@@ -167,6 +167,7 @@ final class BoardPart {
     piece.didChange = { [weak self] piece, difference in self?.take(difference, of: piece) }
     piece.didFail = { [weak self] piece, refusal in self?.fail(refusal, piece) }
     piece.linksDidChange = { [weak self] in self?.didChangeFace() }
+    piece.linksDidFail = { [weak self] in self?.didFail(BoardPage.linksAreMissing($0)) }
     asked = piece
     piece.start()
   }

@@ -26,6 +26,8 @@ final class BoardPiece: ResultsControllerDelegate {
   var didFail: (BoardPiece, Refusal) -> Void = { _, _ in }
   /// Links came or went.
   var linksDidChange: () -> Void = {}
+  /// The links can't be had.
+  var linksDidFail: (Refusal) -> Void = { _ in }
   private var linkListener: LinkListener?
 
   init(_ wish: Wish, of board: ObjectID, in context: ObjectContext, perform: @escaping () -> Void) {
@@ -45,6 +47,7 @@ final class BoardPiece: ResultsControllerDelegate {
     links = ResultsController(lines, in: context, perform: perform)
     notes.delegate = self
     let listener = LinkListener { [weak self] in self?.linksDidChange() }
+    listener.failed = { [weak self] in self?.linksDidFail($0) }
     linkListener = listener
     links.delegate = listener
   }
@@ -57,14 +60,15 @@ final class BoardPiece: ResultsControllerDelegate {
   }
 
   func resultsDidChange(_ controller: ResultsController, by difference: ResultsDifference) {
-    links.performFetch()
+    // Links that could not be had are not asked for with each commit.
+    if links.state == .idle { links.performFetch() }
     didChange(self, difference)
   }
 
   func results(_ controller: ResultsController, didFail refusal: Refusal) { didFail(self, refusal) }
 }
 
-/// Hears that rows come and go: the board is drawn anew. Too many links to be followed are not drawn.
+/// Hears that rows come and go: the board is drawn anew.
 final class LinkListener: ResultsControllerDelegate {
   private let changed: () -> Void
   /// The rows can't be had.
