@@ -34,17 +34,28 @@ extension BoardScreen {
   func state(_ controller: NoteController) -> NoteState? {
     let id = controller.id
     guard let note = page.note(id), let frame = boardFrame(of: id) else { return lostState(controller) }
-    var marks = NoteMarks()
-    if note.pinned { marks.insert(.pinned) }
-    if note.locked { marks.insert(.locked) }
-    if unsent.contains(id) { marks.insert(.unsent) }
     controller.lastFrame = frame
     return NoteState(
       id: controller.number, frame: frame, z: note.z, text: note.text, color: PaperColor(name: note.color.rawValue),
-      tags: note.tags.filter { !$0.isFault }.map(\.name), marks: marks,
+      matches: matches(in: note.text, at: frame), tags: note.tags.filter { !$0.isFault }.map(\.name),
+      marks: marks(of: note),
       isCollapsed: note.collapsed && controller.editor == nil, isFocused: page.windows.focus == id,
       circle: mode.isEditing ? (mode.selection.contains(id) ? .checked : .empty) : nil, editor: editor(of: id),
       scroll: controller.scroll, editing: controller.editor)
+  }
+
+  func marks(of note: Note) -> NoteMarks {
+    var marks = NoteMarks()
+    if note.pinned { marks.insert(.pinned) }
+    if note.locked { marks.insert(.locked) }
+    if unsent.contains(note.id) { marks.insert(.unsent) }
+    return marks
+  }
+
+  /// What of a text is searched for; nothing of a note that is not in sight.
+  private func matches(in text: String, at frame: Rect) -> [Range<Int>] {
+    guard let query = search?.query, !onScreen(frame).intersection(canvas).isEmpty else { return [] }
+    return query.offsets(in: text)
   }
 
   /// The note is gone, its editor stays until somebody has decided about the text.
@@ -71,8 +82,16 @@ extension BoardScreen {
 
   // MARK: - Bars
 
-  /// The column of the first of the dots that say which board is shown.
-  func dotsStart(_ dots: PageDots) -> Int { application.screenSize.width - 2 * dots.dots.count - 1 }
+  /// Where the dots lie that say which board is shown: in the menu bar, right of the titles.
+  var dotsFrame: Rect {
+    let width = application.screenSize.width
+    let titles = MenuBarView(application.menuBar).titlesWidth
+    let x = max(titles, width - Self.dotColumns)
+    return Rect(x: x, y: 0, width: width - x, height: 1)
+  }
+
+  /// Columns that the dots take at most.
+  static let dotColumns = 41
 
   var statusState: StatusState {
     let connection: StatusState.Connection =
@@ -83,6 +102,7 @@ extension BoardScreen {
       }
     var state = StatusState(connection: connection, unsent: unsent.count, board: page.board.name)
     if case .closed = linkState { state.isReadOnly = true }
+    state.revision = history?.commit.map { UInt64($0.revision) }
     state.message = message?.text ?? ""
     state.people = neighbors.all.map(person)
     return state
@@ -90,10 +110,9 @@ extension BoardScreen {
 
   private func drawBar(into grid: inout Grid, _ bar: Rect) {
     MenuBarView(application.menuBar).draw(into: &grid, frame: bar, clip: bar, theme: theme)
-    guard let dots = dots(room: 20), dots.count > 1 else { return }
-    for (index, dot) in dots.dots.enumerated() {
-      let mark = dot == .current ? theme.symbols.currentDot : theme.symbols.dot
-      grid.draw(String(mark), x: dotsStart(dots) + 2 * index, y: bar.minY, theme.bar, clip: bar)
+    let frame = dotsFrame
+    if let dots = dots(room: frame.size.width) {
+      DotsView(dots).draw(into: &grid, frame: frame, clip: frame, theme: theme)
     }
   }
 

@@ -49,8 +49,10 @@ final class BoardScreen: ApplicationDelegate {
   var searchListener: SearchListener?
   var searchTimer: TimerID?
   var found: [ObjectID]?
+  /// What is known of the search's answer.
+  var answer = SearchField.Answer.none
   var history: HistoryWindow?
-  var isListOpen = false
+  var list = ListPlace()
   /// Who else is here, and what they were told of us.
   var neighbors = Neighbors()
   var shown: BoardPresence?
@@ -97,8 +99,8 @@ final class BoardScreen: ApplicationDelegate {
   /// Where the board is: below the menu bar and above the status line.
   var canvas: Rect {
     let size = application.screenSize
-    let list = isListOpen && size.width >= 2 * Self.listWidth ? Self.listWidth : 0
-    return Rect(x: 0, y: 1, width: size.width - list, height: max(0, size.height - 2))
+    let list = listFrame.size.width
+    return Rect(x: list, y: 1, width: size.width - list, height: max(0, size.height - 2))
   }
 
   /// A cell of the board, on the screen.
@@ -130,13 +132,15 @@ final class BoardScreen: ApplicationDelegate {
       if note.collapsed, controller !== editing { frame.size.height = 1 }
       // What a search has not found can't be clicked.
       if let shown, !shown.contains(id), controller !== editing { frame.size = Size(width: 0, height: 0) }
-      controller.window.frame = frame
+      // Bars and list lie above the board: no note is clicked under them.
+      controller.window.frame = frame.intersection(canvas)
     }
     application.arrange(page.windows.pile(page).compactMap { page.windows[$0]?.window })
   }
 
   override func applicationWillUpdate(_ application: Application) {
     layOut()
+    followListFocus()
     present()
   }
 

@@ -84,12 +84,19 @@ extension BoardScreen {
             newNote(text: text, at: place)
           },
           .init(key: "c", title: "Copy it") { [weak self, weak controller] in
-            let text = controller?.editedText ?? loss.text
-            if let sequence = TerminalSequences.clipboard(text) { self?.link.sendToTerminal(sequence) }
+            self?.copy(controller?.editedText ?? loss.text)
             self?.endEditing()
           },
           .init(key: "d", title: "Discard it") { [weak self] in self?.endEditing() },
         ]))
+  }
+
+  /// Puts a text on the terminal's clipboard.
+  func copy(_ text: String) {
+    guard let sequence = TerminalSequences.clipboard(text) else {
+      return say("too long for the terminal's clipboard; it can be pasted here with Ctrl-V")
+    }
+    link.sendToTerminal(sequence)
   }
 
   /// Hands the text to another program, and takes back what it makes of it.

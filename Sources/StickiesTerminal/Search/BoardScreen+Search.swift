@@ -5,48 +5,6 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// The field of a search: one line, keys go to it while it is open.
-final class SearchWindow: Window {
-  var editor = TextEditor("", width: 200)
-  private weak var screen: BoardScreen?
-
-  init(on screen: BoardScreen) {
-    self.screen = screen
-    super.init(frame: Rect(x: 0, y: 1, width: screen.application.screenSize.width, height: 1))
-  }
-
-  override func screenDidResize(_ size: Size) { frame = Rect(x: 0, y: 1, width: size.width, height: 1) }
-
-  override func keyDown(_ key: KeyEvent) -> Bool {
-    switch key.key {
-    case .escape: screen?.closeSearch()
-    case .enter: screen?.keepSearch()
-    case .tab, .up, .down: screen?.focusNext(by: key.key == .up || key.modifiers.contains(.shift) ? -1 : 1)
-    default:
-      guard editor.handle(.key(key)).isHandled else { return false }
-      screen?.type(editor.text)
-    }
-    setNeedsDisplay()
-    return true
-  }
-
-  override func paste(_ paste: PasteEvent) -> Bool {
-    _ = editor.perform(.insert(paste.text.split(whereSeparator: \.isNewline).joined(separator: " ")))
-    screen?.type(editor.text)
-    return true
-  }
-
-  override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
-    guard let screen else { return }
-    let style = screen.theme.list
-    grid.fill(frame, style, clip: clip)
-    let end = grid.draw("/ \(editor.text)", x: frame.minX + 1, y: frame.minY, style, clip: clip)
-    let found = screen.found.map { " \($0.count) of \(screen.page.notes.count)" } ?? ""
-    grid.draw(found, x: max(end + 1, frame.maxX - found.count - 1), y: frame.minY, screen.theme.listFaint, clip: clip)
-    if isKey { grid.cursor = Point(x: frame.minX + 3 + editor.cursorPosition.x, y: frame.minY) }
-  }
-}
-
 /// Hears what a search finds, and shows it on the board: notes that were not found leave the screen, not the board.
 final class SearchListener: SearchControllerDelegate {
   private weak var screen: BoardScreen?
@@ -62,11 +20,20 @@ final class SearchListener: SearchControllerDelegate {
   }
 
   private func show(_ rows: ResultsSnapshot, _ query: SearchQuery?) {
-    screen?.found = query == nil ? nil : Array(rows)
-    screen?.application.setNeedsDisplay()
+    guard let screen else { return }
+    screen.found = query == nil ? nil : Array(rows)
+    if screen.answer != .searching { screen.answer = query == nil ? .none : .found(rows.count) }
+    screen.application.setNeedsDisplay()
+  }
+
+  func search(_ controller: SearchController, isBusy: Bool) {
+    guard let screen else { return }
+    screen.answer = isBusy ? .searching : screen.found.map { .found($0.count) } ?? .none
+    screen.application.setNeedsDisplay()
   }
 
   func search(_ controller: SearchController, didFail refusal: Refusal) {
+    screen?.answer = .failed(refusal.message)
     screen?.say(refusal.message, isTrouble: true)
   }
 
@@ -81,6 +48,9 @@ final class SearchListener: SearchControllerDelegate {
 }
 
 extension BoardScreen {
+  /// The first row of the canvas.
+  var searchFrame: Rect { Rect(x: canvas.minX, y: canvas.minY, width: canvas.size.width, height: 1) }
+
   func openSearch() {
     if let field { return application.makeKey(field) }
     guard let text = context.model.entity(named: "Note")?.property(named: "text") else { return }
@@ -129,6 +99,7 @@ extension BoardScreen {
     guard let window = field else { return }
     search?.clear()
     (field, search, searchListener, found) = (nil, nil, nil, nil)
+    answer = .none
     if let searchTimer { application.cancel(searchTimer) }
     searchTimer = nil
     application.orderOut(window)
