@@ -33,6 +33,8 @@ extension Command {
 
   static let search = Command("search")
   static let list = Command("list")
+  static let filter = Command("filter")
+  static let showAll = Command("show-all")
   static let history = Command("history")
   static let nextBoard = Command("next-board")
   static let previousBoard = Command("previous-board")
@@ -140,7 +142,8 @@ enum BoardMenu {
     return Menu(
       "View",
       [
-        item("Search", .search, .character("/")), item("List", .list, .character("v")),
+        item("Search", .search, .character("/")), item("Show Only", .filter, .character("f")),
+        item("Show All Notes", .showAll, .character("F")), item("List", .list, .character("v")),
         item("History", .history, .character("h")), .separator,
       ] + scrolls)
   }

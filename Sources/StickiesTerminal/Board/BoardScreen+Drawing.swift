@@ -7,16 +7,30 @@ import TerminalCells
 /// What is shown, as the plain values that views draw.
 extension BoardScreen {
   func drawBackground(into grid: inout Grid) {
-    canvasState.draw(into: &grid, frame: canvas, clip: canvas, theme: theme, cache: layouts)
+    guard !TooSmall.isTooSmall(grid.size) else {
+      return TooSmall().draw(into: &grid, frame: grid.bounds, clip: grid.bounds, theme: theme)
+    }
+    let board = canvasState
+    board.draw(into: &grid, frame: canvas, clip: canvas, theme: theme, cache: layouts)
+    if board.notes.isEmpty {
+      emptyBoard?.draw(into: &grid, frame: canvas, clip: canvas, theme: theme, color: board.color)
+    }
     drawBars(into: &grid)
+  }
+
+  /// What an empty canvas says; nil while nobody knows that there is nothing, or while windows are only closed.
+  private var emptyBoard: EmptyBoard? {
+    if found != nil { return .nothingFound("Esc") }
+    if page.hiddenCount > 0 { return .nothingFound("F") }
+    guard page.notes.state == .loaded, page.notes.count == 0 else { return nil }
+    return EmptyBoard(board: page.board.name, newNoteKey: "n", helpKey: "?")
   }
 
   private func drawBars(into grid: inout Grid) {
     let size = grid.size
     guard size.height > 1 else { return }
     drawBar(into: &grid, Rect(x: 0, y: 0, width: size.width, height: 1))
-    let status = Rect(x: 0, y: size.height - 1, width: size.width, height: 1)
-    StatusLineView(statusState).draw(into: &grid, frame: status, clip: status, theme: theme)
+    StatusLineView(statusState).draw(into: &grid, frame: statusFrame, clip: statusFrame, theme: theme)
     drawList(into: &grid)
     if let picture = busyPicture { draw(picture, into: &grid) }
     drawTools(into: &grid)
@@ -93,6 +107,11 @@ extension BoardScreen {
   /// Columns that the dots take at most.
   static let dotColumns = 41
 
+  var statusFrame: Rect {
+    let size = application.screenSize
+    return Rect(x: 0, y: size.height - 1, width: size.width, height: 1)
+  }
+
   var statusState: StatusState {
     let connection: StatusState.Connection =
       switch linkState {
@@ -103,6 +122,7 @@ extension BoardScreen {
     var state = StatusState(connection: connection, unsent: unsent.count, board: page.board.name)
     if case .closed = linkState { state.isReadOnly = true }
     state.revision = history?.commit.map { UInt64($0.revision) }
+    if filter.isOn { state.filter = .init(filter.words, hidden: page.hiddenCount) }
     state.message = message?.text ?? ""
     state.people = neighbors.all.map(person)
     return state

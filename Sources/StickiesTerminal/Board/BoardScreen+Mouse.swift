@@ -148,7 +148,12 @@ extension BoardScreen {
 
   /// In the menu bar or the status line.
   func barMouse(_ mouse: MouseEvent) -> Bool {
-    guard case .press(.left) = mouse.kind, mouse.position.y == 0 else { return false }
+    guard case .press(.left) = mouse.kind else { return false }
+    if statusFrame.contains(mouse.position) {
+      if StatusLineView(statusState).part(at: mouse.position, frame: statusFrame) == .filter { openFilter() }
+      return true
+    }
+    guard mouse.position.y == 0 else { return false }
     if let dots = dots(room: dotsFrame.size.width), dotsFrame.contains(mouse.position) {
       switch DotsView(dots).part(at: mouse.position, frame: dotsFrame) {
       case .page(let page): jump(toPage: page)

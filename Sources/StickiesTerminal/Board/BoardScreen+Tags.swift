@@ -17,18 +17,28 @@ extension BoardScreen {
   }
 
   func tag(_ name: String) {
-    guard let property = context.model.entity(named: "Note")?.property(named: "tags")?.number else { return }
     let worn = targets.compactMap { note in note.tags.first { $0.name == name } }
-    if worn.count == targets.count {
+    if worn.count == targets.count, let property = tagsProperty {
       return change("Untag") { note in
         for tag in note.tags where tag.name == name { note.remove(tag, from: property) }
       }
     }
-    // A tag of that name that is there already becomes this one.
-    guard let tag = worn.first ?? context.insert(Tag.self) else { return }
-    if worn.isEmpty { tag.name = name }
-    change("Tag") { note in
-      if !note.tags.contains(where: { $0.name == name }) { note.add(tag, to: property) }
-    }
+    guard let tag = worn.first ?? tag(named: name) else { return }
+    change("Tag") { wear(tag, on: $0) }
+  }
+
+  private var tagsProperty: PropertyNumber? { context.model.entity(named: "Note")?.property(named: "tags")?.number }
+
+  /// The tag of a name; a new one where none is known here, which becomes the one that is there if it is there already.
+  func tag(named name: String) -> Tag? {
+    if let tag = tagNames[name] { return tag }
+    let tag = context.insert(Tag.self)
+    tag?.name = name
+    return tag
+  }
+
+  func wear(_ tag: Tag, on note: Note) {
+    guard let property = tagsProperty, !note.tags.contains(where: { $0.name == tag.name }) else { return }
+    note.add(tag, to: property)
   }
 }

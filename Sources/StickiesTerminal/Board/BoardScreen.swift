@@ -52,6 +52,9 @@ final class BoardScreen: ApplicationDelegate {
   /// What is known of the search's answer.
   var answer = SearchField.Answer.none
   var history: HistoryWindow?
+  /// What of the board is shown; this client's own.
+  var filter = BoardFilter() { didSet { if filter != oldValue { filterDidChange() } } }
+  let tagNames: TagNames
   var list = ListPlace()
   /// Who else is here, and what they were told of us.
   var neighbors = Neighbors()
@@ -68,6 +71,7 @@ final class BoardScreen: ApplicationDelegate {
       NoteController($0, application: application)
     }
     directory = BoardDirectory(in: context, perform: link.perform)
+    tagNames = TagNames(in: context, perform: link.perform)
     super.init()
     context.undoScope = scope
     answerCommands()
@@ -83,6 +87,7 @@ final class BoardScreen: ApplicationDelegate {
 
   /// What a page tells is heard from now on.
   func prepare(_ page: BoardPage) {
+    page.filter = filter
     page.windowsDidChange = { [weak self, weak page] changes in
       guard let self, let page else { return }
       follow(changes, on: page)
@@ -187,7 +192,9 @@ final class BoardScreen: ApplicationDelegate {
         mode.selection.remove(id)
         application.orderOut(controller.window)
       case .lost(let controller, let loss): tell(loss, of: controller)
-      case .returned(let controller, _): controller.followOthers()
+      case .returned(let controller, _):
+        controller.isLost = false
+        controller.followOthers()
       case .identified(_, let id, let old): mode.selection.identify(old, as: id)
       }
     }

@@ -39,11 +39,10 @@ extension BoardScreen {
   func endEditing() {
     guard let controller = editing else { return }
     editing = nil
-    let isLost = controller.isLost
     controller.endEditing()
     save()
     undoScope.endGroup()
-    if isLost { follow(page.windows.resolveLoss(controller.id), on: page) }
+    follow(page.windows.resolveLoss(controller.id), on: page)
     application.setNeedsDisplay()
   }
 
@@ -60,6 +59,7 @@ extension BoardScreen {
     (note.x, note.y) = place
     note.z = topHeight + 1
     note.board = page.board
+    if filter.isOn { dress(note) }
     if !text.isEmpty { note.text = text }
     page.add(note.id)
     if let controller = page.windows[note.id] { focus(controller) }
@@ -70,8 +70,9 @@ extension BoardScreen {
 
   /// The note of an open editor is not there any more.
   func tell(_ loss: WindowLoss, of controller: NoteController) {
-    controller.isLost = true
     say(loss.sentence, isTrouble: true)
+    if !page.isShown(loss.id) { return tellThatItLeft(loss, controller) }
+    controller.isLost = true
     ask(
       QuestionText(
         title: "The note is gone", lines: [loss.sentence, "What stood in the editor can be kept."],

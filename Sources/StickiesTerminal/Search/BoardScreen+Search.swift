@@ -54,8 +54,9 @@ extension BoardScreen {
   func openSearch() {
     if let field { return application.makeKey(field) }
     guard let text = context.model.entity(named: "Note")?.property(named: "text") else { return }
-    let request = BoardPage.notes(of: page.board.id, in: context.model)
-    let search = SearchController(all: page.notes) { [context, link] query in
+    var request = BoardPage.notes(of: page.board.id, in: context.model)
+    request.predicate = .all([request.predicate, filter.predicate])
+    let search = SearchController(all: page.notes) { [context, link, request] query in
       var found = request
       found.predicate = query.predicate(in: [.property(text.number)], within: request.predicate)
       return ResultsController(found, in: context, perform: link.perform)
