@@ -51,12 +51,13 @@ extension BoardScreen {
     board(.newNote) { [weak self] in self?.newNote() }
     note(.editNote) { [weak self] in
       guard let self, let focused else { return }
-      edit(focused)
+      if linkStart != nil { endLink(at: focused) } else { edit(focused) }
     }
     note(.editOutside) { [weak self] in
       guard let self, let focused else { return }
       editOutside(focused)
     }
+    note(.link) { [weak self] in self?.linkOrEnd() }
     note(.deleteNote) { [weak self] in self?.deleteNotes() }
     note(.color) { [weak self] in
       guard let self, let color = targets.first?.color else { return }
@@ -110,7 +111,9 @@ extension BoardScreen {
   /// Escape: the innermost thing that is open ends.
   func cancel() {
     if editing != nil { return endEditing() }
-    if field != nil {
+    if linkStart != nil {
+      cancelLink()
+    } else if field != nil {
       closeSearch()
     } else if mode.isEditing {
       mode.cancel(at: now)

@@ -80,20 +80,6 @@ extension BoardScreen {
       marks: .conflict, isFocused: true, scroll: controller.scroll, editing: editor)
   }
 
-  private var linkStates: [LinkState] {
-    page.links.snapshot.enumerated().compactMap { index, id in
-      guard let link = context.fault(id) as? Link, let from = link.from?.id, let to = link.to?.id,
-        let start = outline(of: from), let end = outline(of: to)
-      else { return nil }
-      return LinkState(id: index, from: start, to: end, label: link.label)
-    }
-  }
-
-  private func outline(of id: ObjectID) -> Rect? {
-    guard page.windows[id] != nil, let frame = boardFrame(of: id), let note = page.note(id) else { return nil }
-    return note.collapsed ? Rect(origin: frame.origin, size: Size(width: frame.size.width, height: 1)) : frame
-  }
-
   // MARK: - Bars
 
   /// Where the dots lie that say which board is shown: in the menu bar, right of the titles.

@@ -45,6 +45,7 @@ extension BoardScreen {
     if let editing, editing !== controller { endEditing() }
     let hadFocus = page.windows.focus == controller.id
     focus(controller)
+    if linkStart != nil { return endLink(at: controller) }
     if controller === editing, controller.textFrame.contains(mouse.position) {
       place(mouse, controller, isSelecting: mouse.modifiers.contains(.shift))
       return begin(.select, mouse, controller)
@@ -121,8 +122,8 @@ extension BoardScreen {
       pointer = mouse.position
       endEditing()
       page.windows.clearFocus()
-      panning = mouse.position
-      if isDouble { newNote() }
+      panning = isDouble ? nil : mouse.position
+      if isDouble, !askAboutLink(at: mouse.position) { newNote() }
     case .drag(.left):
       guard let from = panning else { return false }
       scroll(by: Point(x: from.x - mouse.position.x, y: from.y - mouse.position.y))

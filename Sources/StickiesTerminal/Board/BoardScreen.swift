@@ -31,6 +31,8 @@ final class BoardScreen: ApplicationDelegate {
   var pointer: Point?
   /// The note that the mouse drags.
   var dragged: NoteController?
+  /// The note where a link begins, while its other end is chosen.
+  var linkStart: NoteController?
   /// A gesture of the mouse on the canvas.
   var panning: Point?
   var lastPress: (point: Point, time: Int64)?
@@ -189,6 +191,7 @@ final class BoardScreen: ApplicationDelegate {
         application.orderBack(controller.window)
       case .closed(let controller, let id):
         if editing === controller { editing = nil }
+        if linkStart === controller { linkStart = nil }
         mode.selection.remove(id)
         application.orderOut(controller.window)
       case .lost(let controller, let loss): tell(loss, of: controller)
