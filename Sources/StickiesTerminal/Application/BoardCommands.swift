@@ -27,6 +27,7 @@ extension Command {
   static let lock = Command("lock")
   static let tag = Command("tag")
   static let link = Command("link")
+  static let moveToBoard = Command("move-to-board")
 
   static let select = Command("select")
   static let selectAll = Command("select-all")
@@ -102,7 +103,7 @@ enum BoardMenu {
         item("New Note", .newNote, .character("n")), item("Edit", .editNote, .enter),
         item("Edit in $EDITOR", .editOutside, .character("E")), .separator,
         item("Color", .color, .character("c")), item("Tag", .tag, .character("t")),
-        item("Link or Unlink", .link, .character("L")),
+        item("Move to Board", .moveToBoard, .character("m")), item("Link or Unlink", .link, .character("L")),
         item("Collapse", .collapse, .character("-")), item("Pin", .pin, .character("p")),
         item("Lock", .lock, .character("l")), .separator,
         item("Undo", .undo, .character("u")), item("Redo", .redo, .character("r"), .control),

@@ -29,7 +29,8 @@ extension BoardScreen {
       state: { [weak self] in
         let notes = self?.targets ?? []
         return CommandState(
-          isEnabled: !notes.isEmpty, isChecked: !notes.isEmpty && notes.allSatisfy { check?($0) ?? false })
+          isEnabled: !notes.isEmpty, isChecked: !notes.isEmpty && notes.allSatisfy { check?($0) ?? false },
+          title: self?.title(of: command))
       }, perform)
   }
 
@@ -58,6 +59,8 @@ extension BoardScreen {
       editOutside(focused)
     }
     note(.link) { [weak self] in self?.linkOrEnd() }
+    note(.tag) { [weak self] in self?.askForTag() }
+    note(.moveToBoard) { [weak self] in self?.askForBoard() }
     note(.deleteNote) { [weak self] in self?.deleteNotes() }
     note(.color) { [weak self] in
       guard let self, let color = targets.first?.color else { return }

@@ -12,7 +12,6 @@ extension BoardScreen {
   }
 
   func answerViews() {
-    view(.tag) { [weak self] in self?.askForTag() }
     view(.search) { [weak self] in self?.openSearch() }
     view(.filter, isChecked: { [weak self] in self?.filter.isOn == true }) { [weak self] in self?.openFilter() }
     view(.showAll) { [weak self] in self?.filter = BoardFilter() }

@@ -127,40 +127,4 @@ extension BoardScreen {
     BusyView(picture.message, phase: picture.phase, progress: picture.progress)
       .draw(into: &grid, frame: canvas, clip: canvas, theme: theme)
   }
-
-  // MARK: - The tool bar
-
-  /// What can be done to the notes that are selected, with the commands that do it.
-  static let tools: [(item: ToolBarView.Item, command: Command)] = [
-    (.init("Cancel", key: "e"), .editMode), (.init("All", key: "a"), .selectAll),
-    (.init("Color", key: "c", actsOnSelection: true), .color), (.init("Tag", key: "t", actsOnSelection: true), .tag),
-    (.init("Delete", key: "Del", actsOnSelection: true), .deleteNote),
-  ]
-
-  var toolFrame: Rect { Rect(x: canvas.minX, y: canvas.maxY - 1, width: canvas.size.width, height: 1) }
-
-  var toolBar: ToolBarView {
-    ToolBarView(Self.tools.map(\.item), count: mode.selection.count, slide: mode.slideFraction(at: now))
-  }
-
-  private func drawTools(into grid: inout Grid) {
-    guard mode.isEditing || mode.isSliding(at: now) else { return }
-    toolBar.draw(into: &grid, frame: toolFrame, clip: toolFrame, theme: theme)
-  }
-
-  /// The tool bar was clicked.
-  func toolMouse(_ mouse: MouseEvent) -> Bool {
-    guard mode.isEditing, case .press(.left) = mouse.kind, toolFrame.contains(mouse.position) else { return false }
-    let bar = toolBar
-    guard let place = bar.part(at: mouse.position, frame: toolFrame), bar.canPress(place) else { return true }
-    application.send(Self.tools[place].command)
-    return true
-  }
-
-  /// Circles and tool bar come or go: drawn again until they are where they belong.
-  func slide() {
-    application.setNeedsDisplay()
-    guard mode.isSliding(at: now) else { return }
-    _ = application.schedule(at: now + 20) { [weak self] in self?.slide() }
-  }
 }

@@ -8,7 +8,7 @@ import TerminalCells
 extension BoardScreen {
   /// The notes that an action is for.
   var targets: [Note] {
-    if mode.isEditing, !mode.selection.isEmpty {
+    if mode.isEditing {
       return page.windows.ids.filter { mode.selection.contains($0) }.compactMap { page.note($0) }
     }
     return focused?.note.map { [$0] } ?? []

@@ -9,8 +9,9 @@ extension BoardScreen {
 
   /// Asks for a tag: notes that have it lose it, the others get it.
   func askForTag() {
-    guard !targets.isEmpty else { return }
-    let window = PromptWindow("Tag", maximum: Self.maximumTag, on: self, offers: { _ in [] }) { [weak self] name in
+    guard linkIsOpen, !targets.isEmpty else { return }
+    let offers: (String) -> [String] = { [weak self] in self?.tagNames.all.matching($0) ?? [] }
+    let window = PromptWindow("Tag", maximum: Self.maximumTag, on: self, offers: offers) { [weak self] name in
       self?.tag(name)
     }
     application.beginModal(window)
