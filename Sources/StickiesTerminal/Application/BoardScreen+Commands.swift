@@ -29,7 +29,8 @@ extension BoardScreen {
       state: { [weak self] in
         let notes = self?.targets ?? []
         return CommandState(
-          isEnabled: self?.hasTargets == true, isChecked: !notes.isEmpty && notes.allSatisfy { check?($0) ?? false })
+          isEnabled: self?.hasTargets == true, isChecked: !notes.isEmpty && notes.allSatisfy { check?($0) ?? false },
+          title: self?.title(of: command))
       }, perform)
   }
 
@@ -51,12 +52,15 @@ extension BoardScreen {
     board(.newNote) { [weak self] in self?.newNote() }
     note(.editNote) { [weak self] in
       guard let self, let focused else { return }
-      edit(focused)
+      if linkStart != nil { endLink(at: focused) } else { edit(focused) }
     }
     note(.editOutside) { [weak self] in
       guard let self, let focused else { return }
       editOutside(focused)
     }
+    note(.link) { [weak self] in self?.linkOrEnd() }
+    note(.tag) { [weak self] in self?.askForTag() }
+    note(.moveToBoard) { [weak self] in self?.askForBoard() }
     note(.deleteNote) { [weak self] in self?.deleteNotes() }
     note(.color) { [weak self] in
       let all = StickiesKit.Color.allCases
@@ -116,7 +120,9 @@ extension BoardScreen {
   /// Escape: the innermost thing that is open ends.
   func cancel() {
     if editing != nil { return endEditing() }
-    if field != nil {
+    if linkStart != nil {
+      cancelLink()
+    } else if field != nil {
       closeSearch()
     } else if mode.isEditing {
       mode.cancel(at: now)

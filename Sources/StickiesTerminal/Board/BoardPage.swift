@@ -25,6 +25,10 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   var scroll = Point(x: 0, y: 0)
   /// Notes that were made here and that the server does not have yet.
   private(set) var made = [ObjectID]()
+  /// Which of the notes have windows.
+  var filter = BoardFilter()
+  /// How many notes it hides.
+  private(set) var hiddenCount = 0
   /// Told of windows that came and went.
   var windowsDidChange: ([WindowChange<NoteController>]) -> Void = { _ in }
   /// Told when the first result is there, or why there is none.
@@ -132,7 +136,10 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
 
   /// Makes and closes windows.
   func reconcile(after cause: ArrangementCause = .here) {
-    windowsDidChange(windows.reconcile(arranged, after: cause))
+    let all = arranged
+    let shown = filter.isOn ? all.filter(isShown) : all
+    hiddenCount = all.count - shown.count
+    windowsDidChange(windows.reconcile(shown, after: cause))
   }
 
   /// A note was made here.

@@ -106,6 +106,12 @@ final class BoardPart {
     return Array(shown.notes.snapshot) + rest.sorted()
   }
 
+  /// How many notes of the board are looked for, wherever they lie; nil while nobody knows.
+  var matchingCount: Int? {
+    guard let shown, let beyond, shown.wish.filter == filter else { return nil }
+    return beyond.values.reduce(shown.notes.totalCount, +)
+  }
+
   /// Whether the notes of all that is seen are here.
   func covers(_ seen: Rect) -> Bool { shown?.wish.region.covers(seen) ?? false }
 
@@ -134,6 +140,15 @@ final class BoardPart {
     }
     if isConnected { countBeyond(at: now) }
     return keepsOthers && shown != nil
+  }
+
+  /// Brings rows of the list, by their places among all, into its window.
+  func showInList(_ rows: Range<Int>) {
+    let here = list.offset..<list.offset + list.count
+    guard let total, rows.lowerBound < here.lowerBound || rows.upperBound > here.upperBound, rows.lowerBound < total,
+      here.upperBound < total || rows.lowerBound < here.lowerBound
+    else { return }
+    list.move(to: ResultsWindow(offset: max(0, rows.lowerBound - Self.listRows / 2), limit: Self.listRows))
   }
 
   /// Brings the rows around a note into the list's window; once for each note that is asked for in turn.

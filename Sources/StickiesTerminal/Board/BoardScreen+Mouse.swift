@@ -6,7 +6,7 @@ extension BoardScreen {
   /// Two presses on one cell within this time, in milliseconds, are a double click.
   static let doubleClickMilliseconds: Int64 = 400
 
-  private func isDoubleClick(_ point: Point) -> Bool {
+  func isDoubleClick(_ point: Point) -> Bool {
     defer { lastPress = (point, now) }
     guard let lastPress, lastPress.point == point, now - lastPress.time <= Self.doubleClickMilliseconds else {
       return false
@@ -17,10 +17,10 @@ extension BoardScreen {
   // MARK: - On a note
 
   func noteMouse(_ mouse: MouseEvent, on controller: NoteController) -> Bool {
+    // A drag that began beside the notes goes on over them.
+    if panning != nil || list.isResizing { return canvasMouse(mouse) }
     if toolMouse(mouse) { return true }
-    guard canvas.contains(mouse.position) || controller.gesture != nil else {
-      return listMouse(mouse) || barMouse(mouse)
-    }
+    guard canvas.contains(mouse.position) || controller.gesture != nil else { return false }
     switch mouse.kind {
     case .press(.left): press(mouse, controller)
     case .drag(.left): drag(mouse, controller)
@@ -45,6 +45,7 @@ extension BoardScreen {
     if let editing, editing !== controller { endEditing() }
     let hadFocus = page.windows.focus == controller.id
     focus(controller)
+    if linkStart != nil { return endLink(at: controller) }
     if controller === editing, controller.textFrame.contains(mouse.position) {
       place(mouse, controller, isSelecting: mouse.modifiers.contains(.shift))
       return begin(.select, mouse, controller)
@@ -112,6 +113,7 @@ extension BoardScreen {
   // MARK: - Beside the notes
 
   func canvasMouse(_ mouse: MouseEvent) -> Bool {
+    if list.isResizing { return listMouse(mouse) }
     if toolMouse(mouse) { return true }
     guard canvas.contains(mouse.position) || panning != nil else { return listMouse(mouse) || barMouse(mouse) }
     switch mouse.kind {
@@ -120,8 +122,8 @@ extension BoardScreen {
       pointer = mouse.position
       endEditing()
       page.windows.clearFocus()
-      panning = mouse.position
-      if isDouble { newNote() }
+      panning = isDouble ? nil : mouse.position
+      if isDouble, !askAboutLink(at: mouse.position) { newNote() }
     case .drag(.left):
       guard let from = panning else { return false }
       scroll(by: Point(x: from.x - mouse.position.x, y: from.y - mouse.position.y))
@@ -147,9 +149,19 @@ extension BoardScreen {
 
   /// In the menu bar or the status line.
   func barMouse(_ mouse: MouseEvent) -> Bool {
-    guard case .press(.left) = mouse.kind, mouse.position.y == 0 else { return false }
-    if let dots = dots(room: 20), dots.count > 1, mouse.position.x >= dotsStart(dots) {
-      if let page = dots.page(ofDot: (mouse.position.x - dotsStart(dots)) / 2) { jump(toPage: page) }
+    guard case .press(.left) = mouse.kind else { return false }
+    if statusFrame.contains(mouse.position) {
+      if StatusLineView(statusState).part(at: mouse.position, frame: statusFrame) == .filter { openFilter() }
+      return true
+    }
+    guard mouse.position.y == 0 else { return false }
+    if let dots = dots(room: dotsFrame.size.width), dotsFrame.contains(mouse.position) {
+      switch DotsView(dots).part(at: mouse.position, frame: dotsFrame) {
+      case .page(let page): jump(toPage: page)
+      case .previous: if let page = dots.previous { jump(toPage: page) }
+      case .next: if let page = dots.next { jump(toPage: page) }
+      case nil: break
+      }
       return true
     }
     let bar = Rect(x: 0, y: 0, width: application.screenSize.width, height: 1)

@@ -8,7 +8,7 @@ import TerminalCells
 extension BoardScreen {
   /// The notes that an action is for.
   var targets: [Note] {
-    if mode.isEditing, !mode.selection.isEmpty {
+    if mode.isEditing {
       return page.windows.ids.filter { mode.selection.contains($0) }.compactMap { page.note($0) }
     }
     return focused?.note.map { [$0] } ?? []
@@ -20,7 +20,8 @@ extension BoardScreen {
     withTargets { [weak self] notes in self?.change(notes, name, isForLocked, body) }
   }
 
-  private func change(_ notes: [Note], _ name: String, _ isForLocked: Bool, _ body: (Note) -> Void) {
+  /// Changes notes in one step of undo.
+  func change(_ notes: [Note], _ name: String, _ isForLocked: Bool = false, _ body: (Note) -> Void) {
     let free = isForLocked ? notes : notes.filter { !$0.locked }
     guard !free.isEmpty else {
       if !notes.isEmpty { say("the note is locked; l unlocks it") }

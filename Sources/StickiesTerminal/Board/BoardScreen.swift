@@ -31,6 +31,8 @@ final class BoardScreen: ApplicationDelegate {
   var pointer: Point?
   /// The note that the mouse drags.
   var dragged: NoteController?
+  /// The note where a link begins, while its other end is chosen.
+  var linkStart: NoteController?
   /// A gesture of the mouse on the canvas.
   var panning: Point?
   var lastPress: (point: Point, time: Int64)?
@@ -49,8 +51,13 @@ final class BoardScreen: ApplicationDelegate {
   var searchListener: SearchListener?
   var searchTimer: TimerID?
   var found: [ObjectID]?
+  /// What is known of the search's answer.
+  var answer = SearchField.Answer.none
   var history: HistoryWindow?
-  var isListOpen = false
+  /// What of the board is shown; this client's own.
+  var filter = BoardFilter() { didSet { if filter != oldValue { filterDidChange() } } }
+  let tagNames: TagNames
+  var list = ListPlace()
   /// Who else is here, and what they were told of us.
   var neighbors = Neighbors()
   var shown: BoardPresence?
@@ -72,6 +79,7 @@ final class BoardScreen: ApplicationDelegate {
       NoteController($0, application: application)
     }
     directory = BoardDirectory(in: context, perform: link.perform)
+    tagNames = TagNames(in: context, perform: link.perform)
     super.init()
     context.undoScope = scope
     answerCommands()
@@ -87,6 +95,7 @@ final class BoardScreen: ApplicationDelegate {
 
   /// What a page tells is heard from now on.
   func prepare(_ page: BoardPage) {
+    page.filter = filter
     page.windowsDidChange = { [weak self, weak page] changes in
       guard let self, let page else { return }
       follow(changes, on: page)
@@ -104,8 +113,8 @@ final class BoardScreen: ApplicationDelegate {
   /// Where the board is: below the menu bar and above the status line.
   var canvas: Rect {
     let size = application.screenSize
-    let list = isListOpen && size.width >= 2 * Self.listWidth ? Self.listWidth : 0
-    return Rect(x: 0, y: 1, width: size.width - list, height: max(0, size.height - 2))
+    let list = listFrame.size.width
+    return Rect(x: list, y: 1, width: size.width - list, height: max(0, size.height - 2))
   }
 
   /// A cell of the board, on the screen.
@@ -139,13 +148,15 @@ final class BoardScreen: ApplicationDelegate {
       if note.collapsed, controller !== editing { frame.size.height = 1 }
       // What a search has not found can't be clicked.
       if let shown, !shown.contains(id), controller !== editing { frame.size = Size(width: 0, height: 0) }
-      controller.window.frame = frame
+      // Bars and list lie above the board: no note is clicked under them.
+      controller.window.frame = frame.intersection(canvas)
     }
     application.arrange(page.windows.pile(page).compactMap { page.windows[$0]?.window })
   }
 
   override func applicationWillUpdate(_ application: Application) {
     layOut()
+    followListFocus()
     present()
   }
 
@@ -189,11 +200,14 @@ final class BoardScreen: ApplicationDelegate {
         application.orderBack(controller.window)
       case .closed(let controller, let id):
         if editing === controller { editing = nil }
+        if linkStart === controller { linkStart = nil }
         // Of a large board windows go with the scroll; the selection stays.
         if page.part == nil { mode.selection.remove(id) }
         application.orderOut(controller.window)
       case .lost(let controller, let loss): tell(loss, of: controller)
-      case .returned(let controller, _): controller.followOthers()
+      case .returned(let controller, _):
+        controller.isLost = false
+        controller.followOthers()
       case .identified(_, let id, let old): mode.selection.identify(old, as: id)
       }
     }

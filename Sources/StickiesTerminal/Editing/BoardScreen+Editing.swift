@@ -39,11 +39,10 @@ extension BoardScreen {
   func endEditing() {
     guard let controller = editing else { return }
     editing = nil
-    let isLost = controller.isLost
     controller.endEditing()
     save()
     undoScope.endGroup()
-    if isLost { follow(page.windows.resolveLoss(controller.id), on: page) }
+    follow(page.windows.resolveLoss(controller.id), on: page)
     application.setNeedsDisplay()
   }
 
@@ -60,6 +59,7 @@ extension BoardScreen {
     (note.x, note.y) = place
     note.z = topHeight + 1
     note.board = page.board
+    if filter.isOn { dress(note) }
     if !text.isEmpty { note.text = text }
     page.add(note.id)
     if let controller = page.windows[note.id] { focus(controller) }
@@ -70,8 +70,9 @@ extension BoardScreen {
 
   /// The note of an open editor is not there any more.
   func tell(_ loss: WindowLoss, of controller: NoteController) {
-    controller.isLost = true
     say(loss.sentence, isTrouble: true)
+    if !page.isShown(loss.id) { return tellThatItLeft(loss, controller) }
+    controller.isLost = true
     ask(
       QuestionText(
         title: "The note is gone", lines: [loss.sentence, "What stood in the editor can be kept."],
@@ -84,12 +85,19 @@ extension BoardScreen {
             newNote(text: text, at: place)
           },
           .init(key: "c", title: "Copy it") { [weak self, weak controller] in
-            let text = controller?.editedText ?? loss.text
-            if let sequence = TerminalSequences.clipboard(text) { self?.link.sendToTerminal(sequence) }
+            self?.copy(controller?.editedText ?? loss.text)
             self?.endEditing()
           },
           .init(key: "d", title: "Discard it") { [weak self] in self?.endEditing() },
         ]))
+  }
+
+  /// Puts a text on the terminal's clipboard.
+  func copy(_ text: String) {
+    guard let sequence = TerminalSequences.clipboard(text) else {
+      return say("too long for the terminal's clipboard; it can be pasted here with Ctrl-V")
+    }
+    link.sendToTerminal(sequence)
   }
 
   /// Hands the text to another program, and takes back what it makes of it.

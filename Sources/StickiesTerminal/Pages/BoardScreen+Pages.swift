@@ -105,3 +105,8 @@ extension BoardScreen {
   /// Where one is among the boards.
   func dots(room: Int) -> PageDots? { pager.map { $0.dots(room: room) } }
 }
+
+extension DotsView {
+  /// Dots for the pages of a pager.
+  init(_ dots: PageDots) { self.init(count: dots.count, current: dots.current) }
+}
