@@ -18,6 +18,7 @@ extension BoardScreen {
   /// Asks for what is seen and not here; once in each turn, and before a note is shown that has no window yet.
   func lookAround() {
     guard let part = page.part else { return }
+    part.filter = found == nil ? .always : search?.query.flatMap { condition(of: $0) } ?? .always
     let kept = [page.windows.focus, editing?.id, dragged?.id, sought].compactMap { $0 }
     if part.look(at: seen, keeping: Set(kept), isConnected: linkState.isConnected, at: now) { page.reconcile() }
     if isListOpen, let focus = page.windows.focus, let shape = page.shape(of: focus) {

@@ -63,7 +63,6 @@ final class SearchListener: SearchControllerDelegate {
 
   private func show(_ rows: ResultsSnapshot, _ query: SearchQuery?) {
     screen?.found = query == nil ? nil : Array(rows)
-    screen?.page.part?.filter = query.flatMap { screen?.condition(of: $0) } ?? .always
     screen?.application.setNeedsDisplay()
   }
 
@@ -144,7 +143,6 @@ extension BoardScreen {
     guard let window = field else { return }
     search?.clear()
     (field, search, searchListener, found) = (nil, nil, nil, nil)
-    page.part?.filter = .always
     if let searchTimer { application.cancel(searchTimer) }
     searchTimer = nil
     application.orderOut(window)
