@@ -153,8 +153,9 @@ final class BoardPart {
 
   /// Brings the rows around a note into the list's window; once for each note that is asked for in turn.
   func showInList(_ id: ObjectID, x: Double, y: Double) {
-    guard listed != id, list.state == .loaded, list.position(of: id) == nil else { return }
+    guard listed != id, list.state == .loaded else { return }
     listed = id
+    guard list.position(of: id) == nil else { return }
     let before = GraphPredicate(Note.self) { $0.y < y || $0.y == y && $0.x < x }
     count(before) { [weak self] result in
       guard let self, listed == id, case .success(let rank) = result else { return }
