@@ -14,9 +14,16 @@ extension BoardScreen {
     return true
   }
 
+  /// Sees where the mouse is. A move alone changes nothing on this screen, and is done with.
+  private func trackMouse(_ mouse: MouseEvent) -> Bool {
+    if canvas.contains(mouse.position) { whereabouts.mouse(at: mouse.position) }
+    return mouse.kind == .move
+  }
+
   // MARK: - On a note
 
   func noteMouse(_ mouse: MouseEvent, on controller: NoteController) -> Bool {
+    if trackMouse(mouse) { return true }
     // A drag that began beside the notes goes on over them.
     if panning != nil || list.isResizing { return canvasMouse(mouse) }
     if toolMouse(mouse) { return true }
@@ -37,7 +44,6 @@ extension BoardScreen {
   private func press(_ mouse: MouseEvent, _ controller: NoteController) {
     endGesture()
     let isDouble = isDoubleClick(mouse.position)
-    pointer = mouse.position
     if mode.isEditing {
       mode.toggle(controller.id)
       return application.setNeedsDisplay()
@@ -113,13 +119,13 @@ extension BoardScreen {
   // MARK: - Beside the notes
 
   func canvasMouse(_ mouse: MouseEvent) -> Bool {
+    if trackMouse(mouse) { return true }
     if list.isResizing { return listMouse(mouse) }
     if toolMouse(mouse) { return true }
     guard canvas.contains(mouse.position) || panning != nil else { return listMouse(mouse) || barMouse(mouse) }
     switch mouse.kind {
     case .press(.left):
       let isDouble = isDoubleClick(mouse.position)
-      pointer = mouse.position
       endEditing()
       page.windows.clearFocus()
       panning = isDouble ? nil : mouse.position

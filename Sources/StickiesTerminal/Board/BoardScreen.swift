@@ -27,8 +27,8 @@ final class BoardScreen: ApplicationDelegate {
   /// What the status line says beside the connection, and until when.
   var message: (text: String, isTrouble: Bool, until: Int64)?
   var messageTimer: TimerID?
-  /// Where a new note comes, in cells of the screen: where the mouse was pressed last.
-  var pointer: Point?
+  /// Where one is: a new note comes under the mouse, others see a cursor.
+  var whereabouts = Whereabouts()
   /// The note that the mouse drags.
   var dragged: NoteController?
   /// The note where a link begins, while its other end is chosen.
@@ -198,7 +198,9 @@ final class BoardScreen: ApplicationDelegate {
       case .returned(let controller, _):
         controller.isLost = false
         controller.followOthers()
-      case .identified(_, let id, let old): mode.selection.identify(old, as: id)
+      case .identified(_, let id, let old):
+        mode.selection.identify(old, as: id)
+        whereabouts.identify(old, as: id)
       }
     }
     if !changes.isEmpty, let focused { application.makeKey(focused.window) }

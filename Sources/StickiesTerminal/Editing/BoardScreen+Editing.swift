@@ -49,7 +49,7 @@ extension BoardScreen {
   /// A note where the mouse was pressed last, or in the middle of what shows; typing goes into it at once.
   func newNote() {
     guard linkIsOpen else { return }
-    newNote(text: "", at: onBoard(pointer ?? Point(x: canvas.middle.x - 12, y: canvas.middle.y - 6)))
+    newNote(text: "", at: onBoard(whereabouts.mouse ?? Point(x: canvas.middle.x - 12, y: canvas.middle.y - 6)))
     if let controller = focused { edit(controller) }
   }
 
