@@ -35,6 +35,8 @@ import Testing
     let stage = try await Stage()
     let ann = try await stage.open()
     let ben = try await stage.open("ben@test")
+    // Who shows nothing of himself is not shown others.
+    stage.other.showPresence(Array("{}".utf8))
     var heard = 0
     stage.other.presenceDidChange = { if $0.author == "ann@test", $0.state != nil { heard += 1 } }
     let clock = ContinuousClock()

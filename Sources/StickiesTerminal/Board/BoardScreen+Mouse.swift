@@ -186,6 +186,7 @@ extension BoardScreen {
   /// The window goes; the note stays as it is.
   func closeWindow(_ controller: NoteController) {
     endEditing()
+    guard page.windows[controller.id] != nil else { return }
     follow(page.windows.close(controller.id), on: page)
     say("the window is closed, the note is not deleted; o brings it back")
   }

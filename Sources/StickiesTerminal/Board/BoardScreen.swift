@@ -230,5 +230,8 @@ final class BoardScreen: ApplicationDelegate {
 
   override func mouse(_ mouse: MouseEvent) -> Bool { canvasMouse(mouse) }
 
+  // Asked by a signal, nobody is asked: what was typed is on its way before the connection closes.
+  override func applicationWillTerminate(_ application: Application) { finishChanges() }
+
   override func applicationShouldTerminate(_ application: Application) -> TerminateReply { shouldTerminate() }
 }
