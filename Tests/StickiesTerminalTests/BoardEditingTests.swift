@@ -31,6 +31,58 @@ import Testing
     await stage.close()
   }
 
+  @Test func wordsAreJumpedOverSelectedReplacedAndTakenBackInTheEditor() async throws {
+    let stage = try await Stage(boards: ["Work", "Home"])
+    let ann = try await stage.open()
+    await ann.terminal.shows("● ○")
+    ann.terminal.types("n")
+    ann.terminal.types("one two three")
+    // Elsewhere these keys scroll the board, go to another one and stop the program.
+    ann.terminal.press(.left, .control)
+    ann.terminal.types("big ")
+    await ann.terminal.shows("one two big three")
+    ann.terminal.press(.left, [.control, .shift])
+    ann.terminal.press(.left, [.alt, .shift])
+    ann.terminal.types("2 ")
+    await ann.terminal.shows("one 2 three")
+    ann.terminal.press(.character("z"), .control)
+    await ann.terminal.shows("one two big three")
+    ann.terminal.press(.character("y"), .control)
+    await ann.terminal.shows { $0.text.contains("one 2 three") && !$0.text.contains("not yet") }
+    #expect(try await stage.stored().map(\.text) == ["one 2 three"])
+    ann.terminal.press(.character("a"), .control)
+    ann.terminal.types("line\nand line")
+    await ann.terminal.shows { $0.text.contains("and line") && !$0.text.contains("not yet") }
+    #expect(try await stage.stored().map(\.text) == ["line\nand line"])
+    await stage.close()
+  }
+
+  @Test func aDoubleClickSelectsAWordAndATripleClickTheLine() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("copy this word\nand more", x: 80, y: 64)
+    let ann = try await stage.open()
+    await ann.terminal.shows("and more")
+    ann.terminal.press(.tab)
+    ann.terminal.press(.enter)
+    // The text begins in the third column and the second row of its note.
+    func click(_ times: Int) {
+      for _ in 0..<times {
+        ann.terminal.mouse(.press(.left), 18, 6)
+        ann.terminal.mouse(.release(.left), 18, 6)
+      }
+    }
+    click(2)
+    ann.terminal.press(.character("c"), .control)
+    ann.terminal.types("that")
+    await ann.terminal.shows("copy that word")
+    #expect(ann.terminal.sent.last == TerminalSequences.clipboard("this"))
+    click(3)
+    ann.terminal.press(.character("x"), .control)
+    await ann.terminal.hides("copy that word")
+    #expect(ann.terminal.sent.last == TerminalSequences.clipboard("copy that word\n"))
+    await stage.close()
+  }
+
   @Test func anEmptyNoteIsNothingToAskAboutOnLeaving() async throws {
     let stage = try await Stage()
     let ann = try await stage.open()

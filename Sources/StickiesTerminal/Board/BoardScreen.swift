@@ -35,7 +35,7 @@ final class BoardScreen: ApplicationDelegate {
   var linkStart: NoteController?
   /// A gesture of the mouse on the canvas.
   var panning: Point?
-  var lastPress: (point: Point, time: Int64)?
+  var lastPress: (point: Point, time: Int64, count: Int)?
   var quitting = Quitting.stays
   var question: QuestionWindow?
   var mode = EditMode<ObjectID>()

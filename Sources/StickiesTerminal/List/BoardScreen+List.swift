@@ -69,7 +69,7 @@ extension BoardScreen {
       return true
     }
     guard case .press(.left) = mouse.kind else { return true }
-    let isDouble = isDoubleClick(mouse.position)
+    let isDouble = clickCount(mouse.position) == 2
     let ids = listIDs
     switch listPane.part(at: mouse.position, frame: frame) {
     case .edge: list.isResizing = true
