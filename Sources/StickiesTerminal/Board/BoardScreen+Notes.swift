@@ -71,13 +71,7 @@ extension BoardScreen {
     endEditing()
     save()
     undoScope.beginGroup(named: "Delete")
-    for note in notes {
-      let id = note.id
-      let isUnsent = note.isInserted && !unsent.contains(id)
-      context.delete(note)
-      page.drop(id)
-      if !isUnsent { touch(id) }
-    }
+    for note in notes { remove(note) }
     save()
     undoScope.endGroup()
     page.reconcile()

@@ -27,15 +27,15 @@ final class BoardScreen: ApplicationDelegate {
   /// What the status line says beside the connection, and until when.
   var message: (text: String, isTrouble: Bool, until: Int64)?
   var messageTimer: TimerID?
-  /// Where a new note comes, in cells of the screen: where the mouse was pressed last.
-  var pointer: Point?
+  /// Where one is: a new note comes under the mouse, others see a cursor.
+  var whereabouts = Whereabouts()
   /// The note that the mouse drags.
   var dragged: NoteController?
   /// The note where a link begins, while its other end is chosen.
   var linkStart: NoteController?
   /// A gesture of the mouse on the canvas.
   var panning: Point?
-  var lastPress: (point: Point, time: Int64)?
+  var lastPress: (point: Point, time: Int64, count: Int)?
   var quitting = Quitting.stays
   var question: QuestionWindow?
   var mode = EditMode<ObjectID>()
@@ -208,7 +208,9 @@ final class BoardScreen: ApplicationDelegate {
       case .returned(let controller, _):
         controller.isLost = false
         controller.followOthers()
-      case .identified(_, let id, let old): mode.selection.identify(old, as: id)
+      case .identified(_, let id, let old):
+        mode.selection.identify(old, as: id)
+        whereabouts.identify(old, as: id)
       }
     }
     // A field that is typed into keeps its keys.
@@ -239,6 +241,9 @@ final class BoardScreen: ApplicationDelegate {
   }
 
   override func mouse(_ mouse: MouseEvent) -> Bool { canvasMouse(mouse) }
+
+  // Asked by a signal, nobody is asked: what was typed is on its way before the connection closes.
+  override func applicationWillTerminate(_ application: Application) { finishChanges() }
 
   override func applicationShouldTerminate(_ application: Application) -> TerminateReply { shouldTerminate() }
 }

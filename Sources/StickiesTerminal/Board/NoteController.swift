@@ -20,6 +20,8 @@ final class NoteController: WindowController, WindowControlling {
   /// The first row of the text that shows.
   var scroll = 0
   var gesture: NoteGesture?
+  /// Set for a note that was made here, until its first editor closes.
+  var isNew = false
   /// Set while the text under the editor has nowhere to go: the note is deleted or out of sight.
   var isLost = false
 

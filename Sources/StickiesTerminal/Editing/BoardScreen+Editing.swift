@@ -40,17 +40,26 @@ extension BoardScreen {
     guard let controller = editing else { return }
     editing = nil
     controller.endEditing()
+    // Made here and left empty: nobody wanted it.
+    if controller.isNew, let note = controller.note, note.text.isEmpty {
+      remove(note)
+      page.reconcile()
+    }
+    controller.isNew = false
     save()
     undoScope.endGroup()
     follow(page.windows.resolveLoss(controller.id), on: page)
     application.setNeedsDisplay()
   }
 
-  /// A note where the mouse was pressed last, or in the middle of what shows; typing goes into it at once.
+  /// A note under the mouse, or in the middle of what shows; typing goes into it at once. It is sent with the first letter
+  /// and is gone again when there is none.
   func newNote() {
     guard linkIsOpen else { return }
-    newNote(text: "", at: onBoard(pointer ?? Point(x: canvas.middle.x - 12, y: canvas.middle.y - 6)))
-    if let controller = focused { edit(controller) }
+    newNote(text: "", at: onBoard(whereabouts.mouse ?? Point(x: canvas.middle.x - 12, y: canvas.middle.y - 6)))
+    guard let controller = focused else { return }
+    controller.isNew = true
+    edit(controller)
   }
 
   func newNote(text: String, at place: (x: Double, y: Double)) {
@@ -63,7 +72,16 @@ extension BoardScreen {
     if !text.isEmpty { note.text = text }
     page.add(note.id)
     if let controller = page.windows[note.id] { focus(controller) }
-    touch(note.id)
+    if !text.isEmpty { touch(note.id) }
+  }
+
+  /// Takes a note off the board; what the server never had is not told to it.
+  func remove(_ note: Note) {
+    let id = note.id
+    let isUnsent = note.isInserted && !unsent.contains(id)
+    context.delete(note)
+    page.drop(id)
+    if !isUnsent { touch(id) }
   }
 
   private var topHeight: Double { page.windows.ids.compactMap { page.shape(of: $0)?.z }.max() ?? 0 }

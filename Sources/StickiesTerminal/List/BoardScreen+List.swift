@@ -92,7 +92,7 @@ extension BoardScreen {
       return true
     }
     guard case .press(.left) = mouse.kind else { return true }
-    let isDouble = isDoubleClick(mouse.position)
+    let isDouble = clickCount(mouse.position) == 2
     let (ids, offset, _) = listRows
     func id(_ row: Int) -> ObjectID? { ids.indices.contains(row - offset) ? ids[row - offset] : nil }
     switch listPane.part(at: mouse.position, frame: frame) {

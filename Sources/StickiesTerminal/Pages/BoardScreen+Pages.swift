@@ -82,7 +82,7 @@ extension BoardScreen {
     follow(old.close(), on: old)
     directory.forget(old.board.id)
     page = next
-    (pointer, shown) = (nil, nil)
+    (whereabouts, shown) = (Whereabouts(), nil)
     wakeForBusy()
     application.setNeedsDisplay()
   }
