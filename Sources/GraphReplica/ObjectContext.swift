@@ -182,11 +182,14 @@ public final class ObjectContext {
   // MARK: - Live queries
 
   /// Follows a query; its result is empty until the first one has come.
-  /// - Parameter prefetching: what is loaded along with its objects, and with those that join it later.
+  /// - Parameters:
+  ///   - prefetching: what is loaded along with its objects, and with those that join it later.
+  ///   - most: the query is refused, with `limit`, when its first result, or one that comes anew, has more objects; the
+  ///     rest of them is not waited for. Nil for any number.
   public func follow(
-    entity: Entity, predicate: GraphPredicate = .always, prefetching: RelationshipTree = .none
+    entity: Entity, predicate: GraphPredicate = .always, prefetching: RelationshipTree = .none, atMost most: Int? = nil
   ) -> QueryID {
-    if let parent { return parent.follow(entity: entity, predicate: predicate, prefetching: prefetching) }
+    if let parent { return parent.follow(entity: entity, predicate: predicate, prefetching: prefetching, atMost: most) }
     lastQuery += 1
     if refusesEdit("nothing can be followed") { return lastQuery }
     results[lastQuery] = [:]
@@ -194,7 +197,8 @@ public final class ObjectContext {
     handle(
       .subscribe(
         lastQuery,
-        Subscribe(entity: entity.number, predicate: predicate == .always ? "" : predicate.text(in: model))))
+        Subscribe(entity: entity.number, predicate: predicate == .always ? "" : predicate.text(in: model)), atMost: most
+      ))
     return lastQuery
   }
 

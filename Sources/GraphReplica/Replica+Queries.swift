@@ -4,6 +4,8 @@ import GraphWire
 /// A query that the replica follows.
 struct FollowedQuery {
   var subscribe: Subscribe
+  /// Its owner wants all objects of the result, or none when there are more than these.
+  var maximumCount: Int?
   /// What the server calls it on this connection.
   var number: UInt64?
   /// A result on its way; nil when none is.
@@ -123,6 +125,10 @@ extension Replica {
   mutating func takeChunk(_ chunk: Chunk, of query: QueryID, _ request: UInt64, _ actions: inout [ReplicaAction]) {
     guard queries[query]?.incoming != nil else { return }
     queries[query]?.incoming?.objects += chunk.objects
+    if let most = queries[query]?.maximumCount, queries[query]?.incoming?.objects.count ?? 0 > most {
+      unsubscribe(query, &actions)
+      return actions.append(.refusedQuery(query, Self.tooMany(most)))
+    }
     if let end = chunk.end {
       queries[query]?.incoming?.at = end.at
       queries[query]?.incoming?.total = chunk.total ?? end.count

@@ -119,8 +119,8 @@ public struct Replica: Sendable {
     case .restore(let restore):
       pending.append(PendingSave(kind: .restore(restore)))
       if case .live = phase { send(pending[pending.count - 1], &actions) }
-    case .subscribe(let query, let subscribe):
-      queries[query] = FollowedQuery(subscribe: subscribe)
+    case .subscribe(let query, let subscribe, let most):
+      queries[query] = FollowedQuery(subscribe: subscribe, maximumCount: most)
       if case .live = phase { sendSubscribe(query, &actions) }
     case .unsubscribe(let query): unsubscribe(query, &actions)
     case .moveWindow(let query, let offset, let limit): moveWindow(query, offset, limit, &actions)
@@ -169,6 +169,12 @@ public struct Replica: Sendable {
   static let serverWithoutWindows = Refusal(
     .notAllowed,
     "the server is older than windows of live queries: use programs of one release, or follow all of the query")
+  /// What the owner of a query hears whose result has more objects than it wanted.
+  public static func tooMany(_ most: Int) -> Refusal {
+    Refusal(
+      .limit,
+      "the query has more than the \(most) objects that were asked for at most: narrow it, or follow a window of it")
+  }
   private static let serverWithoutBatches = Refusal(
     .notAllowed, "the server is older than batches: use programs of one release, or save the changes in transactions")
 

@@ -24,8 +24,9 @@ public enum ReplicaEvent: Sendable {
   case undo(UndoRequest)
   /// Brings back what was there; kept and answered as a save is.
   case restore(RestoreRequest)
-  /// Follows a query until `.unsubscribe`, over every reconnect.
-  case subscribe(QueryID, Subscribe)
+  /// Follows a query until `.unsubscribe`, over every reconnect. One whose result turns out to have more objects than
+  /// `atMost` is refused, as soon as that many are here; nil takes however many there are.
+  case subscribe(QueryID, Subscribe, atMost: Int? = nil)
   /// Follows the query no more.
   case unsubscribe(QueryID)
   /// The window of a query that has one is to stand somewhere else; answered by `.loadedWindow`.

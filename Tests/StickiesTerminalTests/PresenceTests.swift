@@ -1,4 +1,5 @@
 import GraphModel
+import TerminalCells
 import Testing
 
 @testable import StickiesTerminal
@@ -28,5 +29,29 @@ import Testing
     let hasCome = neighbors.take(nil, of: 7, "ann", hasLeft: true)
     #expect(!hasCome)
     #expect(neighbors.all.isEmpty)
+  }
+}
+
+@Suite struct WhereaboutsTests {
+  private let one = ObjectID(key: UniqueID(high: 1, low: 2), entity: 2)
+  private let two = ObjectID(key: UniqueID(high: 3, low: 4), entity: 2)
+
+  @Test func oneIsWhereOneWentLastByKeysOrByTheMouse() {
+    var place = Whereabouts()
+    place.look(at: nil)
+    #expect(place.note == nil && place.mouse == nil)
+    place.look(at: one)
+    #expect(place.note == one)
+    // A press gives the note below the focus: that is no way of keys.
+    place.mouse(at: Point(x: 3, y: 4))
+    place.look(at: two)
+    #expect(place.note == nil && place.mouse == Point(x: 3, y: 4))
+    place.look(at: two)
+    #expect(place.note == nil)
+    place.look(at: one)
+    #expect(place.note == one)
+    place.identify(one, as: two)
+    place.look(at: two)
+    #expect(place.note == two)
   }
 }

@@ -1,7 +1,7 @@
 import GraphModel
 import GraphReplica
 
-/// Rows of a live query: each object as the server has it, unsaved edits apart.
+/// Rows of a live query, or of a window of one: each object as the server has it, unsaved edits apart.
 ///
 /// It keeps a row for each object of the query, and touches those that a commit touched. Rows whose place hangs on other
 /// objects (`manager.name`) are found through what was read for them; an order over the members of a to-many is read anew
@@ -13,7 +13,7 @@ public final class LiveQuerySource: ResultsSource {
   /// The live query; nil before `start` and after `stop`.
   public private(set) var query: QueryID?
 
-  private let request: ResultsRequest
+  private var request: ResultsRequest
   private let perform: () -> Void
   private var receive: ((ResultsEvent) -> Void)?
   private var token: ObservationToken?
@@ -31,7 +31,11 @@ public final class LiveQuerySource: ResultsSource {
     snapshot = ResultsSnapshot(awaiting: order)
   }
 
-  public var totalCount: Int { snapshot.count }
+  public var totalCount: Int { place?.total ?? snapshot.count }
+
+  public var offset: Int { place?.offset ?? 0 }
+
+  private var place: (offset: Int, limit: Int, total: Int)? { query.flatMap { context.windowPlace(of: $0) } }
 
   public func row(of id: ObjectID) -> ResultsRow? { rows[id] }
 
@@ -42,7 +46,22 @@ public final class LiveQuerySource: ResultsSource {
       return receive(.failed(Refusal(.malformed, "the model has no entity \(request.entity)")))
     }
     token = context.observe { [weak self] change in self?.take(change) }
-    query = context.follow(entity: entity, predicate: request.predicate, prefetching: request.prefetching)
+    if let window = request.window {
+      query = context.follow(
+        entity: entity, predicate: request.predicate, sort: request.sort, offset: window.offset, limit: window.limit,
+        prefetching: request.prefetching)
+    } else {
+      query = context.follow(
+        entity: entity, predicate: request.predicate, prefetching: request.prefetching, atMost: request.maximumCount)
+    }
+    perform()
+  }
+
+  public func move(to window: ResultsWindow) {
+    guard request.window != nil, request.window != window else { return }
+    request.window = window
+    guard let query else { return }
+    context.moveWindow(of: query, offset: window.offset, limit: window.limit)
     perform()
   }
 
@@ -103,6 +122,17 @@ public final class LiveQuerySource: ResultsSource {
     snapshot.revision = change.revision
     receive?(
       .changed(ResultsCommit(snapshot: snapshot, touched: touched, author: change.author, time: change.time)))
+    if request.window == nil, let most = request.maximumCount, rows.count > most { outgrow(most) }
+  }
+
+  /// There are more rows than were wanted. It is told while the objects are still here.
+  private func outgrow(_ most: Int) {
+    guard let query else { return }
+    let tell = receive
+    (self.query, token, receive) = (nil, nil, nil)
+    tell?(.failed(Replica.tooMany(most)))
+    context.unfollow(query)
+    perform()
   }
 
   private func move(_ touched: [ResultsTouch]) {

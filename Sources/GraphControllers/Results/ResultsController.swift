@@ -96,6 +96,13 @@ public final class ResultsController {
   /// How many rows the whole result has; more than `count` where the source holds a part.
   public var totalCount: Int { source.totalCount }
 
+  /// How many rows of the whole result come before those that are here.
+  public var offset: Int { source.offset }
+
+  /// Shows other rows of a result of which a window is here; the rows stay until the new ones come, and then the difference
+  /// is told.
+  public func move(to window: ResultsWindow) { source.move(to: window) }
+
   /// Where an object stands, in logarithmic time; nil when it is not in the result. While a commit is about to be told,
   /// also nil for an object that it moves.
   public func position(of id: ObjectID) -> ResultsPosition? { source.row(of: id).flatMap { snapshot.position(of: $0) } }

@@ -14,6 +14,12 @@ public struct ResultsRequest: Hashable, Sendable {
   public var section: GraphPredicate.Path?
   /// What is loaded along with the objects: whatever the order reaches beyond them.
   public var prefetching: RelationshipTree
+  /// The result fails, with `limit`, when it has more objects than these, now or later; nil for any number. A window is
+  /// not held to it.
+  public var maximumCount: Int?
+  /// Which of the rows are here, for a result that is too long to be; nil for all of them. The sort may then read an
+  /// object's own properties only, and there are no sections.
+  public var window: ResultsWindow?
 
   /// Without a predicate, all objects of the entity.
   public init(
@@ -34,4 +40,18 @@ public struct ResultsRequest: Hashable, Sendable {
   }
 
   func order(in model: Model) -> ResultsOrder { ResultsOrder(sort, section: section, model: model) }
+}
+
+/// A part of a result's rows.
+public struct ResultsWindow: Hashable, Sendable {
+  /// So many rows come before it.
+  public var offset: Int
+  /// At most so many rows, from 1 to 1,000.
+  public var limit: Int
+
+  /// Rows from `offset` on.
+  public init(offset: Int = 0, limit: Int) {
+    self.offset = offset
+    self.limit = limit
+  }
 }

@@ -9,6 +9,8 @@ public protocol ResultsSource: AnyObject {
   var order: ResultsOrder { get }
   /// How many rows the whole result has; more than are here for a source that holds a part.
   var totalCount: Int { get }
+  /// How many rows come before those that are here; 0 for a source that holds all of them.
+  var offset: Int { get }
   /// Begins, or begins again after a failure: `receive` is called with each event, in order, never before this returns
   /// unless the result is here already.
   func start(_ receive: @escaping (ResultsEvent) -> Void)
@@ -16,6 +18,16 @@ public protocol ResultsSource: AnyObject {
   func stop()
   /// The row of an object that is in the result.
   func row(of id: ObjectID) -> ResultsRow?
+  /// Other rows of the whole result are wanted; what is here stays until they come. A source that holds all of them does
+  /// nothing.
+  func move(to window: ResultsWindow)
+}
+
+extension ResultsSource {
+  /// All rows are here.
+  public var offset: Int { 0 }
+  /// All rows are here.
+  public func move(to window: ResultsWindow) {}
 }
 
 /// What a source tells its controller.

@@ -119,6 +119,9 @@ public final class SearchController {
   /// The rows that are shown.
   public var rows: ResultsSnapshot { shown?.results.snapshot ?? all.snapshot }
 
+  /// How many rows the list that is shown has, those included that are not here.
+  public var totalCount: Int { (shown?.results ?? all).totalCount }
+
   // MARK: - Actions
 
   private func perform(_ actions: [SearchSession.Action]) { for action in actions { perform(action) } }

@@ -56,6 +56,12 @@ extension ObjectContext {
       limit: held.limit, total: held.total)
   }
 
+  /// Where a window stands, and how many rows its query has before limit and offset; nil for a query without one.
+  public func windowPlace(of query: QueryID) -> (offset: Int, limit: Int, total: Int)? {
+    if let parent { return parent.windowPlace(of: query) }
+    return windows[query].map { ($0.offset, $0.limit, $0.total) }
+  }
+
   /// The ids of a window's rows as the server has them, in order.
   public func storedWindow(of query: QueryID) -> [ObjectID] {
     parent?.storedWindow(of: query) ?? windows[query]?.rows ?? []

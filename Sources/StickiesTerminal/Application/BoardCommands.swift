@@ -26,6 +26,8 @@ extension Command {
   static let pin = Command("pin")
   static let lock = Command("lock")
   static let tag = Command("tag")
+  static let link = Command("link")
+  static let moveToBoard = Command("move-to-board")
 
   static let select = Command("select")
   static let selectAll = Command("select-all")
@@ -33,6 +35,8 @@ extension Command {
 
   static let search = Command("search")
   static let list = Command("list")
+  static let filter = Command("filter")
+  static let showAll = Command("show-all")
   static let history = Command("history")
   static let nextBoard = Command("next-board")
   static let previousBoard = Command("previous-board")
@@ -99,6 +103,7 @@ enum BoardMenu {
         item("New Note", .newNote, .character("n")), item("Edit", .editNote, .enter),
         item("Edit in $EDITOR", .editOutside, .character("E")), .separator,
         item("Color", .color, .character("c")), item("Tag", .tag, .character("t")),
+        item("Move to Board", .moveToBoard, .character("m")), item("Link or Unlink", .link, .character("L")),
         item("Collapse", .collapse, .character("-")), item("Pin", .pin, .character("p")),
         item("Lock", .lock, .character("l")), .separator,
         item("Undo", .undo, .character("u")), item("Redo", .redo, .character("r"), .control),
@@ -140,7 +145,8 @@ enum BoardMenu {
     return Menu(
       "View",
       [
-        item("Search", .search, .character("/")), item("List", .list, .character("v")),
+        item("Search", .search, .character("/")), item("Show Only", .filter, .character("f")),
+        item("Show All Notes", .showAll, .character("F")), item("List", .list, .character("v")),
         item("History", .history, .character("h")), .separator,
       ] + scrolls)
   }

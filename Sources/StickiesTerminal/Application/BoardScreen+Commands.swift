@@ -29,7 +29,8 @@ extension BoardScreen {
       state: { [weak self] in
         let notes = self?.targets ?? []
         return CommandState(
-          isEnabled: !notes.isEmpty, isChecked: !notes.isEmpty && notes.allSatisfy { check?($0) ?? false })
+          isEnabled: self?.hasTargets == true, isChecked: !notes.isEmpty && notes.allSatisfy { check?($0) ?? false },
+          title: self?.title(of: command))
       }, perform)
   }
 
@@ -51,18 +52,24 @@ extension BoardScreen {
     board(.newNote) { [weak self] in self?.newNote() }
     note(.editNote) { [weak self] in
       guard let self, let focused else { return }
-      edit(focused)
+      if linkStart != nil { endLink(at: focused) } else { edit(focused) }
     }
     note(.editOutside) { [weak self] in
       guard let self, let focused else { return }
       editOutside(focused)
     }
+    note(.link) { [weak self] in self?.linkOrEnd() }
+    note(.tag) { [weak self] in self?.askForTag() }
+    note(.moveToBoard) { [weak self] in self?.askForBoard() }
     note(.deleteNote) { [weak self] in self?.deleteNotes() }
     note(.color) { [weak self] in
-      guard let self, let color = targets.first?.color else { return }
       let all = StickiesKit.Color.allCases
-      let next = all[((all.firstIndex(of: color) ?? 0) + 1) % all.count]
-      change("Color") { $0.color = next }
+      var next: StickiesKit.Color?
+      self?.change("Color") { note in
+        // All of them become what follows the color of the first.
+        let color = next ?? all[((all.firstIndex(of: note.color) ?? 0) + 1) % all.count]
+        (next, note.color) = (color, color)
+      }
     }
     note(.collapse, check: \.collapsed) { [weak self] in
       self?.toggle("Collapse", \.collapsed)
@@ -77,9 +84,12 @@ extension BoardScreen {
   }
 
   private func toggle(_ name: String, _ path: ReferenceWritableKeyPath<Note, Bool>) {
-    guard let first = targets.first else { return }
-    let value = !first[keyPath: path]
-    change(name, isForLocked: name == "Lock") { $0[keyPath: path] = value }
+    var value: Bool?
+    change(name, isForLocked: name == "Lock") { note in
+      let new = value ?? !note[keyPath: path]
+      value = new
+      note[keyPath: path] = new
+    }
   }
 
   private func answerPlaces() {
@@ -110,7 +120,9 @@ extension BoardScreen {
   /// Escape: the innermost thing that is open ends.
   func cancel() {
     if editing != nil { return endEditing() }
-    if field != nil {
+    if linkStart != nil {
+      cancelLink()
+    } else if field != nil {
       closeSearch()
     } else if mode.isEditing {
       mode.cancel(at: now)

@@ -7,10 +7,15 @@ extension BoardScreen {
   /// How long leaving waits for answers before it asks, in milliseconds.
   static let patienceMilliseconds: Int64 = 2_000
 
-  func shouldTerminate() -> TerminateReply {
+  /// Ends what one is in the middle of, and sends it.
+  func finishChanges() {
     endGesture()
     endEditing()
     if pacer.isWaiting { save() }
+  }
+
+  func shouldTerminate() -> TerminateReply {
+    finishChanges()
     guard unsent.count > 0 else { return .now }
     if linkState.isConnected {
       quitting = .sending([])

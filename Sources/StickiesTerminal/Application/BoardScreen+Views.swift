@@ -12,10 +12,11 @@ extension BoardScreen {
   }
 
   func answerViews() {
-    view(.tag) { [weak self] in self?.askForTag() }
     view(.search) { [weak self] in self?.openSearch() }
+    view(.filter, isChecked: { [weak self] in self?.filter.isOn == true }) { [weak self] in self?.openFilter() }
+    view(.showAll) { [weak self] in self?.filter = BoardFilter() }
     view(.history) { [weak self] in self?.openHistory() }
-    view(.list, isChecked: { [weak self] in self?.isListOpen == true }) { [weak self] in self?.isListOpen.toggle() }
+    view(.list, isChecked: { [weak self] in self?.list.isOpen == true }) { [weak self] in self?.list.isOpen.toggle() }
     view(.nextBoard) { [weak self] in self?.scrollPages(by: 1) }
     view(.previousBoard) { [weak self] in self?.scrollPages(by: -1) }
     for number in 1...9 {
@@ -40,6 +41,7 @@ extension BoardScreen {
       guard let self else { return }
       mode.begin(at: now)
       slide()
+      if let part = page.part { return selectAllOfBoard(part) }
       mode.selection.select(shownIDs)
     }
   }

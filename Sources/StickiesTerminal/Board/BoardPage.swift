@@ -6,34 +6,54 @@ import TerminalCells
 
 /// One board that is shown: its notes, live, and a window for each of them. Place and pile belong to the notes; where the
 /// board is scrolled to belongs to this client.
+///
+/// It follows the board whole. When the board turns out to have more than `maximumNotes`, at the beginning or later, it
+/// follows parts of it from then on (`BoardPart`) until it is closed.
 final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
+  /// Boards with more notes than these are followed in parts.
+  static let maximumNotes = 2_000
+  /// Links that are followed at most, of a board or of a part of it; of more none is drawn.
+  static let maximumLinks = 4_000
+
   let board: Board
+  /// All notes of the board, unless it is followed in parts.
   let notes: ResultsController
-  let links: ResultsController
+  /// What is here of a large board; nil while all of it is.
+  private(set) var part: BoardPart?
   var windows: WindowSet<NoteController>
   /// Which cell of the board is in the top left corner of the canvas.
   var scroll = Point(x: 0, y: 0)
   /// Notes that were made here and that the server does not have yet.
   private(set) var made = [ObjectID]()
+  /// Which of the notes have windows.
+  var filter = BoardFilter()
+  /// How many notes it hides.
+  private(set) var hiddenCount = 0
   /// Told of windows that came and went.
   var windowsDidChange: ([WindowChange<NoteController>]) -> Void = { _ in }
   /// Told when the first result is there, or why there is none.
   var didLoad: (Refusal?) -> Void = { _ in }
+  /// Told what of the board can't be had, after the first result.
+  var didFail: (Refusal) -> Void = { _ in }
   /// What the context told last: it says what was deleted.
   var lastChange: ObjectsDidChange?
   private(set) var isLoaded = false
   private let context: ObjectContext
-  private let user: String
+  private let link: BoardLink
+  private let allLinks: ResultsController
   private var linkListener: LinkListener?
 
   init(
-    _ board: Board, in context: ObjectContext, user: String, perform: @escaping () -> Void,
-    makeController: @escaping (ObjectID) -> NoteController
+    _ board: Board, in context: ObjectContext, link: BoardLink, makeController: @escaping (ObjectID) -> NoteController
   ) {
-    (self.board, self.context, self.user) = (board, context, user)
+    (self.board, self.context, self.link) = (board, context, link)
     windows = WindowSet(make: makeController)
-    notes = ResultsController(Self.notes(of: board.id, in: context.model), in: context, perform: perform)
-    links = ResultsController(Self.links(of: board.id, in: context.model), in: context, perform: perform)
+    var request = Self.notes(of: board.id, in: context.model)
+    request.maximumCount = Self.maximumNotes
+    notes = ResultsController(request, in: context, perform: link.perform)
+    var lines = Self.links(of: board.id, in: context.model)
+    lines.maximumCount = Self.maximumLinks
+    allLinks = ResultsController(lines, in: context, perform: link.perform)
     notes.delegate = self
   }
 
@@ -47,7 +67,8 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
       sort: [SortKey](Note.self, [\.number.ascending]), prefetching: RelationshipTree(Note.self, [\.tags]))
   }
 
-  private static func links(of board: ObjectID, in model: Model) -> ResultsRequest {
+  /// The links that begin at notes of a board.
+  static func links(of board: ObjectID, in model: Model) -> ResultsRequest {
     guard let entity = model.entity(named: "Link"), let from = entity.property(named: "from"),
       let property = model.entity(named: "Note")?.property(named: "board")
     else { preconditionFailure("the built-in model has no Link.from") }
@@ -57,24 +78,48 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
       predicate: .comparison(.init(.one, path, .equal, .value(.object(board)))))
   }
 
-  /// Asks for the notes and follows them until `close`.
+  /// What is said when links can't be had.
+  static func linksAreMissing(_ refusal: Refusal) -> Refusal {
+    guard refusal.code == .limit else { return refusal }
+    return Refusal(.limit, "there are more than \(maximumLinks) links here; none of them is drawn")
+  }
+
+  /// Asks for the notes and follows them until `close`; a board that is followed in parts goes on as it does.
   func open() {
+    guard part == nil else { return }
     let listener = LinkListener { [weak self] in self?.windowsDidChange([]) }
+    listener.failed = { [weak self] in self?.didFail(Self.linksAreMissing($0)) }
     linkListener = listener
-    links.delegate = listener
+    allLinks.delegate = listener
     notes.performFetch()
-    links.performFetch()
   }
 
   /// Follows them no more; the windows go.
   func close() -> [WindowChange<NoteController>] {
     notes.stop()
-    links.stop()
+    allLinks.stop()
+    part?.stop()
+    part = nil
     made = []
     return windows.ids.flatMap { windows.close($0) }
   }
 
   // MARK: - Notes
+
+  /// The list of all notes: all of them, or of a large board a window in reading order.
+  var list: ResultsController { part?.list ?? notes }
+
+  /// The links that are here.
+  var links: ResultsController { part?.shown?.links ?? allLinks }
+
+  /// How many notes the board has; nil while nobody knows.
+  var count: Int? {
+    if let part { return part.total }
+    return notes.state == .loaded ? notes.count : nil
+  }
+
+  /// The notes that are here.
+  var rows: [ObjectID] { part?.ids ?? Array(notes.snapshot) }
 
   func note(_ id: ObjectID) -> Note? { context.fault(id) as? Note }
 
@@ -86,12 +131,15 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   /// What is to have a window: the committed notes that are not deleted here, and those that were made here.
   private var arranged: [ObjectID] {
     let there = Set(made)
-    return notes.snapshot.filter { context.fault($0) != nil && !there.contains($0) } + made
+    return rows.filter { context.fault($0) != nil && !there.contains($0) } + made
   }
 
   /// Makes and closes windows.
   func reconcile(after cause: ArrangementCause = .here) {
-    windowsDidChange(windows.reconcile(arranged, after: cause))
+    let all = arranged
+    let shown = filter.isOn ? all.filter(isShown) : all
+    hiddenCount = all.count - shown.count
+    windowsDidChange(windows.reconcile(shown, after: cause))
   }
 
   /// A note was made here.
@@ -118,12 +166,22 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   // MARK: - What others do
 
   func resultsDidChange(_ controller: ResultsController, by difference: ResultsDifference) {
+    if allLinks.state == .idle { allLinks.performFetch() }
+    follow(difference)
+  }
+
+  func results(_ controller: ResultsController, didFail refusal: Refusal) {
+    guard refusal.code == .limit, part == nil else { return didLoad(refusal) }
+    beginPart()
+  }
+
+  private func follow(_ difference: ResultsDifference) {
     var cause = ArrangementCause.here
     if difference.revision > 0 {
       let deleted = lastChange?.revision == difference.revision ? lastChange?.deleted ?? [] : []
       cause = ArrangementCause(
         revision: difference.revision, author: difference.author, deleted: Set(deleted),
-        isOwn: difference.author == user)
+        isOwn: difference.author == link.user)
     }
     reconcile(after: cause)
     if !isLoaded {
@@ -132,19 +190,36 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
     }
   }
 
-  func results(_ controller: ResultsController, didFail refusal: Refusal) { didLoad(refusal) }
+  // MARK: - Large boards
+
+  /// The board has more notes than are followed at once: from now on only what is seen of it is here.
+  private func beginPart() {
+    let held = notes.snapshot.compactMap { context.fault($0) }
+    allLinks.stop()
+    let part = BoardPart(of: board.id, holding: held, in: context, perform: link.perform)
+    part.didChange = { [weak self] in self?.follow($0) }
+    part.didFail = { [weak self] refusal in
+      guard let self else { return }
+      if isLoaded { didFail(refusal) } else { didLoad(refusal) }
+    }
+    part.didChangeFace = { [weak self] in self?.windowsDidChange([]) }
+    part.count = { [weak self, link] predicate, done in
+      guard let self else { return }
+      link.count(notes(where: predicate), done)
+    }
+    self.part = part
+    // Before the screen says what is seen: a page that waits for its notes may not be on it.
+    part.ask(for: Rect(origin: scroll, size: Size(width: 80, height: 24)))
+    windowsDidChange([])
+  }
+
+  /// A condition on notes of this board.
+  func notes(where predicate: GraphPredicate) -> GraphPredicate {
+    GraphPredicate.all([Self.notes(of: board.id, in: context.model).predicate, predicate])
+  }
 }
 
 extension WindowShape {
   /// The cells of the board that it takes.
   var cells: Rect { BoardScale.cells(x: x, y: y, width: width, height: height) }
-}
-
-/// Links come and go: the board is drawn anew.
-private final class LinkListener: ResultsControllerDelegate {
-  private let changed: () -> Void
-
-  init(_ changed: @escaping () -> Void) { self.changed = changed }
-
-  func resultsDidChange(_ controller: ResultsController, by difference: ResultsDifference) { changed() }
 }

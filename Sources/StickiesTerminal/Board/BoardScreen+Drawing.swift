@@ -7,16 +7,40 @@ import TerminalCells
 /// What is shown, as the plain values that views draw.
 extension BoardScreen {
   func drawBackground(into grid: inout Grid) {
-    canvasState.draw(into: &grid, frame: canvas, clip: canvas, theme: theme, cache: layouts)
+    guard !TooSmall.isTooSmall(grid.size) else {
+      return TooSmall().draw(into: &grid, frame: grid.bounds, clip: grid.bounds, theme: theme)
+    }
+    let board = canvasState
+    board.draw(into: &grid, frame: canvas, clip: canvas, theme: theme, cache: layouts)
+    if board.notes.isEmpty {
+      emptyBoard?.draw(into: &grid, frame: canvas, clip: canvas, theme: theme, color: board.color)
+    }
+    OutlyingMarks(counts: outlying).draw(into: &grid, frame: canvas, theme: theme)
     drawBars(into: &grid)
+  }
+
+  /// How many notes the filter hides; of a large board as far as they have been counted.
+  private var hiddenCount: Int {
+    guard let part = page.part else { return page.hiddenCount }
+    guard let total = part.total, let matching = part.matchingCount else { return 0 }
+    return max(0, total - matching)
+  }
+
+  /// What an empty canvas says; nil while nobody knows that there is nothing, or while windows are only closed.
+  private var emptyBoard: EmptyBoard? {
+    // Of a large board it may lie elsewhere: then the edges say so.
+    if let part = page.part, part.matchingCount != 0 { return nil }
+    if found != nil { return .nothingFound("Esc") }
+    if hiddenCount > 0 { return .nothingFound("F") }
+    guard page.notes.state == .loaded, page.notes.count == 0 else { return nil }
+    return EmptyBoard(board: page.board.name, newNoteKey: "n", helpKey: "?")
   }
 
   private func drawBars(into grid: inout Grid) {
     let size = grid.size
     guard size.height > 1 else { return }
     drawBar(into: &grid, Rect(x: 0, y: 0, width: size.width, height: 1))
-    let status = Rect(x: 0, y: size.height - 1, width: size.width, height: 1)
-    StatusLineView(statusState).draw(into: &grid, frame: status, clip: status, theme: theme)
+    StatusLineView(statusState).draw(into: &grid, frame: statusFrame, clip: statusFrame, theme: theme)
     drawList(into: &grid)
     if let picture = busyPicture { draw(picture, into: &grid) }
     drawTools(into: &grid)
@@ -25,26 +49,43 @@ extension BoardScreen {
   // MARK: - The board
 
   var canvasState: Canvas {
-    Canvas(
-      color: PaperColor(name: page.board.color.rawValue), origin: page.scroll,
-      notes: shownIDs.compactMap { page.windows[$0].flatMap(state) }, links: linkStates, pointers: pointers)
+    var notes = shownIDs.compactMap { page.windows[$0].flatMap(state) }
+    if page.part != nil {
+      // What lies outside is marked by numbers that count what is not here as well.
+      let seen = seen
+      notes.removeAll { $0.frame.intersection(seen).isEmpty }
+    }
+    return Canvas(
+      color: PaperColor(name: page.board.color.rawValue), origin: page.scroll, notes: notes, links: linkStates,
+      pointers: pointers)
   }
 
   /// A note as it is drawn; nil for one that has no place any more and is not edited here.
   func state(_ controller: NoteController) -> NoteState? {
     let id = controller.id
     guard let note = page.note(id), let frame = boardFrame(of: id) else { return lostState(controller) }
-    var marks = NoteMarks()
-    if note.pinned { marks.insert(.pinned) }
-    if note.locked { marks.insert(.locked) }
-    if unsent.contains(id) { marks.insert(.unsent) }
     controller.lastFrame = frame
     return NoteState(
       id: controller.number, frame: frame, z: note.z, text: note.text, color: PaperColor(name: note.color.rawValue),
-      tags: note.tags.filter { !$0.isFault }.map(\.name), marks: marks,
+      matches: matches(in: note.text, at: frame), tags: note.tags.filter { !$0.isFault }.map(\.name),
+      marks: marks(of: note),
       isCollapsed: note.collapsed && controller.editor == nil, isFocused: page.windows.focus == id,
       circle: mode.isEditing ? (mode.selection.contains(id) ? .checked : .empty) : nil, editor: editor(of: id),
       scroll: controller.scroll, editing: controller.editor)
+  }
+
+  func marks(of note: Note) -> NoteMarks {
+    var marks = NoteMarks()
+    if note.pinned { marks.insert(.pinned) }
+    if note.locked { marks.insert(.locked) }
+    if unsent.contains(note.id) { marks.insert(.unsent) }
+    return marks
+  }
+
+  /// What of a text is searched for; nothing of a note that is not in sight.
+  private func matches(in text: String, at frame: Rect) -> [Range<Int>] {
+    guard let query = search?.query, !onScreen(frame).intersection(canvas).isEmpty else { return [] }
+    return query.offsets(in: text)
   }
 
   /// The note is gone, its editor stays until somebody has decided about the text.
@@ -55,24 +96,23 @@ extension BoardScreen {
       marks: .conflict, isFocused: true, scroll: controller.scroll, editing: editor)
   }
 
-  private var linkStates: [LinkState] {
-    page.links.snapshot.enumerated().compactMap { index, id in
-      guard let link = context.fault(id) as? Link, let from = link.from?.id, let to = link.to?.id,
-        let start = outline(of: from), let end = outline(of: to)
-      else { return nil }
-      return LinkState(id: index, from: start, to: end, label: link.label)
-    }
-  }
-
-  private func outline(of id: ObjectID) -> Rect? {
-    guard page.windows[id] != nil, let frame = boardFrame(of: id), let note = page.note(id) else { return nil }
-    return note.collapsed ? Rect(origin: frame.origin, size: Size(width: frame.size.width, height: 1)) : frame
-  }
-
   // MARK: - Bars
 
-  /// The column of the first of the dots that say which board is shown.
-  func dotsStart(_ dots: PageDots) -> Int { application.screenSize.width - 2 * dots.dots.count - 1 }
+  /// Where the dots lie that say which board is shown: in the menu bar, right of the titles.
+  var dotsFrame: Rect {
+    let width = application.screenSize.width
+    let titles = MenuBarView(application.menuBar).titlesWidth
+    let x = max(titles, width - Self.dotColumns)
+    return Rect(x: x, y: 0, width: width - x, height: 1)
+  }
+
+  /// Columns that the dots take at most.
+  static let dotColumns = 41
+
+  var statusFrame: Rect {
+    let size = application.screenSize
+    return Rect(x: 0, y: size.height - 1, width: size.width, height: 1)
+  }
 
   var statusState: StatusState {
     let connection: StatusState.Connection =
@@ -83,17 +123,18 @@ extension BoardScreen {
       }
     var state = StatusState(connection: connection, unsent: unsent.count, board: page.board.name)
     if case .closed = linkState { state.isReadOnly = true }
-    state.message = message?.text ?? ""
+    state.revision = history?.commit.map { UInt64($0.revision) }
+    if filter.isOn { state.filter = .init(filter.words, hidden: hiddenCount) }
+    state.message = message?.text ?? crowdWords ?? ""
     state.people = neighbors.all.map(person)
     return state
   }
 
   private func drawBar(into grid: inout Grid, _ bar: Rect) {
     MenuBarView(application.menuBar).draw(into: &grid, frame: bar, clip: bar, theme: theme)
-    guard let dots = dots(room: 20), dots.count > 1 else { return }
-    for (index, dot) in dots.dots.enumerated() {
-      let mark = dot == .current ? theme.symbols.currentDot : theme.symbols.dot
-      grid.draw(String(mark), x: dotsStart(dots) + 2 * index, y: bar.minY, theme.bar, clip: bar)
+    let frame = dotsFrame
+    if let dots = dots(room: frame.size.width) {
+      DotsView(dots).draw(into: &grid, frame: frame, clip: frame, theme: theme)
     }
   }
 
@@ -101,41 +142,5 @@ extension BoardScreen {
   private func draw(_ picture: BusyPicture, into grid: inout Grid) {
     BusyView(picture.message, phase: picture.phase, progress: picture.progress)
       .draw(into: &grid, frame: canvas, clip: canvas, theme: theme)
-  }
-
-  // MARK: - The tool bar
-
-  /// What can be done to the notes that are selected, with the commands that do it.
-  static let tools: [(item: ToolBarView.Item, command: Command)] = [
-    (.init("Cancel", key: "e"), .editMode), (.init("All", key: "a"), .selectAll),
-    (.init("Color", key: "c", actsOnSelection: true), .color), (.init("Tag", key: "t", actsOnSelection: true), .tag),
-    (.init("Delete", key: "Del", actsOnSelection: true), .deleteNote),
-  ]
-
-  var toolFrame: Rect { Rect(x: canvas.minX, y: canvas.maxY - 1, width: canvas.size.width, height: 1) }
-
-  var toolBar: ToolBarView {
-    ToolBarView(Self.tools.map(\.item), count: mode.selection.count, slide: mode.slideFraction(at: now))
-  }
-
-  private func drawTools(into grid: inout Grid) {
-    guard mode.isEditing || mode.isSliding(at: now) else { return }
-    toolBar.draw(into: &grid, frame: toolFrame, clip: toolFrame, theme: theme)
-  }
-
-  /// The tool bar was clicked.
-  func toolMouse(_ mouse: MouseEvent) -> Bool {
-    guard mode.isEditing, case .press(.left) = mouse.kind, toolFrame.contains(mouse.position) else { return false }
-    let bar = toolBar
-    guard let place = bar.part(at: mouse.position, frame: toolFrame), bar.canPress(place) else { return true }
-    application.send(Self.tools[place].command)
-    return true
-  }
-
-  /// Circles and tool bar come or go: drawn again until they are where they belong.
-  func slide() {
-    application.setNeedsDisplay()
-    guard mode.isSliding(at: now) else { return }
-    _ = application.schedule(at: now + 20) { [weak self] in self?.slide() }
   }
 }

@@ -6,28 +6,37 @@ extension BoardScreen {
   /// Two presses on one cell within this time, in milliseconds, are a double click.
   static let doubleClickMilliseconds: Int64 = 400
 
-  private func isDoubleClick(_ point: Point) -> Bool {
-    defer { lastPress = (point, now) }
-    guard let lastPress, lastPress.point == point, now - lastPress.time <= Self.doubleClickMilliseconds else {
-      return false
-    }
-    return true
+  /// How often one cell was pressed, this press included; each time soon after the one before.
+  func clickCount(_ point: Point) -> Int {
+    let isNext = lastPress.map { $0.point == point && now - $0.time <= Self.doubleClickMilliseconds } ?? false
+    let count = isNext ? (lastPress?.count ?? 0) + 1 : 1
+    lastPress = (point, now, count)
+    return count
+  }
+
+  /// Sees where the mouse is. A move alone changes nothing on this screen, and is done with.
+  private func trackMouse(_ mouse: MouseEvent) -> Bool {
+    if canvas.contains(mouse.position) { whereabouts.mouse(at: mouse.position) }
+    return mouse.kind == .move
   }
 
   // MARK: - On a note
 
   func noteMouse(_ mouse: MouseEvent, on controller: NoteController) -> Bool {
+    if trackMouse(mouse) { return true }
+    // A drag that began beside the notes goes on over them.
+    if panning != nil || list.isResizing { return canvasMouse(mouse) }
     if toolMouse(mouse) { return true }
-    guard canvas.contains(mouse.position) || controller.gesture != nil else {
-      return listMouse(mouse) || barMouse(mouse)
-    }
+    guard canvas.contains(mouse.position) || controller.gesture != nil else { return false }
     switch mouse.kind {
     case .press(.left): press(mouse, controller)
     case .drag(.left): drag(mouse, controller)
     case .release: endGesture()
     case .wheel(let direction):
-      guard controller === editing else { return false }
-      controller.scroll = max(0, controller.scroll + (direction == .up ? -1 : direction == .down ? 1 : 0))
+      guard controller === editing, let editor = controller.editor else { return false }
+      let most = max(0, editor.layout.rows.count - controller.textFrame.size.height)
+      let step = direction == .up ? -1 : direction == .down ? 1 : 0
+      controller.scroll = max(0, min(controller.scroll + step, most))
       controller.window.setNeedsDisplay()
     default: return false
     }
@@ -36,8 +45,7 @@ extension BoardScreen {
 
   private func press(_ mouse: MouseEvent, _ controller: NoteController) {
     endGesture()
-    let isDouble = isDoubleClick(mouse.position)
-    pointer = mouse.position
+    let clicks = clickCount(mouse.position)
     if mode.isEditing {
       mode.toggle(controller.id)
       return application.setNeedsDisplay()
@@ -45,11 +53,12 @@ extension BoardScreen {
     if let editing, editing !== controller { endEditing() }
     let hadFocus = page.windows.focus == controller.id
     focus(controller)
+    if linkStart != nil { return endLink(at: controller) }
     if controller === editing, controller.textFrame.contains(mouse.position) {
-      place(mouse, controller, isSelecting: mouse.modifiers.contains(.shift))
+      select(mouse, controller, clicks: clicks)
       return begin(.select, mouse, controller)
     }
-    if isDouble { return edit(controller, at: textCell(mouse.position, controller)) }
+    if clicks == 2 { return edit(controller, at: textCell(mouse.position, controller)) }
     let part = state(controller).flatMap {
       NoteView($0).part(at: boardCell(mouse.position), theme: theme, cache: layouts)
     }
@@ -72,6 +81,17 @@ extension BoardScreen {
 
   private func textCell(_ point: Point, _ controller: NoteController) -> Point {
     Point(x: point.x - controller.textFrame.minX, y: point.y - controller.textFrame.minY + controller.scroll)
+  }
+
+  /// One press puts the cursor, two select a word, three a line.
+  private func select(_ mouse: MouseEvent, _ controller: NoteController, clicks: Int) {
+    let cell = textCell(mouse.position, controller)
+    switch clicks {
+    case 1: return place(mouse, controller, isSelecting: mouse.modifiers.contains(.shift))
+    case 2: controller.editor?.perform(.selectWord(cell))
+    default: controller.editor?.perform(.selectLine(cell))
+    }
+    controller.window.setNeedsDisplay()
   }
 
   private func place(_ mouse: MouseEvent, _ controller: NoteController, isSelecting: Bool) {
@@ -112,16 +132,17 @@ extension BoardScreen {
   // MARK: - Beside the notes
 
   func canvasMouse(_ mouse: MouseEvent) -> Bool {
+    if trackMouse(mouse) { return true }
+    if list.isResizing { return listMouse(mouse) }
     if toolMouse(mouse) { return true }
     guard canvas.contains(mouse.position) || panning != nil else { return listMouse(mouse) || barMouse(mouse) }
     switch mouse.kind {
     case .press(.left):
-      let isDouble = isDoubleClick(mouse.position)
-      pointer = mouse.position
+      let isDouble = clickCount(mouse.position) == 2
       endEditing()
       page.windows.clearFocus()
-      panning = mouse.position
-      if isDouble { newNote() }
+      panning = isDouble ? nil : mouse.position
+      if isDouble, !askAboutLink(at: mouse.position) { newNote() }
     case .drag(.left):
       guard let from = panning else { return false }
       scroll(by: Point(x: from.x - mouse.position.x, y: from.y - mouse.position.y))
@@ -147,9 +168,19 @@ extension BoardScreen {
 
   /// In the menu bar or the status line.
   func barMouse(_ mouse: MouseEvent) -> Bool {
-    guard case .press(.left) = mouse.kind, mouse.position.y == 0 else { return false }
-    if let dots = dots(room: 20), dots.count > 1, mouse.position.x >= dotsStart(dots) {
-      if let page = dots.page(ofDot: (mouse.position.x - dotsStart(dots)) / 2) { jump(toPage: page) }
+    guard case .press(.left) = mouse.kind else { return false }
+    if statusFrame.contains(mouse.position) {
+      if StatusLineView(statusState).part(at: mouse.position, frame: statusFrame) == .filter { openFilter() }
+      return true
+    }
+    guard mouse.position.y == 0 else { return false }
+    if let dots = dots(room: dotsFrame.size.width), dotsFrame.contains(mouse.position) {
+      switch DotsView(dots).part(at: mouse.position, frame: dotsFrame) {
+      case .page(let page): jump(toPage: page)
+      case .previous: if let page = dots.previous { jump(toPage: page) }
+      case .next: if let page = dots.next { jump(toPage: page) }
+      case nil: break
+      }
       return true
     }
     let bar = Rect(x: 0, y: 0, width: application.screenSize.width, height: 1)
@@ -168,6 +199,7 @@ extension BoardScreen {
   /// The window goes; the note stays as it is.
   func closeWindow(_ controller: NoteController) {
     endEditing()
+    guard page.windows[controller.id] != nil else { return }
     follow(page.windows.close(controller.id), on: page)
     say("the window is closed, the note is not deleted; o brings it back")
   }

@@ -8,16 +8,20 @@ import TerminalCells
 extension BoardScreen {
   /// The notes that an action is for.
   var targets: [Note] {
-    if mode.isEditing, !mode.selection.isEmpty {
+    if mode.isEditing {
       return page.windows.ids.filter { mode.selection.contains($0) }.compactMap { page.note($0) }
     }
     return focused?.note.map { [$0] } ?? []
   }
 
   /// Changes the targets in one step of undo.
-  func change(_ name: String, isForLocked: Bool = false, _ body: (Note) -> Void) {
+  func change(_ name: String, isForLocked: Bool = false, _ body: @escaping (Note) -> Void) {
     guard linkIsOpen else { return }
-    let notes = targets
+    withTargets { [weak self] notes in self?.change(notes, name, isForLocked, body) }
+  }
+
+  /// Changes notes in one step of undo.
+  func change(_ notes: [Note], _ name: String, _ isForLocked: Bool = false, _ body: (Note) -> Void) {
     let free = isForLocked ? notes : notes.filter { !$0.locked }
     guard !free.isEmpty else {
       if !notes.isEmpty { say("the note is locked; l unlocks it") }
@@ -59,18 +63,15 @@ extension BoardScreen {
   /// Deletes the targets; one step of undo brings them back.
   func deleteNotes() {
     guard linkIsOpen else { return }
-    let notes = targets.filter { !$0.locked }
+    withTargets { [weak self] notes in self?.delete(notes.filter { !$0.locked }) }
+  }
+
+  private func delete(_ notes: [Note]) {
     guard !notes.isEmpty else { return }
     endEditing()
     save()
     undoScope.beginGroup(named: "Delete")
-    for note in notes {
-      let id = note.id
-      let isUnsent = note.isInserted && !unsent.contains(id)
-      context.delete(note)
-      page.drop(id)
-      if !isUnsent { touch(id) }
-    }
+    for note in notes { remove(note) }
     save()
     undoScope.endGroup()
     page.reconcile()
@@ -88,6 +89,11 @@ extension BoardScreen {
   /// The next note in reading order, and into sight with it.
   func focusNext(by step: Int) {
     let order = listIDs
+    if page.part != nil, found == nil {
+      let here = page.windows.focus.flatMap { order.firstIndex(of: $0) }
+      guard let here, order.indices.contains(here + step) else { return findNext(by: step) }
+      return show(order[here + step])
+    }
     guard !order.isEmpty else { return }
     let here = page.windows.focus.flatMap { order.firstIndex(of: $0) }
     let next = here.map { ($0 + step + order.count) % order.count } ?? (step > 0 ? 0 : order.count - 1)
@@ -102,8 +108,8 @@ extension BoardScreen {
   /// Gives a note the focus and scrolls so that it is to be seen.
   func show(_ id: ObjectID) {
     endEditing()
-    guard let controller = page.windows[id], let frame = boardFrame(of: id) else { return }
-    let seen = Rect(origin: page.scroll, size: canvas.size)
+    guard let frame = boardFrame(of: id), page.windows[id] != nil || page.part != nil else { return }
+    let seen = seen
     func into(_ low: Int, _ high: Int, _ from: Int, _ room: Int) -> Int {
       if low < from { return low - 1 }
       return high > from + room ? max(low - 1, high - room + 2) : from
@@ -113,7 +119,14 @@ extension BoardScreen {
       y: into(frame.minY, frame.maxY, seen.minY, seen.size.height))
     if frame.size.width >= seen.size.width { page.scroll.x = frame.minX }
     if frame.size.height >= seen.size.height { page.scroll.y = frame.minY }
-    focus(controller)
+    if page.windows[id] == nil {
+      // It is here, by the list or by a question; its window opens, and its surroundings are asked for.
+      page.windows.reopen(id)
+      sought = id
+      lookAround()
+    }
+    sought = nil
+    if let controller = page.windows[id] { focus(controller) }
   }
 
   /// Where a note lies on the board, in cells.
@@ -123,7 +136,7 @@ extension BoardScreen {
 
   /// Notes of which nothing is to be seen here, in reading order.
   var hidden: [ObjectID] {
-    let seen = Rect(origin: page.scroll, size: canvas.size)
+    let seen = seen
     return shownIDs.filter { id in boardFrame(of: id).map { $0.intersection(seen).isEmpty } ?? false }
       .sorted { place(of: $0) < place(of: $1) }
   }
@@ -131,11 +144,15 @@ extension BoardScreen {
   /// Brings the next note into sight that is not; one after the other, all of them.
   func showNextHidden() {
     // Windows that were closed come back first.
-    let shut = page.notes.snapshot.filter { page.windows.isShut($0) }
+    let shut = page.rows.filter { page.windows.isShut($0) }
     for id in shut { page.windows.reopen(id) }
     if let first = shut.first {
       page.reconcile()
       return show(first)
+    }
+    if page.part != nil {
+      return findNext(
+        by: 1, where: .not(BoardRegion.notes(meeting: seen)), orSay: "every note is in sight")
     }
     let hidden = hidden
     guard !hidden.isEmpty else { return say("every note is in sight") }

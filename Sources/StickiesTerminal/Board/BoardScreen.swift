@@ -27,13 +27,15 @@ final class BoardScreen: ApplicationDelegate {
   /// What the status line says beside the connection, and until when.
   var message: (text: String, isTrouble: Bool, until: Int64)?
   var messageTimer: TimerID?
-  /// Where a new note comes, in cells of the screen: where the mouse was pressed last.
-  var pointer: Point?
+  /// Where one is: a new note comes under the mouse, others see a cursor.
+  var whereabouts = Whereabouts()
   /// The note that the mouse drags.
   var dragged: NoteController?
+  /// The note where a link begins, while its other end is chosen.
+  var linkStart: NoteController?
   /// A gesture of the mouse on the canvas.
   var panning: Point?
-  var lastPress: (point: Point, time: Int64)?
+  var lastPress: (point: Point, time: Int64, count: Int)?
   var quitting = Quitting.stays
   var question: QuestionWindow?
   var mode = EditMode<ObjectID>()
@@ -49,23 +51,35 @@ final class BoardScreen: ApplicationDelegate {
   var searchListener: SearchListener?
   var searchTimer: TimerID?
   var found: [ObjectID]?
+  /// What is known of the search's answer.
+  var answer = SearchField.Answer.none
   var history: HistoryWindow?
-  var isListOpen = false
+  /// What of the board is shown; this client's own.
+  var filter = BoardFilter() { didSet { if filter != oldValue { filterDidChange() } } }
+  let tagNames: TagNames
+  var list = ListPlace()
   /// Who else is here, and what they were told of us.
   var neighbors = Neighbors()
   var shown: BoardPresence?
   var lastPresence: Int64?
   var presenceTimer: TimerID?
+  /// Of a large board: a note on the way into sight, and what waits for a later look.
+  var sought: ObjectID?
+  var lookTimer: TimerID?
+  /// How many notes a large board had when its selection was last looked through, and whether that is under way.
+  var checkedTotal: Int?
+  var isCheckingSelection = false
 
   /// A screen for one board; `open` begins to follow it.
   init(
     _ application: Application, in context: ObjectContext, board: Board, scope: UndoScope, link: BoardLink
   ) {
     (self.application, self.context, self.link, undoScope) = (application, context, link, scope)
-    page = BoardPage(board, in: context, user: link.user, perform: link.perform) {
+    page = BoardPage(board, in: context, link: link) {
       NoteController($0, application: application)
     }
     directory = BoardDirectory(in: context, perform: link.perform)
+    tagNames = TagNames(in: context, perform: link.perform)
     super.init()
     context.undoScope = scope
     answerCommands()
@@ -81,6 +95,7 @@ final class BoardScreen: ApplicationDelegate {
 
   /// What a page tells is heard from now on.
   func prepare(_ page: BoardPage) {
+    page.filter = filter
     page.windowsDidChange = { [weak self, weak page] changes in
       guard let self, let page else { return }
       follow(changes, on: page)
@@ -88,6 +103,7 @@ final class BoardScreen: ApplicationDelegate {
     page.didLoad = { [weak self] refusal in
       if let refusal { self?.say(refusal.message, isTrouble: true) }
     }
+    page.didFail = { [weak self] refusal in self?.say(refusal.message, isTrouble: true) }
   }
 
   // MARK: - What is where
@@ -97,9 +113,9 @@ final class BoardScreen: ApplicationDelegate {
   /// Where the board is: below the menu bar, and the search field if one is open, and above the status line.
   var canvas: Rect {
     let size = application.screenSize
-    let list = isListOpen && size.width >= 2 * Self.listWidth ? Self.listWidth : 0
+    let list = listFrame.size.width
     let top = field == nil ? 1 : 2
-    return Rect(x: 0, y: top, width: size.width - list, height: max(0, size.height - 1 - top))
+    return Rect(x: list, y: top, width: size.width - list, height: max(0, size.height - 1 - top))
   }
 
   /// A cell of the board, on the screen.
@@ -120,7 +136,9 @@ final class BoardScreen: ApplicationDelegate {
 
   /// Lays the windows where their notes are; once in each turn.
   func layOut() {
-    let shown = found.map { Set($0) }
+    lookAround()
+    // Of a large board only what a search finds is here.
+    let shown = page.part == nil ? found.map { Set($0) } : nil
     for id in page.windows.ids {
       guard let controller = page.windows[id], let shape = page.shape(of: id), let note = page.note(id) else {
         continue
@@ -131,13 +149,15 @@ final class BoardScreen: ApplicationDelegate {
       if note.collapsed, controller !== editing { frame.size.height = 1 }
       // What a search has not found can't be clicked.
       if let shown, !shown.contains(id), controller !== editing { frame.size = Size(width: 0, height: 0) }
-      controller.window.frame = frame
+      // Bars and list lie above the board: no note is clicked under them.
+      controller.window.frame = frame.intersection(canvas)
     }
     application.arrange(page.windows.pile(page).compactMap { page.windows[$0]?.window })
   }
 
   override func applicationWillUpdate(_ application: Application) {
     layOut()
+    followListFocus()
     present()
   }
 
@@ -181,14 +201,22 @@ final class BoardScreen: ApplicationDelegate {
         application.orderBack(controller.window)
       case .closed(let controller, let id):
         if editing === controller { editing = nil }
-        mode.selection.remove(id)
+        if linkStart === controller { linkStart = nil }
+        // Of a large board windows go with the scroll; the selection stays.
+        if page.part == nil { mode.selection.remove(id) }
         application.orderOut(controller.window)
       case .lost(let controller, let loss): tell(loss, of: controller)
-      case .returned(let controller, _): controller.followOthers()
-      case .identified(_, let id, let old): mode.selection.identify(old, as: id)
+      case .returned(let controller, _):
+        controller.isLost = false
+        controller.followOthers()
+      case .identified(_, let id, let old):
+        mode.selection.identify(old, as: id)
+        whereabouts.identify(old, as: id)
       }
     }
-    if !changes.isEmpty, let focused { application.makeKey(focused.window) }
+    // A field that is typed into keeps its keys.
+    let isNoteKey = application.keyWindow.map { $0 is NoteWindow } ?? true
+    if !changes.isEmpty, isNoteKey, let focused { application.makeKey(focused.window) }
     application.setNeedsDisplay()
   }
 
@@ -214,6 +242,9 @@ final class BoardScreen: ApplicationDelegate {
   }
 
   override func mouse(_ mouse: MouseEvent) -> Bool { canvasMouse(mouse) }
+
+  // Asked by a signal, nobody is asked: what was typed is on its way before the connection closes.
+  override func applicationWillTerminate(_ application: Application) { finishChanges() }
 
   override func applicationShouldTerminate(_ application: Application) -> TerminateReply { shouldTerminate() }
 }

@@ -23,6 +23,8 @@ final class NoteController: WindowController, WindowControlling {
   /// its new id already and this controller by the old one, and a letter that is typed then has to go somewhere.
   var edited: Note?
   var gesture: NoteGesture?
+  /// Set for a note that was made here, until its first editor closes.
+  var isNew = false
   /// Set while the text under the editor has nowhere to go: the note is deleted or out of sight.
   var isLost = false
 

@@ -1,5 +1,6 @@
 import GraphModel
 import GraphReplica
+import StickiesKit
 
 /// How the connection stands, for the status line.
 enum ConnectionState: Hashable {
@@ -17,6 +18,15 @@ struct PastNote: Hashable {
   var color: String
   var x, y, width, height, z: Double
   var isCollapsed: Bool
+}
+
+/// Some notes that are looked for.
+struct NoteSearch: Hashable {
+  var predicate: GraphPredicate
+  var sort = [SortKey]()
+  /// Behind this place of the order.
+  var after: FetchCursor?
+  var limit = 1
 }
 
 /// A commit of history, for the scrubber.
@@ -42,6 +52,12 @@ struct BoardLink {
   var past: (_ board: ObjectID, _ at: Revision, _ done: @escaping (Result<[PastNote], Refusal>) -> Void) -> Void
   /// The newest commits, newest first.
   var log: (_ limit: Int, _ done: @escaping (Result<[PastCommit], Refusal>) -> Void) -> Void
+  /// How many notes satisfy a condition.
+  var count: (_ notes: GraphPredicate, _ done: @escaping (Result<Int, Refusal>) -> Void) -> Void
+  /// Reads notes into the context; whoever asks holds them.
+  var find: (_ notes: NoteSearch, _ done: @escaping (Result<[Note], Refusal>) -> Void) -> Void
+  /// Who satisfies a condition, without the notes themselves.
+  var identify: (_ notes: GraphPredicate, _ done: @escaping (Result<[ObjectID], Refusal>) -> Void) -> Void
   /// Bytes for the terminal, between two frames: the clipboard.
   var sendToTerminal: ([UInt8]) -> Void
   /// Stops the program until the shell lets it go on.

@@ -19,8 +19,9 @@ extension BoardScreen {
 
   /// Tells others where one is, when that is news.
   func present() {
+    whereabouts.look(at: page.windows.focus)
     guard linkState.isConnected else { return }
-    let place = pointer.map(onBoard)
+    let place = presencePlace
     let edited = editing.flatMap { $0.id.isTemporary ? nil : $0.id }
     let presence = BoardPresence(board: page.board.id, x: place?.x, y: place?.y, editing: edited)
     guard presence != shown else { return }
@@ -35,6 +36,12 @@ extension BoardScreen {
     }
     (shown, lastPresence) = (presence, now)
     link.present(presence.bytes)
+  }
+
+  /// In points of the board: under the mouse, or beside the note that keys have led to, so that it can still be read.
+  private var presencePlace: (x: Double, y: Double)? {
+    guard let id = whereabouts.note else { return whereabouts.mouse.map(onBoard) }
+    return page.shape(of: id).map { ($0.x + $0.width, $0.y) }
   }
 
   func person(_ neighbor: Neighbors.Neighbor) -> Person {

@@ -177,6 +177,13 @@ public final class BoardSession {
           }
         }
       },
+      count: { [weak self] predicate, done in
+        self?.answer(done) { client in try await client.count(of: client.noteEntity, where: predicate) }
+      },
+      find: { [weak self] search, done in self?.answer(done) { client in try await client.find(search) } },
+      identify: { [weak self] predicate, done in
+        self?.answer(done) { client in try await client.identifiers(of: client.noteEntity, where: predicate) }
+      },
       sendToTerminal: { [driver] bytes in driver.send(bytes) },
       stop: { [driver] in driver.stop() },
       editOutside: { [weak self] text, done in self?.edit(text, done) })
@@ -212,6 +219,24 @@ public final class BoardSession {
 }
 
 extension GraphClient {
+  fileprivate var noteEntity: Entity {
+    get throws {
+      guard let entity = context.model.entity(named: Note.entityName) else {
+        throw Refusal(.malformed, "the model has no Note")
+      }
+      return entity
+    }
+  }
+
+  fileprivate func find(_ search: NoteSearch) async throws -> [Note] {
+    var notes = [Note]()
+    let batch = FetchBatch()
+    let stream = images(
+      of: try noteEntity, where: search.predicate, sort: search.sort, limit: search.limit, after: search.after)
+    for try await chunk in stream { notes += context.register(chunk, in: batch).compactMap { $0 as? Note } }
+    return notes
+  }
+
   fileprivate func pastNotes(of board: ObjectID, at revision: Revision) async throws -> [PastNote] {
     let past = graph(at: revision)
     let request = BoardPage.notes(of: board, in: context.model)

@@ -39,19 +39,27 @@ extension BoardScreen {
   func endEditing() {
     guard let controller = editing else { return }
     editing = nil
-    let isLost = controller.isLost
     controller.endEditing()
+    // Made here and left empty: nobody wanted it.
+    if controller.isNew, let note = controller.note, note.text.isEmpty {
+      remove(note)
+      page.reconcile()
+    }
+    controller.isNew = false
     save()
     undoScope.endGroup()
-    if isLost { follow(page.windows.resolveLoss(controller.id), on: page) }
+    follow(page.windows.resolveLoss(controller.id), on: page)
     application.setNeedsDisplay()
   }
 
-  /// A note where the mouse was pressed last, or in the middle of what shows; typing goes into it at once.
+  /// A note under the mouse, or in the middle of what shows; typing goes into it at once. It is sent with the first letter
+  /// and is gone again when there is none.
   func newNote() {
     guard linkIsOpen else { return }
-    newNote(text: "", at: onBoard(pointer ?? Point(x: canvas.middle.x - 12, y: canvas.middle.y - 6)))
-    if let controller = focused { edit(controller) }
+    newNote(text: "", at: onBoard(whereabouts.mouse ?? Point(x: canvas.middle.x - 12, y: canvas.middle.y - 6)))
+    guard let controller = focused else { return }
+    controller.isNew = true
+    edit(controller)
   }
 
   func newNote(text: String, at place: (x: Double, y: Double)) {
@@ -60,18 +68,29 @@ extension BoardScreen {
     (note.x, note.y) = place
     note.z = topHeight + 1
     note.board = page.board
+    if filter.isOn { dress(note) }
     if !text.isEmpty { note.text = text }
     page.add(note.id)
     if let controller = page.windows[note.id] { focus(controller) }
-    touch(note.id)
+    if !text.isEmpty { touch(note.id) }
+  }
+
+  /// Takes a note off the board; what the server never had is not told to it.
+  func remove(_ note: Note) {
+    let id = note.id
+    let isUnsent = note.isInserted && !unsent.contains(id)
+    context.delete(note)
+    page.drop(id)
+    if !isUnsent { touch(id) }
   }
 
   private var topHeight: Double { page.windows.ids.compactMap { page.shape(of: $0)?.z }.max() ?? 0 }
 
   /// The note of an open editor is not there any more.
   func tell(_ loss: WindowLoss, of controller: NoteController) {
-    controller.isLost = true
     say(loss.sentence, isTrouble: true)
+    if !page.isShown(loss.id) { return tellThatItLeft(loss, controller) }
+    controller.isLost = true
     ask(
       QuestionText(
         title: "The note is gone", lines: [loss.sentence, "What stood in the editor can be kept."],
@@ -84,12 +103,19 @@ extension BoardScreen {
             newNote(text: text, at: place)
           },
           .init(key: "c", title: "Copy it") { [weak self, weak controller] in
-            let text = controller?.editedText ?? loss.text
-            if let sequence = TerminalSequences.clipboard(text) { self?.link.sendToTerminal(sequence) }
+            self?.copy(controller?.editedText ?? loss.text)
             self?.endEditing()
           },
           .init(key: "d", title: "Discard it") { [weak self] in self?.endEditing() },
         ]))
+  }
+
+  /// Puts a text on the terminal's clipboard.
+  func copy(_ text: String) {
+    guard let sequence = TerminalSequences.clipboard(text) else {
+      return say("too long for the terminal's clipboard; it can be pasted here with Ctrl-V")
+    }
+    link.sendToTerminal(sequence)
   }
 
   /// Hands the text to another program, and takes back what it makes of it.

@@ -30,13 +30,7 @@ extension NoteController {
     let outcome = editor.handle(event, rows: max(1, textFrame.size.height))
     self.editor = editor
     guard outcome.isHandled else { return false }
-    if let copied = outcome.copied {
-      if let sequence = TerminalSequences.clipboard(copied) {
-        screen.link.sendToTerminal(sequence)
-      } else {
-        screen.say("too long for the terminal's clipboard; it can be pasted here with Ctrl-V")
-      }
-    }
+    if let copied = outcome.copied { screen.copy(copied) }
     if !outcome.changes.isEmpty, !isLost { write(editor.text) }
     keepCursorInSight()
     window.setNeedsDisplay()

@@ -20,7 +20,7 @@ extension BoardScreen {
   }
 
   private func makePage(_ board: Board) -> BoardPage {
-    let page = BoardPage(board, in: context, user: link.user, perform: link.perform) { [application] in
+    let page = BoardPage(board, in: context, link: link) { [application] in
       NoteController($0, application: application)
     }
     prepare(page)
@@ -82,14 +82,14 @@ extension BoardScreen {
     follow(old.close(), on: old)
     directory.forget(old.board.id)
     page = next
-    (pointer, shown) = (nil, nil)
+    (whereabouts, shown) = (Whereabouts(), nil)
     wakeForBusy()
     application.setNeedsDisplay()
   }
 
   /// What covers the board while its notes are on their way.
   var busyPicture: BusyPicture? {
-    guard case .waiting(let picture)? = pager?.current.face(at: now) else { return nil }
+    guard case .waiting(let picture)? = pager?.current.face(at: now) else { return page.part?.picture(at: now) }
     return picture
   }
 
@@ -104,4 +104,9 @@ extension BoardScreen {
 
   /// Where one is among the boards.
   func dots(room: Int) -> PageDots? { pager.map { $0.dots(room: room) } }
+}
+
+extension DotsView {
+  /// Dots for the pages of a pager.
+  init(_ dots: PageDots) { self.init(count: dots.count, current: dots.current) }
 }

@@ -5,48 +5,6 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// The field of a search: one line, keys go to it while it is open.
-final class SearchWindow: Window {
-  var editor = TextEditor("", width: 200)
-  private weak var screen: BoardScreen?
-
-  init(on screen: BoardScreen) {
-    self.screen = screen
-    super.init(frame: Rect(x: 0, y: 1, width: screen.application.screenSize.width, height: 1))
-  }
-
-  override func screenDidResize(_ size: Size) { frame = Rect(x: 0, y: 1, width: size.width, height: 1) }
-
-  override func keyDown(_ key: KeyEvent) -> Bool {
-    switch key.key {
-    case .escape: screen?.closeSearch()
-    case .enter: screen?.keepSearch()
-    case .tab, .up, .down: screen?.focusNext(by: key.key == .up || key.modifiers.contains(.shift) ? -1 : 1)
-    default:
-      guard editor.handle(.key(key)).isHandled else { return false }
-      screen?.type(editor.text)
-    }
-    setNeedsDisplay()
-    return true
-  }
-
-  override func paste(_ paste: PasteEvent) -> Bool {
-    _ = editor.perform(.insert(paste.text.split(whereSeparator: \.isNewline).joined(separator: " ")))
-    screen?.type(editor.text)
-    return true
-  }
-
-  override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
-    guard let screen else { return }
-    let style = screen.theme.list
-    grid.fill(frame, style, clip: clip)
-    let end = grid.draw("/ \(editor.text)", x: frame.minX + 1, y: frame.minY, style, clip: clip)
-    let found = screen.found.map { " \($0.count) of \(screen.page.notes.count)" } ?? ""
-    grid.draw(found, x: max(end + 1, frame.maxX - found.count - 1), y: frame.minY, screen.theme.listFaint, clip: clip)
-    if isKey { grid.cursor = Point(x: frame.minX + 3 + editor.cursorPosition.x, y: frame.minY) }
-  }
-}
-
 /// Hears what a search finds, and shows it on the board: notes that were not found leave the screen, not the board.
 final class SearchListener: SearchControllerDelegate {
   private weak var screen: BoardScreen?
@@ -54,19 +12,28 @@ final class SearchListener: SearchControllerDelegate {
   init(_ screen: BoardScreen) { self.screen = screen }
 
   func search(_ controller: SearchController, didShow rows: ResultsSnapshot, for query: SearchQuery?) {
-    show(rows, query)
+    show(controller, rows, query)
   }
 
   func search(_ controller: SearchController, didChange rows: ResultsSnapshot, by difference: ResultsDifference) {
-    show(rows, controller.query)
+    show(controller, rows, controller.query)
   }
 
-  private func show(_ rows: ResultsSnapshot, _ query: SearchQuery?) {
-    screen?.found = query == nil ? nil : Array(rows)
-    screen?.application.setNeedsDisplay()
+  private func show(_ controller: SearchController, _ rows: ResultsSnapshot, _ query: SearchQuery?) {
+    guard let screen else { return }
+    screen.found = query == nil ? nil : Array(rows)
+    if screen.answer != .searching { screen.answer = query == nil ? .none : .found(controller.totalCount) }
+    screen.application.setNeedsDisplay()
+  }
+
+  func search(_ controller: SearchController, isBusy: Bool) {
+    guard let screen else { return }
+    screen.answer = isBusy ? .searching : screen.found == nil ? .none : .found(controller.totalCount)
+    screen.application.setNeedsDisplay()
   }
 
   func search(_ controller: SearchController, didFail refusal: Refusal) {
+    screen?.answer = .failed(refusal.message)
     screen?.say(refusal.message, isTrouble: true)
   }
 
@@ -81,13 +48,19 @@ final class SearchListener: SearchControllerDelegate {
 }
 
 extension BoardScreen {
+  /// The first row of the canvas.
+  var searchFrame: Rect { Rect(x: canvas.minX, y: canvas.minY, width: canvas.size.width, height: 1) }
+
   func openSearch() {
     if let field { return application.makeKey(field) }
-    guard let text = context.model.entity(named: "Note")?.property(named: "text") else { return }
-    let request = BoardPage.notes(of: page.board.id, in: context.model)
-    let search = SearchController(all: page.notes) { [context, link] query in
+    let board = page.board.id
+    var request =
+      page.part == nil
+      ? BoardPage.notes(of: board, in: context.model) : BoardPart.listRequest(of: board, in: context.model)
+    request.predicate = .all([request.predicate, filter.predicate])
+    let search = SearchController(all: page.list) { [weak self, context, link, request] query in
       var found = request
-      found.predicate = query.predicate(in: [.property(text.number)], within: request.predicate)
+      found.predicate = .all([request.predicate, self?.condition(of: query) ?? .never])
       return ResultsController(found, in: context, perform: link.perform)
     }
     let listener = SearchListener(self)
@@ -97,6 +70,12 @@ extension BoardScreen {
     let window = SearchWindow(on: self)
     field = window
     application.orderFront(window)
+  }
+
+  /// What a search finds, wherever it lies.
+  func condition(of query: SearchQuery) -> GraphPredicate? {
+    guard let text = context.model.entity(named: "Note")?.property(named: "text") else { return nil }
+    return query.predicate(in: [.property(text.number)])
   }
 
   /// The field says something else.
@@ -121,7 +100,7 @@ extension BoardScreen {
 
   /// What is found stays; keys go to the first of it.
   func keepSearch() {
-    guard let first = found?.first(where: { page.windows[$0] != nil }) else { return closeSearch() }
+    guard let first = found?.first(where: { page.windows[$0] != nil || page.part != nil }) else { return closeSearch() }
     show(first)
   }
 
@@ -129,6 +108,7 @@ extension BoardScreen {
     guard let window = field else { return }
     search?.clear()
     (field, search, searchListener, found) = (nil, nil, nil, nil)
+    answer = .none
     if let searchTimer { application.cancel(searchTimer) }
     searchTimer = nil
     application.orderOut(window)

@@ -33,6 +33,9 @@ public struct MenuBarView {
     self.title = title
   }
 
+  /// How many columns of the first row the titles take.
+  var titlesWidth: Int { titles.last.map { $0.x + $0.width } ?? 0 }
+
   private var shown: Menu { tracking.map(\.menuBar) ?? menuBar }
 
   /// Where the titles lie in the first row, from column 0.

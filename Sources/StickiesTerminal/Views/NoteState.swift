@@ -52,6 +52,8 @@ public struct NoteState: Sendable {
   public var text: String
   /// The paper.
   public var color: PaperColor
+  /// What of the text was searched for, as offsets in UTF-8; not shown in an open editor.
+  public var matches: [Range<Int>] = []
   /// What it is filed under.
   public var tags: [String] = []
   /// Signs beside the title.
@@ -71,7 +73,8 @@ public struct NoteState: Sendable {
 
   /// A note.
   public init(
-    id: Int, frame: Rect, z: Double = 0, text: String, color: PaperColor = .yellow, tags: [String] = [],
+    id: Int, frame: Rect, z: Double = 0, text: String, color: PaperColor = .yellow,
+    matches: [Range<Int>] = [], tags: [String] = [],
     marks: NoteMarks = [], isCollapsed: Bool = false, isFocused: Bool = false, circle: Circle? = nil,
     editor: Person? = nil, scroll: Int = 0, editing: TextEditor? = nil
   ) {
@@ -80,6 +83,7 @@ public struct NoteState: Sendable {
     self.z = z
     self.text = text
     self.color = color
+    self.matches = matches
     self.tags = tags
     self.marks = marks
     self.isCollapsed = isCollapsed

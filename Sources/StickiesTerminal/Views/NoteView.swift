@@ -140,6 +140,8 @@ public struct NoteView: Sendable {
     if !rows.title.text.isEmpty {
       let end = grid.draw(rows.title.text, x: start.x, y: y, style, clip: clip)
       grid.draw(" ", x: start.x - 1, y: y, style, clip: clip)
+      let shown = Rect(x: start.x, y: y, width: rows.title.width, height: 1).intersection(clip)
+      grid.highlight(state.matches, of: rows.title.text, x: start.x, y: y, theme.match, clip: shown)
       grid.draw(" ", x: end, y: y, style, clip: clip)
     }
     let close = closeColumn(outline)
@@ -155,17 +157,25 @@ public struct NoteView: Sendable {
     let layout: TextLayout
     let text: String
     var isCut = false
+    /// What was searched for, in the text as it is laid out.
+    var matches = [Range<Int>]()
     if let editor = state.editing {
       (layout, text) = (editor.layout, editor.text)
     } else {
       let rows = rows(cache, theme)
       (layout, text, isCut) = (rows.layout, rows.text, rows.isCut)
+      matches = state.matches.map { $0.lowerBound - rows.start..<$0.upperBound - rows.start }
     }
     let scroll = max(0, min(state.scroll, layout.rows.count))
     for y in area.minY..<area.maxY {
       let row = scroll + y - frame.minY
       guard row < layout.rows.count else { break }
-      grid.draw(layout.shown(row, of: text), x: frame.minX, y: y, look.text, clip: area)
+      let shown = layout.shown(row, of: text)
+      grid.draw(shown, x: frame.minX, y: y, look.text, clip: area)
+      let place = layout.rows[row].visible
+      let found = matches.filter { $0.overlaps(place) }
+        .map { $0.lowerBound - place.lowerBound..<$0.upperBound - place.lowerBound }
+      grid.highlight(found, of: String(shown), x: frame.minX, y: y, theme.match, clip: area)
       guard let columns = state.editing?.selectedColumns(row: row) else { continue }
       let selected = Rect(x: frame.minX + columns.lowerBound, y: y, width: columns.count, height: 1)
       grid.restyle(selected, clip: area) { $0 = look.selected }

@@ -104,14 +104,6 @@ public struct SearchField: Sendable {
     let (area, scroll, _) = place(frame)
     if !text.isEmpty, point.x == area.maxX { return .clear }
     guard area.contains(point) else { return nil }
-    var column = 0
-    var offset = 0
-    for character in text {
-      let width = CellText.width(of: character)
-      if point.x - area.minX + scroll < column + width { return .text(offset) }
-      column += width
-      offset += character.utf8.count
-    }
-    return .text(offset)
+    return .text(text.offset(atColumn: point.x - area.minX + scroll))
   }
 }

@@ -14,6 +14,20 @@ public struct StatusState: Hashable, Sendable {
     case disconnected(reason: String)
   }
 
+  /// A filter that is on.
+  public struct Filter: Hashable, Sendable {
+    /// What it lets pass, in words.
+    public var words: String
+    /// How many notes it hides.
+    public var hidden: Int
+
+    /// A filter that is on.
+    public init(_ words: String, hidden: Int) {
+      self.words = words
+      self.hidden = hidden
+    }
+  }
+
   /// How one stands to the server.
   public var connection: Connection
   /// Changes that the server has not confirmed.
@@ -24,6 +38,8 @@ public struct StatusState: Hashable, Sendable {
   public var isReadOnly: Bool
   /// The revision that is shown instead of the present.
   public var revision: UInt64?
+  /// What of the board is shown, and how many notes are not; nil when all are.
+  public var filter: Filter?
   /// What there is to say about what was done last; empty if nothing.
   public var message: String
   /// The board's name.
@@ -34,13 +50,14 @@ public struct StatusState: Hashable, Sendable {
   /// What is to be told.
   public init(
     connection: Connection, unsent: Int = 0, conflicts: Int = 0, isReadOnly: Bool = false, revision: UInt64? = nil,
-    message: String = "", board: String = "", people: [Person] = []
+    filter: Filter? = nil, message: String = "", board: String = "", people: [Person] = []
   ) {
     self.connection = connection
     self.unsent = unsent
     self.conflicts = conflicts
     self.isReadOnly = isReadOnly
     self.revision = revision
+    self.filter = filter
     self.message = message
     self.board = board
     self.people = people
@@ -56,6 +73,8 @@ public struct StatusLineView: Hashable, Sendable {
     case connection
     /// Changes that are not on the server.
     case unsent
+    /// What of the board is shown.
+    case filter
     /// One of the others, by place in `people`.
     case person(Int)
   }
@@ -81,6 +100,9 @@ public struct StatusLineView: Hashable, Sendable {
     if let revision = state.revision { found.append((nil, "history: revision \(revision)", .waiting)) }
     if state.isReadOnly { found.append((nil, "read-only", .waiting)) }
     if !state.board.isEmpty { found.append((nil, state.board, .plain)) }
+    if let filter = state.filter {
+      found.append((.filter, "only \(filter.words): \(filter.hidden) hidden", .waiting))
+    }
     if !state.message.isEmpty { found.append((nil, state.message, .plain)) }
     return found
   }

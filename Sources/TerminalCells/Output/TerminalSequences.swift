@@ -1,16 +1,17 @@
 /// What is sent to a terminal besides cells. All of it is understood or passed over by every terminal of this century.
 public enum TerminalSequences {
-  /// Takes the screen: the other one of the two, without cursor, line wrap and reordering of letters by direction, with
-  /// mouse, focus, bracketed paste and the keyboard protocol that tells escape from alt.
+  /// Takes the screen: the other one of the two, without cursor, line wrap and reordering of letters by direction, with the
+  /// mouse and its moves (where a terminal knows no more, of drags alone), focus, bracketed paste and the keyboard protocol
+  /// that tells escape from alt.
   public static let enter: [UInt8] = bytes(
-    "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[8l\u{1B}[?1002h\u{1B}[?1006h\u{1B}[?1004h\u{1B}[?2004h\u{1B}[>1u"
-      + "\u{1B}[0m\u{1B}[2J")
+    "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[8l\u{1B}[?1002h\u{1B}[?1003h\u{1B}[?1006h\u{1B}[?1004h"
+      + "\u{1B}[?2004h\u{1B}[>1u\u{1B}[0m\u{1B}[2J")
 
   /// Gives the screen back as it was. It begins with the end of a string, for the case that one was cut off, and ends a
   /// synchronized update that nobody would end.
   public static let leave: [UInt8] = bytes(
-    "\u{1B}\\\u{1B}[?2026l\u{1B}[<u\u{1B}[?2004l\u{1B}[?1004l\u{1B}[?1006l\u{1B}[?1002l\u{1B}[8h\u{1B}[?7h\u{1B}[0m"
-      + "\u{1B}[?25h\u{1B}[?1049l")
+    "\u{1B}\\\u{1B}[?2026l\u{1B}[<u\u{1B}[?2004l\u{1B}[?1004l\u{1B}[?1006l\u{1B}[?1003l\u{1B}[?1002l"
+      + "\u{1B}[8h\u{1B}[?7h\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l")
 
   /// Asks for the background color, for synchronized updates, and for what nearly every terminal answers, so that one
   /// knows when no more answers come. Nothing may wait for any of them.

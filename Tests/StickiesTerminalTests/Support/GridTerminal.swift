@@ -65,6 +65,9 @@ final class GridTerminal: BoardTerminal {
 
   func press(_ key: Key, _ modifiers: Modifiers = []) { sink([.terminal(.key(KeyEvent(key, modifiers)))]) }
 
+  /// The program is asked to end.
+  func asksToEnd(_ signal: CInt) { sink([.terminate(signal: signal)]) }
+
   func mouse(_ kind: MouseEvent.Kind, _ x: Int, _ y: Int) {
     sink([.terminal(.mouse(MouseEvent(kind, at: Point(x: x, y: y))))])
   }

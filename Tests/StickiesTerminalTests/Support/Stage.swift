@@ -91,6 +91,17 @@ final class Stage {
     return note
   }
 
+  /// Notes from elsewhere in a row, 30 columns from one to the next, each with its number as text: n0, n1, …
+  func row(of numbers: Range<Int>) async throws {
+    let board = try #require(try await other.fetch(Board.self, sort: [\.created.ascending]).first)
+    let entity = try #require(StickiesModel.model.entity(named: "Note"))
+    let properties = try ["text", "x", "y", "board"].map { try #require(entity.property(named: $0)) }
+    let rows = numbers.map { number -> [Value] in
+      [.string("n\(number)"), .double(240 * Double(number)), .double(32), .object(board.id)]
+    }
+    _ = try await other.batchInsert(entity, properties, rows: rows)
+  }
+
   /// All notes as they are stored.
   func stored() async throws -> [Note] { try await other.fetch(Note.self, sort: [\.number.ascending]) }
 

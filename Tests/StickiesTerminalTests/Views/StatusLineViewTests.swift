@@ -29,6 +29,14 @@ import Testing
     #expect(line(StatusState(connection: .disconnected(reason: ""), message: "Copied")) == " not connected │ Copied")
   }
 
+  @Test func aFilterIsToldWithWhatItHidesAndCanBeClicked() {
+    let state = StatusState(connection: .connected, filter: .init("yellow, #work", hidden: 3), board: "Plans")
+    #expect(line(state) == " connected │ Plans │ only yellow, #work: 3 hidden")
+    let frame = Rect(x: 0, y: 0, width: 80, height: 1)
+    #expect(StatusLineView(state).part(at: Point(x: 25, y: 0), frame: frame) == .filter)
+    #expect(StatusLineView(state).part(at: Point(x: 15, y: 0), frame: frame) == nil)
+  }
+
   @Test func whoIsHereStandsOnTheRightAsFarAsThereIsRoom() {
     let people = (0..<5).map { Person(["Anna", "Bob", "日本", "Ünal\u{1B}[2J", "Eve"][$0], color: $0) }
     let state = StatusState(connection: .connected, board: "Plans", people: people)

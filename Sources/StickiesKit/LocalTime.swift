@@ -1,0 +1,24 @@
+import GraphModel
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// Times as people read them, in the zone of whoever looks.
+public enum LocalTime {
+  /// `14:03:22`, or with the date when it was not today; local time.
+  public static func text(_ time: Timestamp) -> String {
+    func fields(_ seconds: time_t) -> tm {
+      var seconds = seconds
+      var fields = tm()
+      localtime_r(&seconds, &fields)
+      return fields
+    }
+    let then = fields(time_t(time / Dates.microsecondsPerSecond))
+    let now = fields(Glibc.time(nil))
+    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let clock = "\(two(then.tm_hour)):\(two(then.tm_min)):\(two(then.tm_sec))"
+    if then.tm_year == now.tm_year, then.tm_yday == now.tm_yday { return clock }
+    return "\(then.tm_year + 1900)-\(two(then.tm_mon + 1))-\(two(then.tm_mday)) \(clock)"
+  }
+}

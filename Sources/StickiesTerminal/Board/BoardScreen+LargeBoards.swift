@@ -1,0 +1,164 @@
+import GraphControllers
+import GraphModel
+import GraphReplica
+import StickiesKit
+import TerminalCells
+
+/// Boards of which only a part is here: what is seen is followed, everything else is asked for when somebody wants to go
+/// there, or to do something to it.
+extension BoardScreen {
+  /// Notes that one action may change without their being here; they are read for it.
+  static let maximumAway = 5_000
+  /// So many of them are read by one question.
+  private static let awayAtOnce = 1_000
+
+  /// What of the board is seen, in cells.
+  var seen: Rect { Rect(origin: page.scroll, size: canvas.size) }
+
+  /// Asks for what is seen and not here; once in each turn, and before a note is shown that has no window yet.
+  func lookAround() {
+    guard let part = page.part else { return }
+    part.filter = .all([
+      filter.predicate, found == nil ? .always : search?.query.flatMap { condition(of: $0) } ?? .always,
+    ])
+    let kept = [page.windows.focus, editing?.id, dragged?.id, sought].compactMap { $0 }
+    if part.look(at: seen, keeping: Set(kept), isConnected: linkState.isConnected, at: now) { page.reconcile() }
+    if list.isOpen, let focus = page.windows.focus, let shape = page.shape(of: focus) {
+      part.showInList(focus, x: shape.x, y: shape.y)
+    }
+    checkSelection(part)
+    if let lookTimer { application.cancel(lookTimer) }
+    lookTimer = part.nextLook.map { due in
+      application.schedule(at: due) { [weak self] in
+        self?.lookTimer = nil
+        self?.application.setNeedsDisplay()
+      }
+    }
+  }
+
+  /// How many notes lie beyond each edge of the canvas; empty while nobody knows, and where the canvas marks them itself.
+  var outlying: [BoardSide: Int] {
+    guard let part = page.part, let piece = part.shown, part.covers(seen), var counts = part.beyond else { return [:] }
+    for id in piece.notes.snapshot {
+      guard let frame = boardFrame(of: id), !frame.intersection(piece.wish.region.cells).isEmpty,
+        let side = BoardSide.side(of: frame, beyond: seen)
+      else { continue }
+      counts[side, default: 0] += 1
+    }
+    return counts.filter { $0.value > 0 }
+  }
+
+  /// That not every note of this place is drawn; nil when every one is.
+  var crowdWords: String? {
+    guard let part = page.part, part.leftOut > 0, let piece = part.shown else { return nil }
+    return "\(piece.notes.totalCount) notes lie here; the uppermost \(piece.notes.count) are shown"
+  }
+
+  // MARK: - Going there
+
+  /// Shows the next note in reading order that fits, wherever it lies; behind the last one comes the first.
+  func findNext(by step: Int, where condition: GraphPredicate = .always, orSay nothing: String? = nil) {
+    guard let part = page.part else { return }
+    let sort = [SortKey](
+      Note.self, step > 0 ? [\.y.ascending, \.x.ascending] : [\.y.descending, \.x.descending])
+    var search = NoteSearch(predicate: page.notes(where: .all([part.filter, condition])), sort: sort)
+    if let focus = page.windows.focus, let image = context.storedObjects.image(of: focus) {
+      search.after = try? FetchCursor(
+        behind: image, of: focus.entity, sort: sort, model: context.model, in: context.storedObjects)
+    }
+    let board = page.board.id
+    link.find(search) { [weak self] result in
+      guard let self, page.board.id == board else { return }
+      switch result {
+      case .success(let notes):
+        if let note = notes.first { return show(note.id) }
+        guard search.after != nil else {
+          if let nothing { say(nothing) }
+          return
+        }
+        search.after = nil
+        link.find(search) { [weak self] result in
+          guard let self, page.board.id == board else { return }
+          if case .success(let notes) = result, let note = notes.first {
+            show(note.id)
+          } else if let nothing {
+            say(nothing)
+          }
+        }
+      case .failure(let refusal): say(refusal.message, isTrouble: true)
+      }
+    }
+  }
+
+  // MARK: - Selecting what is not here
+
+  /// Selects all notes of the board, or all that the search finds, by their ids.
+  func selectAllOfBoard(_ part: BoardPart) {
+    let board = page.board.id
+    link.identify(page.notes(where: part.filter)) { [weak self] result in
+      guard let self, page.board.id == board, mode.isEditing else { return }
+      switch result {
+      case .success(let ids):
+        mode.selection.select(ids)
+        checkedTotal = part.total
+        application.setNeedsDisplay()
+      case .failure(let refusal): say(refusal.message, isTrouble: true)
+      }
+    }
+  }
+
+  /// Notes went that may be selected and of which nothing else tells: those that are still there stay selected.
+  private func checkSelection(_ part: BoardPart) {
+    guard mode.isEditing, !mode.selection.isEmpty, linkState.isConnected, let total = part.total, !isCheckingSelection
+    else { return }
+    defer { checkedTotal = total }
+    guard let checkedTotal, total < checkedTotal else { return }
+    isCheckingSelection = true
+    link.identify(page.notes(where: .always)) { [weak self] result in
+      guard let self else { return }
+      isCheckingSelection = false
+      guard case .success(let ids) = result, case .some(let selected) = mode.selection.target else { return }
+      let there = Set(ids)
+      mode.selection.objectsWereDeleted(selected.filter { !there.contains($0) && page.windows[$0] == nil })
+      application.setNeedsDisplay()
+    }
+  }
+
+  /// Selected notes that are not here.
+  private var away: [ObjectID] {
+    guard page.part != nil, mode.isEditing, case .some(let ids) = mode.selection.target else { return [] }
+    return ids.filter { page.windows[$0] == nil }
+  }
+
+  /// Whether there is something to act on.
+  var hasTargets: Bool { mode.isEditing && !mode.selection.isEmpty || !targets.isEmpty }
+
+  /// Hands over the notes that an action is for, at once when they are here.
+  func withTargets(_ body: @escaping ([Note]) -> Void) {
+    let away = away
+    guard !away.isEmpty else { return body(targets) }
+    guard away.count <= Self.maximumAway else {
+      return say(
+        "\(mode.selection.count) notes are too many for one step; of those out of sight at most \(Self.maximumAway): "
+          + "search for fewer", isTrouble: true)
+    }
+    read(away[...], after: [], on: page.board.id, body)
+  }
+
+  private func read(
+    _ ids: ArraySlice<ObjectID>, after notes: [Note], on board: ObjectID, _ body: @escaping ([Note]) -> Void
+  ) {
+    guard !ids.isEmpty else {
+      let here = Set(notes.map(\.id))
+      return body(notes.filter { !$0.isDeleted } + targets.filter { !here.contains($0.id) })
+    }
+    let predicate = page.notes(where: .identifiers(Array(ids.prefix(Self.awayAtOnce))))
+    link.find(NoteSearch(predicate: predicate, limit: Self.awayAtOnce)) { [weak self] result in
+      guard let self, page.board.id == board else { return }
+      switch result {
+      case .success(let found): read(ids.dropFirst(Self.awayAtOnce), after: notes + found, on: board, body)
+      case .failure(let refusal): say("nothing was changed: \(refusal.message)", isTrouble: true)
+      }
+    }
+  }
+}

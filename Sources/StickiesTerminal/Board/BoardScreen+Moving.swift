@@ -1,0 +1,53 @@
+import GraphControllers
+import GraphModel
+import StickiesKit
+import TerminalApplication
+
+/// Notes that go to another board.
+extension BoardScreen {
+  /// How long the name of a board may be, in bytes of UTF-8; the model's own limit.
+  static let maximumName = 200
+
+  func askForBoard() {
+    guard linkIsOpen, hasTargets else { return }
+    let offers: (String) -> [String] = { [weak self] text in
+      guard let self else { return [] }
+      return otherBoards.map(\.name).matching(text)
+    }
+    let window = PromptWindow("Move to Board", maximum: Self.maximumName, on: self, offers: offers) {
+      [weak self] name in
+      self?.move(toBoard: name)
+    }
+    application.beginModal(window)
+  }
+
+  private var otherBoards: [Board] {
+    (0..<directory.pageCount).compactMap { directory.board(at: $0) }.filter { $0.id != page.board.id }
+  }
+
+  /// A name that only one board's begins like is that board's.
+  private func move(toBoard name: String) {
+    let boards = otherBoards
+    let like = boards.filter { [$0.name].matching(name) == [$0.name] }
+    guard let board = boards.first(where: { $0.name == name }) ?? (like.count == 1 ? like.first : nil) else {
+      let why = like.isEmpty ? "no other board is called" : "\(like.count) boards are called like"
+      return say("\(why) \(name): m asks again, and offers the names", isTrouble: true)
+    }
+    withTargets { [weak self] notes in
+      guard let self, linkIsOpen else { return }
+      let free = notes.filter { !$0.locked }.count
+      change(notes, "Move to Board") { $0.board = board }
+      if free == notes.count {
+        say("moved \(free == 1 ? "the note" : "\(free) notes") to \(board.name); u brings back")
+      }
+    }
+  }
+}
+
+extension [String] {
+  /// The names with words that begin like those that are typed; all of them while none is.
+  func matching(_ text: String) -> [String] {
+    guard let query = SearchQuery(text) else { return self }
+    return filter { query.matches($0) }
+  }
+}

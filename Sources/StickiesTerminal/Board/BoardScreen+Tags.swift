@@ -1,0 +1,50 @@
+import GraphModel
+import StickiesKit
+import TerminalApplication
+
+/// Filing notes under words.
+extension BoardScreen {
+  /// How long a tag may be, in bytes of UTF-8; the model's own limit.
+  static let maximumTag = 200
+
+  /// Asks for a tag: notes that have it lose it, the others get it.
+  func askForTag() {
+    guard linkIsOpen, hasTargets else { return }
+    let offers: (String) -> [String] = { [weak self] in self?.tagNames.all.matching($0) ?? [] }
+    let window = PromptWindow("Tag", maximum: Self.maximumTag, on: self, offers: offers) { [weak self] name in
+      self?.tag(name)
+    }
+    application.beginModal(window)
+  }
+
+  func tag(_ name: String) {
+    withTargets { [weak self] notes in self?.tag(notes, name) }
+  }
+
+  private func tag(_ notes: [Note], _ name: String) {
+    guard linkIsOpen else { return }
+    let worn = notes.compactMap { note in note.tags.first { $0.name == name } }
+    if worn.count == notes.count, let property = tagsProperty {
+      return change(notes, "Untag") { note in
+        for tag in note.tags where tag.name == name { note.remove(tag, from: property) }
+      }
+    }
+    guard let tag = worn.first ?? tag(named: name) else { return }
+    change(notes, "Tag") { wear(tag, on: $0) }
+  }
+
+  private var tagsProperty: PropertyNumber? { context.model.entity(named: "Note")?.property(named: "tags")?.number }
+
+  /// The tag of a name; a new one where none is known here, which becomes the one that is there if it is there already.
+  func tag(named name: String) -> Tag? {
+    if let tag = tagNames[name] { return tag }
+    let tag = context.insert(Tag.self)
+    tag?.name = name
+    return tag
+  }
+
+  func wear(_ tag: Tag, on note: Note) {
+    guard let property = tagsProperty, !note.tags.contains(where: { $0.name == tag.name }) else { return }
+    note.add(tag, to: property)
+  }
+}

@@ -1,0 +1,88 @@
+import TerminalApplication
+import TerminalCells
+
+/// Asks for one line, and offers names that it could become.
+final class PromptWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserver {
+  private weak var screen: BoardScreen?
+  private let offers: (String) -> [String]
+  private let done: (String) -> Void
+  private var names = [String]()
+  private var chosen: Int?
+
+  /// A question.
+  /// - Parameters:
+  ///   - maximum: how long the answer may be, in bytes of UTF-8.
+  ///   - offers: the names that begin like what is typed; asked again when more is typed.
+  ///   - done: told the answer; not called for an empty one, nor when the person leaves.
+  init(
+    _ title: String, maximum: Int, on screen: BoardScreen, offers: @escaping (String) -> [String],
+    done: @escaping (String) -> Void
+  ) {
+    (self.screen, self.offers, self.done) = (screen, offers, done)
+    super.init(frame: Rect(origin: Point(x: 0, y: 0), size: screen.application.screenSize), title: title)
+    field.attach(ReturnEndsEdit())
+    field.attach(CharacterCount(maximum: maximum))
+    field.observers.add(self)
+    field.didCopy = { [weak screen] in screen?.copy($0) }
+    names = offers("")
+  }
+
+  override func screenDidResize(_ size: Size) { frame = Rect(origin: Point(x: 0, y: 0), size: size) }
+
+  // What is offered may arrive while the question is open.
+  override func update() {
+    let offered = offers(field.text)
+    guard offered != names else { return }
+    (names, chosen) = (offered, nil)
+    setNeedsDisplay()
+  }
+
+  func fieldDidChange(_ field: LineField) { (names, chosen) = (offers(field.text), nil) }
+
+  func fieldDidEnd(_ field: LineField) {
+    let answer = chosen.map { names[$0] } ?? field.text
+    guard !field.isWrong else { return }
+    application?.endModal(self)
+    if !answer.isEmpty { done(answer) }
+  }
+
+  override func keyDown(_ key: KeyEvent) -> Bool {
+    setNeedsDisplay()
+    let shown = min(names.count, PromptView.maximumNames)
+    switch key.key {
+    case .escape: application?.endModal(self)
+    case .tab:
+      if shown > 0 { field.replace(with: names[chosen ?? 0]) }
+    case .down where shown > 0: chosen = chosen.map { ($0 + 1) % shown } ?? 0
+    case .up where shown > 0: chosen = chosen.map { ($0 + shown - 1) % shown } ?? shown - 1
+    default: return field.take(key)
+    }
+    return true
+  }
+
+  override func mouse(_ mouse: MouseEvent) -> Bool {
+    switch (mouse.kind, view.part(at: mouse.position, frame: frame)) {
+    case (.press(.left), .name(let place)):
+      chosen = place
+      field.end()
+    case (.press(.left), .text(let offset)): field.place(offset)
+    case (.drag(.left), .text(let offset)): field.place(offset, isSelecting: true)
+    case (.press(.left), nil): application?.endModal(self)
+    default: return true
+    }
+    setNeedsDisplay()
+    return true
+  }
+
+  private var view: PromptView {
+    PromptView(
+      title, text: field.text, cursor: field.editor.cursor, selection: field.editor.selection, remark: field.remark,
+      isWrong: field.isWrong, names: names, chosen: chosen)
+  }
+
+  override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
+    guard let theme = screen?.theme else { return }
+    grid.cursor = nil
+    view.draw(into: &grid, frame: frame, clip: clip, theme: theme)
+  }
+}

@@ -1,0 +1,59 @@
+import GraphControllers
+import GraphModel
+import GraphReplica
+import StickiesKit
+import TerminalApplication
+
+/// Showing some of the notes only. What is hidden is still there, and the status line says so for as long as it is.
+extension BoardScreen {
+  func openFilter() {
+    endEditing()
+    closeSearch()
+    application.beginModal(FilterWindow(on: self))
+  }
+
+  /// The filter is another one.
+  func filterDidChange() {
+    // What was found was looked for within the other one.
+    closeSearch()
+    page.filter = filter
+    page.reconcile()
+    application.setNeedsDisplay()
+  }
+
+  /// A note that is made under a filter shall not vanish from it.
+  func dress(_ note: Note) {
+    if !filter.colors.isEmpty, !filter.colors.contains(note.color),
+      let color = StickiesKit.Color.allCases.first(where: filter.colors.contains)
+    {
+      note.color = color
+    }
+    guard let name = filter.tags.sorted().first, let tag = tag(named: name) else { return }
+    wear(tag, on: note)
+  }
+
+  /// Somebody edits a note that is not shown any more: it is still there, and so is the editor.
+  func tellThatItLeft(_ loss: WindowLoss, _ controller: NoteController) {
+    ask(
+      QuestionText(
+        title: "The note left the filter",
+        lines: [loss.sentence + ".", "It is still on the board, and what you write goes into it."],
+        choices: [
+          .init(key: "w", title: "Write on") {},
+          .init(key: "s", title: "Show all notes") { [weak self] in self?.filter = BoardFilter() },
+          .init(key: "c", title: "Copy the text") { [weak self, weak controller] in
+            self?.copy(controller?.editedText ?? loss.text)
+          },
+        ]))
+  }
+}
+
+extension BoardPage {
+  /// Whether a note has a window: one that was made here has one until the server knows it.
+  func isShown(_ id: ObjectID) -> Bool {
+    guard filter.isOn, !made.contains(id), let note = note(id), !note.isFault, note.board?.id == board.id else {
+      return true
+    }
+    return filter.passes(note)
+  }
+}

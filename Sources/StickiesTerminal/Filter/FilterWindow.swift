@@ -1,0 +1,130 @@
+import StickiesKit
+import TerminalApplication
+import TerminalCells
+
+/// Chooses what is shown: a modal list of colors and tags. What is chosen counts at once, so that one sees what it does.
+final class FilterWindow: Window {
+  private enum Choice: Hashable {
+    case heading(String)
+    case color(StickiesKit.Color)
+    case tag(String)
+  }
+
+  private var focus = 1
+  private var top = 0
+  private weak var screen: BoardScreen?
+
+  init(on screen: BoardScreen) {
+    self.screen = screen
+    super.init(frame: Rect(origin: Point(x: 0, y: 0), size: screen.application.screenSize), title: "Show Only")
+  }
+
+  override func screenDidResize(_ size: Size) { frame = Rect(origin: Point(x: 0, y: 0), size: size) }
+
+  private var choices: [Choice] {
+    guard let screen else { return [] }
+    let colors = [.heading("Colors")] + StickiesKit.Color.allCases.map { Choice.color($0) }
+    // A tag that is gone meanwhile can still be taken out of the filter.
+    let names = screen.tagNames.all
+    let gone = screen.filter.tags.subtracting(names).sorted()
+    guard !names.isEmpty || !gone.isEmpty else { return colors }
+    return colors + [.heading("Tags")] + (names + gone).map { Choice.tag($0) }
+  }
+
+  // MARK: - Events
+
+  private func move(by step: Int) {
+    let choices = choices
+    func isChoice(_ place: Int) -> Bool { if case .heading = choices[place] { false } else { true } }
+    var place = max(0, min(focus + step, choices.count - 1))
+    while choices.indices.contains(place), !isChoice(place) { place += step < 0 && place > 0 ? -1 : 1 }
+    if choices.indices.contains(place) { focus = place }
+    top = ListPane.top(top, showing: focus, count: choices.count, rows: area.size.height)
+  }
+
+  private func toggle(_ place: Int) {
+    guard let screen, choices.indices.contains(place) else { return }
+    switch choices[place] {
+    case .heading: return
+    case .color(let color): screen.filter.toggle(color)
+    case .tag(let name): screen.filter.toggle(name)
+    }
+    focus = place
+  }
+
+  override func keyDown(_ key: KeyEvent) -> Bool {
+    setNeedsDisplay()
+    switch key.key {
+    case .up: move(by: -1)
+    case .down: move(by: 1)
+    case .pageUp: move(by: -area.size.height)
+    case .pageDown: move(by: area.size.height)
+    case .home: move(by: -choices.count)
+    case .end: move(by: choices.count)
+    case .character(" "): toggle(focus)
+    case .delete, .backspace: screen?.filter = BoardFilter()
+    case .enter, .escape, .character("f"): application?.endModal(self)
+    default: break
+    }
+    return true
+  }
+
+  override func mouse(_ mouse: MouseEvent) -> Bool {
+    setNeedsDisplay()
+    switch mouse.kind {
+    case .wheel(let direction):
+      let most = max(0, choices.count - area.size.height)
+      top = max(0, min(top + (direction == .up ? -3 : direction == .down ? 3 : 0), most))
+    case .press(.left):
+      guard panel.contains(mouse.position) else {
+        application?.endModal(self)
+        return true
+      }
+      switch pane.part(at: mouse.position, frame: area) {
+      case .row(let place), .circle(let place): toggle(place)
+      case .edge, .empty, nil: break
+      }
+    default: break
+    }
+    return true
+  }
+
+  // MARK: - Drawing
+
+  private var panel: Rect { frame.centered(Size(width: 36, height: choices.count + 3)) }
+
+  /// Where the list lies in the panel: above the last line, with its edge on the panel's.
+  private var area: Rect {
+    let inside = panel.inset(1)
+    return Rect(
+      x: inside.minX, y: inside.minY, width: inside.size.width + 1, height: max(0, inside.size.height - 1))
+  }
+
+  private var pane: ListPane {
+    let (choices, filter) = (choices, screen?.filter ?? BoardFilter())
+    return ListPane(
+      count: choices.count, top: top, focus: focus, isFocused: true, circles: ListPane.circleColumns
+    ) { place in
+      switch choices[place] {
+      case .heading(let title): ListRow(.section, title)
+      case .color(let color):
+        ListRow(.note(PaperColor(name: color.rawValue)), color.rawValue, isChecked: filter.colors.contains(color))
+      case .tag(let name): ListRow(.note(.gray), "#\(name)", isChecked: filter.tags.contains(name))
+      }
+    }
+  }
+
+  override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
+    guard let theme = screen?.theme else { return }
+    let panel = panel
+    grid.panel(panel, theme: theme, clip: clip)
+    pane.draw(into: &grid, frame: area, clip: clip, theme: theme)
+    grid.draw(
+      " \(title) ", x: panel.minX + 2, y: panel.minY, width: panel.size.width - 4, theme.panel.bold, clip: clip,
+      cut: theme.symbols.cut)
+    grid.draw(
+      "Space chooses, Del clears, Esc", x: panel.minX + 2, y: panel.maxY - 2, width: panel.size.width - 4,
+      theme.panelBorder, clip: clip, cut: theme.symbols.cut)
+    grid.cursor = nil
+  }
+}

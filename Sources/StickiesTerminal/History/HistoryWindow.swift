@@ -1,0 +1,164 @@
+import GraphModel
+import StickiesKit
+import TerminalApplication
+import TerminalCells
+
+/// The board as it was: a modal window that takes keys and mouse, over a canvas that shows a revision and can't be changed.
+final class HistoryWindow: Window {
+  /// Newest first.
+  private(set) var commits = [PastCommit]()
+  private(set) var place = 0
+  private(set) var notes = [PastNote]()
+  /// The place that is asked for, while its answer is awaited. However fast the thumb is dragged, one question is on its
+  /// way, and the next one is for where the thumb is then.
+  private var asked: Int?
+  private var isDragging = false
+  private let layouts = LayoutCache()
+  /// Names the notes for the layouts: from revision to revision most of them say the same.
+  private var numbers = [ObjectID: Int]()
+  private weak var screen: BoardScreen?
+
+  /// Commits that are asked for at most.
+  static let maximumCommits = 1_000
+
+  init(on screen: BoardScreen) {
+    self.screen = screen
+    super.init(frame: Rect(origin: Point(x: 0, y: 0), size: screen.application.screenSize))
+  }
+
+  /// What is shown; nil before the first answer.
+  var commit: PastCommit? { commits.indices.contains(place) ? commits[place] : nil }
+
+  override func screenDidResize(_ size: Size) { frame = Rect(origin: Point(x: 0, y: 0), size: size) }
+
+  func start() {
+    screen?.link.log(Self.maximumCommits) { [weak self] result in
+      guard let self else { return }
+      switch result {
+      case .success(let commits):
+        self.commits = commits
+        go(to: 0)
+      case .failure(let refusal): fail(refusal)
+      }
+    }
+  }
+
+  private func fail(_ refusal: Refusal) {
+    guard let screen, screen.history === self else { return }
+    screen.closeHistory()
+    screen.say("no history: \(refusal.message)", isTrouble: true)
+  }
+
+  // MARK: - Going back and forth
+
+  private func go(to index: Int) {
+    guard !commits.isEmpty else { return }
+    place = max(0, min(index, commits.count - 1))
+    setNeedsDisplay()
+    ask()
+  }
+
+  private func ask() {
+    guard let screen, asked == nil else { return }
+    let wanted = place
+    asked = wanted
+    screen.link.past(screen.page.board.id, commits[wanted].revision) { [weak self] result in
+      guard let self else { return }
+      asked = nil
+      switch result {
+      case .success(let notes): self.notes = notes
+      case .failure(let refusal): return fail(refusal)
+      }
+      setNeedsDisplay()
+      if place != wanted { ask() }
+    }
+  }
+
+  /// The commit that made what stood at a revision.
+  private func go(toRevision revision: UInt64) {
+    go(to: commits.firstIndex { UInt64($0.revision) <= revision } ?? commits.count - 1)
+  }
+
+  // MARK: - Events
+
+  override func keyDown(_ key: KeyEvent) -> Bool {
+    switch key.key {
+    case .left: go(to: place + 1)
+    case .right: go(to: place - 1)
+    case .pageUp: go(to: place + 10)
+    case .pageDown: go(to: place - 10)
+    case .home: go(to: commits.count - 1)
+    case .end: go(to: 0)
+    case .escape, .character("h"), .character("q"): screen?.closeHistory()
+    default: break
+    }
+    return true
+  }
+
+  override func mouse(_ mouse: MouseEvent) -> Bool {
+    guard let scrubber else { return true }
+    switch mouse.kind {
+    case .press(.left):
+      switch scrubber.part(at: mouse.position, frame: scrubberFrame) {
+      case .revision(let revision):
+        isDragging = true
+        go(toRevision: revision)
+      case .close: screen?.closeHistory()
+      case nil: break
+      }
+    case .drag(.left) where isDragging:
+      go(toRevision: scrubber.revision(atColumn: mouse.position.x, frame: scrubberFrame))
+    case .release: isDragging = false
+    default: break
+    }
+    return true
+  }
+
+  // MARK: - Drawing
+
+  /// The two lowest rows of the canvas.
+  private var scrubberFrame: Rect {
+    guard let area = screen?.canvas else { return Rect(x: 0, y: 0, width: 0, height: 0) }
+    let height = min(2, area.size.height)
+    return Rect(x: area.minX, y: area.maxY - height, width: area.size.width, height: height)
+  }
+
+  private var scrubber: HistoryScrubber? {
+    guard let commit, let first = commits.last, let last = commits.first else { return nil }
+    return HistoryScrubber(
+      first: UInt64(first.revision), last: UInt64(last.revision), current: UInt64(commit.revision),
+      time: LocalTime.text(commit.time), author: commit.author)
+  }
+
+  private func state(_ note: PastNote) -> NoteState {
+    let number = numbers[note.id] ?? numbers.count
+    numbers[note.id] = number
+    return NoteState(
+      id: number, frame: BoardScale.cells(x: note.x, y: note.y, width: note.width, height: note.height), z: note.z,
+      text: note.text, color: PaperColor(name: note.color), isCollapsed: note.isCollapsed)
+  }
+
+  override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
+    guard let screen else { return }
+    let board = Canvas(
+      color: PaperColor(name: screen.page.board.color.rawValue), origin: screen.page.scroll, notes: notes.map(state))
+    board.draw(into: &grid, frame: screen.canvas, clip: clip, theme: screen.theme, cache: layouts)
+    scrubber?.draw(into: &grid, frame: scrubberFrame, clip: clip, theme: screen.theme)
+  }
+}
+
+extension BoardScreen {
+  func openHistory() {
+    endEditing()
+    let window = HistoryWindow(on: self)
+    history = window
+    application.beginModal(window)
+    window.start()
+  }
+
+  func closeHistory() {
+    guard let window = history else { return }
+    history = nil
+    application.endModal(window)
+  }
+}

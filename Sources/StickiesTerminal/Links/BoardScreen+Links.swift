@@ -1,0 +1,105 @@
+import GraphModel
+import GraphReplica
+import StickiesKit
+import TerminalApplication
+import TerminalCells
+
+/// Lines between notes: from the note in focus to another one that is chosen by keys or by a click. Between two that have
+/// one already, it is taken away.
+extension BoardScreen {
+  /// The command: begins at the note in focus, or ends there when it was begun at another one.
+  func linkOrEnd() {
+    if linkStart != nil { return endLink(at: focused) }
+    guard linkIsOpen, let focused, focused.note != nil else { return }
+    linkStart = focused
+    say("Tab or a click chooses the other note, Return links or unlinks, Esc leaves it")
+  }
+
+  func cancelLink() {
+    linkStart = nil
+    message = nil
+    application.setNeedsDisplay()
+  }
+
+  /// The other note is chosen.
+  func endLink(at controller: NoteController?) {
+    guard let start = linkStart, let from = start.note, let to = controller?.note else { return }
+    guard from.id != to.id else { return say("choose another note: Tab or a click, Esc leaves it") }
+    linkStart = nil
+    if let line = line(between: from.id, and: to.id) { return unlink(line) }
+    guard linkIsOpen else { return }
+    step(named: "Link") {
+      guard let line = context.insert(Link.self) else { return }
+      (line.from, line.to) = (from, to)
+      touch(line.id)
+    }
+    say("linked; u takes it back")
+  }
+
+  private func unlink(_ line: Link) {
+    guard linkIsOpen else { return }
+    step(named: "Unlink") {
+      let id = line.id
+      context.delete(line)
+      touch(id)
+    }
+    say("unlinked; u takes it back")
+  }
+
+  /// One step of undo, saved apart from what was changed before.
+  private func step(named name: String, _ body: () -> Void) {
+    save()
+    undoScope.beginGroup(named: name)
+    body()
+    save()
+    undoScope.endGroup()
+  }
+
+  /// The link of two notes, whichever way it points; also one that the server does not have yet.
+  private func line(between one: ObjectID, and other: ObjectID) -> Link? {
+    let made = context.insertedObjects.compactMap { $0 as? Link }
+    return (page.links.snapshot.compactMap { context.fault($0) as? Link } + made).first { line in
+      guard let from = line.from?.id, let to = line.to?.id, !line.isDeleted else { return false }
+      return (from, to) == (one, other) || (from, to) == (other, one)
+    }
+  }
+
+  /// A line was clicked twice; false where there is none.
+  func askAboutLink(at point: Point) -> Bool {
+    guard case .link(let number)? = canvasState.part(at: point, frame: canvas, theme: theme, cache: layouts),
+      (0..<page.links.count).contains(number), let line = page.links.object(at: number) as? Link
+    else { return false }
+    ask(
+      QuestionText(
+        title: "Delete the link?", lines: ["The notes at its ends stay."],
+        choices: [
+          .init(key: "d", title: "Delete it") { [weak self, weak line] in
+            if let line, !line.isDeleted { self?.unlink(line) }
+          }
+        ], cancel: {}))
+    return true
+  }
+
+  // MARK: - Drawing
+
+  var linkStates: [LinkState] {
+    let lines = page.links.snapshot.enumerated().compactMap { index, id -> LinkState? in
+      guard let line = context.fault(id) as? Link, let from = line.from?.id, let to = line.to?.id else { return nil }
+      return linkState(index, from, to, line.label)
+    }
+    guard let start = linkStart?.id, let end = page.windows.focus, start != end,
+      let wish = linkState(-1, start, end, line(between: start, and: end) == nil ? "link" : "unlink")
+    else { return lines }
+    return lines + [wish]
+  }
+
+  private func linkState(_ number: Int, _ from: ObjectID, _ to: ObjectID, _ label: String) -> LinkState? {
+    guard let start = outline(of: from), let end = outline(of: to) else { return nil }
+    return LinkState(id: number, from: start, to: end, label: label)
+  }
+
+  private func outline(of id: ObjectID) -> Rect? {
+    guard page.windows[id] != nil, let frame = boardFrame(of: id), let note = page.note(id) else { return nil }
+    return note.collapsed ? Rect(origin: frame.origin, size: Size(width: frame.size.width, height: 1)) : frame
+  }
+}

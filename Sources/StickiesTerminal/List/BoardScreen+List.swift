@@ -1,0 +1,117 @@
+import GraphModel
+import StickiesKit
+import TerminalApplication
+import TerminalCells
+
+/// The list beside the canvas: the notes that are shown, in reading order, by their first lines.
+extension BoardScreen {
+  /// What is on the board now: all notes, or what a search found.
+  var shownIDs: [ObjectID] {
+    // Of a large board only what a search finds is here.
+    guard let found, page.part == nil else { return page.windows.ids }
+    let there = Set(found)
+    return page.windows.ids.filter { there.contains($0) || page.windows[$0] === editing }
+  }
+
+  /// Left of the canvas; of no width while it is closed or there is no room.
+  var listFrame: Rect {
+    let size = application.screenSize
+    let most = size.width - ListPlace.leastCanvas
+    let width = list.isOpen && most >= ListPlace.leastWidth ? min(max(list.width, ListPlace.leastWidth), most) : 0
+    return Rect(x: 0, y: 1, width: width, height: max(0, size.height - 2))
+  }
+
+  /// The notes that the list is about; of a large board those of its window, or the first of what a search finds.
+  private var listedIDs: [ObjectID] {
+    guard let part = page.part else { return shownIDs }
+    return found ?? part.list.snapshot.filter(page.isShown)
+  }
+
+  var listIDs: [ObjectID] { listedIDs.filter { page.shape(of: $0) != nil }.sorted { place(of: $0) < place(of: $1) } }
+
+  /// The rows of the list, and the place of the first that is here among all of them.
+  private var listRows: (ids: [ObjectID], offset: Int, count: Int) {
+    if let part = page.part, found == nil, !filter.isOn, let total = part.total {
+      return (Array(part.list.snapshot), part.list.offset, total)
+    }
+    let ids = listIDs
+    return (ids, 0, ids.count)
+  }
+
+  private var listPane: ListPane {
+    let (ids, offset, count) = listRows
+    return ListPane(
+      heading: found == nil ? page.board.name : "Found", count: count, top: list.top,
+      focus: page.windows.focus.flatMap { ids.firstIndex(of: $0) }.map { $0 + offset },
+      isFocused: editing == nil && field?.isKey != true,
+      circles: Int((mode.slideFraction(at: now) * Double(ListPane.circleColumns)).rounded())
+    ) { [weak self] row in
+      guard ids.indices.contains(row - offset) else { return ListRow(.loading, "") }
+      return self?.listRow(ids[row - offset]) ?? ListRow(.loading, "")
+    }
+  }
+
+  private func listRow(_ id: ObjectID) -> ListRow {
+    guard let note = page.note(id), !note.isFault else { return ListRow(.loading, "") }
+    let title = note.text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+    let tag = note.tags.first { !$0.isFault }.map { "#\($0.name)" }
+    return ListRow(
+      .note(PaperColor(name: note.color.rawValue)), title, matches: search?.query?.offsets(in: title) ?? [],
+      detail: tag ?? "", marks: marks(of: note), isChecked: mode.selection.contains(id))
+  }
+
+  /// Scrolls so that the note in focus is among the rows, when the focus is another one.
+  func followListFocus() {
+    guard !listFrame.isEmpty, list.focus != page.windows.focus else { return }
+    guard let focus = page.windows.focus else { return list.focus = nil }
+    let (ids, offset, count) = listRows
+    // Of a large board its row may be on the way.
+    guard let row = ids.firstIndex(of: focus) else { return }
+    list.focus = focus
+    let rows = listPane.visibleRows(in: listFrame)
+    list.top = ListPane.top(list.top, showing: row + offset, count: count, rows: rows)
+  }
+
+  func drawList(into grid: inout Grid) {
+    let frame = listFrame
+    guard !frame.isEmpty else { return }
+    listPane.draw(into: &grid, frame: frame, clip: frame, theme: theme)
+  }
+
+  /// The mouse is over the list, or drags its edge.
+  func listMouse(_ mouse: MouseEvent) -> Bool {
+    if list.isResizing { return resizeList(mouse) }
+    let frame = listFrame
+    guard frame.contains(mouse.position) else { return false }
+    application.setNeedsDisplay()
+    if case .wheel(let direction) = mouse.kind {
+      let rows = listPane.visibleRows(in: frame)
+      let step = direction == .up ? -3 : direction == .down ? 3 : 0
+      list.top = max(0, min(list.top + step, listRows.count - rows))
+      page.part?.showInList(list.top..<list.top + rows)
+      return true
+    }
+    guard case .press(.left) = mouse.kind else { return true }
+    let isDouble = clickCount(mouse.position) == 2
+    let (ids, offset, _) = listRows
+    func id(_ row: Int) -> ObjectID? { ids.indices.contains(row - offset) ? ids[row - offset] : nil }
+    switch listPane.part(at: mouse.position, frame: frame) {
+    case .edge: list.isResizing = true
+    case .circle(let row): id(row).map { mode.toggle($0) }
+    case .row(let row) where mode.isEditing: id(row).map { mode.toggle($0) }
+    case .row(let row):
+      guard let id = id(row) else { break }
+      show(id)
+      if isDouble, let focused { edit(focused) }
+    case .empty, nil: break
+    }
+    return true
+  }
+
+  private func resizeList(_ mouse: MouseEvent) -> Bool {
+    if case .release = mouse.kind { list.isResizing = false }
+    if case .drag = mouse.kind { list.width = mouse.position.x + 1 }
+    application.setNeedsDisplay()
+    return true
+  }
+}

@@ -1,0 +1,20 @@
+import GraphModel
+
+/// Where one is in the list beside the canvas: this client's own, kept while the list is closed.
+struct ListPlace {
+  /// Columns that it begins with, and that it has at least.
+  static let width = 30
+  static let leastWidth = 16
+  /// Columns that are left to the canvas; on a screen without room for both there is no list.
+  static let leastCanvas = 30
+
+  var isOpen = false
+  /// Columns that it takes, as far as there is room.
+  var width = Self.width
+  /// The first row that is seen.
+  var top = 0
+  /// The note that the list was scrolled to last: only another focus scrolls it again.
+  var focus: ObjectID?
+  /// The mouse drags its edge.
+  var isResizing = false
+}

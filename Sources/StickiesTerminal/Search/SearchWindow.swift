@@ -1,0 +1,55 @@
+import TerminalApplication
+import TerminalCells
+
+/// The field of a search: one line above the board; keys go to it while it is open and has the focus.
+final class SearchWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserver {
+  private weak var screen: BoardScreen?
+
+  init(on screen: BoardScreen) {
+    self.screen = screen
+    super.init(frame: screen.searchFrame)
+    field.attach(ReturnEndsEdit())
+    field.observers.add(self)
+    field.didCopy = { [weak screen] in screen?.copy($0) }
+  }
+
+  // List and screen change their size under it.
+  override func update() { if let screen { frame = screen.searchFrame } }
+
+  func fieldDidChange(_ field: LineField) { screen?.type(field.text) }
+
+  func fieldDidEnd(_ field: LineField) { screen?.keepSearch() }
+
+  override func keyDown(_ key: KeyEvent) -> Bool {
+    setNeedsDisplay()
+    switch key.key {
+    case .escape: screen?.closeSearch()
+    case .tab, .up, .down: screen?.focusNext(by: key.key == .up || key.modifiers.contains(.shift) ? -1 : 1)
+    default: return field.take(key)
+    }
+    return true
+  }
+
+  override func mouse(_ mouse: MouseEvent) -> Bool {
+    setNeedsDisplay()
+    switch (mouse.kind, view?.part(at: mouse.position, frame: frame)) {
+    case (.press(.left), .text(let offset)): field.place(offset, isSelecting: mouse.modifiers.contains(.shift))
+    case (.drag(.left), .text(let offset)): field.place(offset, isSelecting: true)
+    case (.press(.left), .clear): screen?.closeSearch()
+    default: break
+    }
+    return true
+  }
+
+  private var view: SearchField? {
+    screen.map {
+      SearchField(
+        field.text, cursor: isKey ? field.editor.cursor : nil, selection: field.editor.selection, answer: $0.answer)
+    }
+  }
+
+  override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
+    guard let screen, let view else { return }
+    view.draw(into: &grid, frame: frame, clip: clip, theme: screen.theme)
+  }
+}

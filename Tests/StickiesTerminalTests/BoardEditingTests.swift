@@ -1,0 +1,109 @@
+import Glibc
+import StickiesKit
+import TerminalCells
+import Testing
+
+@testable import StickiesTerminal
+
+/// Typing: in notes and what becomes of it.
+@MainActor
+@Suite(.serialized, .timeLimit(.minutes(5))) struct BoardEditingTests {
+  @Test func aNewNoteThatIsLeftEmptyIsNotStored() async throws {
+    let stage = try await Stage()
+    let ann = try await stage.open()
+    ann.terminal.types("n")
+    await ann.terminal.shows("┏")
+    ann.terminal.press(.escape)
+    await ann.terminal.hides("┏")
+    // One that was typed into and emptied again is gone as well.
+    ann.terminal.types("nab")
+    await ann.terminal.shows { $0.text.contains("ab") && !$0.text.contains("not yet") }
+    ann.terminal.press(.backspace)
+    ann.terminal.press(.backspace)
+    ann.terminal.press(.escape)
+    await ann.terminal.shows { !$0.text.contains("┏") && !$0.text.contains("not yet") }
+    #expect(try await stage.stored().isEmpty)
+    ann.terminal.types("n")
+    ann.terminal.types("kept")
+    ann.terminal.press(.escape)
+    await ann.terminal.shows { $0.text.contains("kept") && !$0.text.contains("not yet") }
+    #expect(try await stage.stored().map(\.number) == [2])
+    await stage.close()
+  }
+
+  @Test func wordsAreJumpedOverSelectedReplacedAndTakenBackInTheEditor() async throws {
+    let stage = try await Stage(boards: ["Work", "Home"])
+    let ann = try await stage.open()
+    await ann.terminal.shows("● ○")
+    ann.terminal.types("n")
+    ann.terminal.types("one two three")
+    // Elsewhere these keys scroll the board, go to another one and stop the program.
+    ann.terminal.press(.left, .control)
+    ann.terminal.types("big ")
+    await ann.terminal.shows("one two big three")
+    ann.terminal.press(.left, [.control, .shift])
+    ann.terminal.press(.left, [.alt, .shift])
+    ann.terminal.types("2 ")
+    await ann.terminal.shows("one 2 three")
+    ann.terminal.press(.character("z"), .control)
+    await ann.terminal.shows("one two big three")
+    ann.terminal.press(.character("y"), .control)
+    await ann.terminal.shows { $0.text.contains("one 2 three") && !$0.text.contains("not yet") }
+    #expect(try await stage.stored().map(\.text) == ["one 2 three"])
+    ann.terminal.press(.character("a"), .control)
+    ann.terminal.types("line\nand line")
+    await ann.terminal.shows { $0.text.contains("and line") && !$0.text.contains("not yet") }
+    #expect(try await stage.stored().map(\.text) == ["line\nand line"])
+    await stage.close()
+  }
+
+  @Test func aDoubleClickSelectsAWordAndATripleClickTheLine() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("copy this word\nand more", x: 80, y: 64)
+    let ann = try await stage.open()
+    await ann.terminal.shows("and more")
+    ann.terminal.press(.tab)
+    ann.terminal.press(.enter)
+    // The text begins in the third column and the second row of its note.
+    func click(_ times: Int) {
+      for _ in 0..<times {
+        ann.terminal.mouse(.press(.left), 18, 6)
+        ann.terminal.mouse(.release(.left), 18, 6)
+      }
+    }
+    click(2)
+    ann.terminal.press(.character("c"), .control)
+    ann.terminal.types("that")
+    await ann.terminal.shows("copy that word")
+    #expect(ann.terminal.sent.last == TerminalSequences.clipboard("this"))
+    click(3)
+    ann.terminal.press(.character("x"), .control)
+    await ann.terminal.hides("copy that word")
+    #expect(ann.terminal.sent.last == TerminalSequences.clipboard("copy that word\n"))
+    await stage.close()
+  }
+
+  @Test func anEmptyNoteIsNothingToAskAboutOnLeaving() async throws {
+    let stage = try await Stage()
+    let ann = try await stage.open()
+    stage.kill()
+    await ann.terminal.shows("reconnecting")
+    ann.terminal.types("n")
+    ann.terminal.press(.character("q"), .control)
+    #expect(await ann.end.value == 0)
+    try stage.restart()
+    await stage.close()
+  }
+
+  @Test func aSignalEndsTheProgramAndLosesNothing() async throws {
+    let stage = try await Stage()
+    let ann = try await stage.open()
+    let ben = try await stage.open("ben@test")
+    ann.terminal.types("n")
+    ann.terminal.types("last words")
+    ann.terminal.asksToEnd(SIGTERM)
+    #expect(await ann.end.value == 0)
+    await ben.terminal.shows("last words")
+    await stage.close()
+  }
+}

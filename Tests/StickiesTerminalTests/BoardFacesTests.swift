@@ -1,0 +1,115 @@
+import StickiesKit
+import TerminalCells
+import Testing
+
+@testable import StickiesTerminal
+
+/// What stands beside, above and below the board: list, search field, dots, scrubber.
+@MainActor
+@Suite(.serialized, .timeLimit(.minutes(5))) struct BoardFacesTests {
+  /// The first row of a list of so many columns, with two notes.
+  private func heading(_ width: Int) -> String { "Work\(String(repeating: " ", count: width - 8))2 │" }
+
+  @Test func theListLeadsToTheNoteThatIsClickedAndIsAsWideAsOneLikes() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("upper", x: 16, y: 160)
+    _ = try await stage.note("lower", x: 16, y: 1_600)
+    let ann = try await stage.open()
+    await ann.terminal.shows("upper")
+    ann.terminal.types("v")
+    let grid = await ann.terminal.shows(heading(30))
+    #expect(grid.place(of: "upper") == Point(x: 3, y: 2))
+    #expect(grid.place(of: "lower") == Point(x: 3, y: 3))
+    // The note is out of sight until its row is clicked.
+    ann.terminal.mouse(.press(.left), 5, 3)
+    ann.terminal.mouse(.release(.left), 5, 3)
+    await ann.terminal.shows("┏ lower")
+    ann.terminal.mouse(.press(.left), 29, 8)
+    ann.terminal.mouse(.drag(.left), 39, 8)
+    ann.terminal.mouse(.release(.left), 39, 8)
+    await ann.terminal.shows(heading(40))
+    ann.terminal.types("v")
+    await ann.terminal.hides("2 │")
+    await stage.close()
+  }
+
+  @Test func whatASearchFoundIsMarkedInNoteAndList() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("red apples\nand an apple pie", x: 16, y: 160)
+    _ = try await stage.note("green pears", x: 16, y: 640)
+    let ann = try await stage.open()
+    await ann.terminal.shows("red apples")
+    ann.terminal.types("v/app")
+    let grid = await ann.terminal.shows { $0.text.contains("1 note") && !$0.text.contains("green pears") }
+    let match = Theme(depth: .direct).match
+    func marked(_ text: String, below: Int) -> String {
+      var found = ""
+      for y in below..<grid.size.height {
+        guard
+          let x = (0..<grid.size.width).first(where: { x in
+            zip(x..., text).allSatisfy { $0 < grid.size.width && grid[$0, y].text == String($1) }
+          })
+        else { continue }
+        for column in x..<x + text.count where grid[column, y].style == match { found += grid[column, y].text }
+        break
+      }
+      return found
+    }
+    #expect(marked("red apples", below: 2) == "app")
+    #expect(marked("red apples", below: 4) == "app")
+    #expect(marked("and an apple pie", below: 4) == "app")
+    await stage.close()
+  }
+
+  @Test func theFieldOfASearchIsClickedEmptiedAndItsLineIsNotTheBoards() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("red apples", x: 16, y: 160)
+    let ann = try await stage.open()
+    await ann.terminal.shows("red apples")
+    ann.terminal.types("/pples")
+    await ann.terminal.shows("nothing")
+    // The field begins in the fourth column.
+    ann.terminal.mouse(.press(.left), 3, 1)
+    ann.terminal.mouse(.release(.left), 3, 1)
+    ann.terminal.types("a")
+    await ann.terminal.shows { $0.text.contains("/ apples") && $0.text.contains("1 note") }
+    // Control and z undoes in the line; it does not stop the program.
+    ann.terminal.press(.character("z"), .control)
+    await ann.terminal.shows { $0.text.contains("/ pples") && $0.text.contains("nothing") }
+    let place = try #require(await ann.terminal.shows("×").place(of: "×"))
+    ann.terminal.mouse(.press(.left), place.x, place.y)
+    await ann.terminal.shows { $0.text.contains("red apples") && !$0.text.contains("/ pples") }
+    await stage.close()
+  }
+
+  @Test func theHistoryIsGoneThroughByKeysAndByTheMouse() async throws {
+    let stage = try await Stage()
+    let note = try await stage.note("at first", x: 16, y: 32)
+    note.text = "in the end"
+    try await stage.other.save()
+    let ann = try await stage.open()
+    await ann.terminal.shows("in the end")
+    ann.terminal.types("h")
+    await ann.terminal.shows { $0.text.contains("in the end") && $0.text.contains("history: revision") }
+    ann.terminal.press(.left)
+    await ann.terminal.shows("at first")
+    // The line ends in column 75, four before the edge; its rows are the two above the status line.
+    ann.terminal.mouse(.press(.left), 75, 21)
+    await ann.terminal.shows("in the end")
+    ann.terminal.mouse(.drag(.left), 2, 10)
+    ann.terminal.mouse(.release(.left), 2, 10)
+    await ann.terminal.shows { !$0.text.contains("in the end") && !$0.text.contains("at first") }
+    ann.terminal.mouse(.press(.left), 78, 21)
+    await ann.terminal.shows { $0.text.contains("in the end") && !$0.text.contains("revision") }
+    await stage.close()
+  }
+
+  @Test func aClickOnADotPagesThere() async throws {
+    let stage = try await Stage(boards: ["Work", "Home", "Garden"])
+    let ann = try await stage.open()
+    let place = try #require(await ann.terminal.shows("● ○ ○").place(of: "● ○ ○"))
+    ann.terminal.mouse(.press(.left), place.x + 4, place.y)
+    await ann.terminal.shows { $0.text.contains("○ ○ ●") && $0.text.contains("│ Garden") }
+    await stage.close()
+  }
+}

@@ -1,0 +1,95 @@
+import GraphReplica
+import StickiesKit
+import TerminalCells
+import Testing
+
+@testable import StickiesTerminal
+
+/// Lines between notes.
+@MainActor
+@Suite(.serialized, .timeLimit(.minutes(5))) struct BoardLinkTests {
+  private func stage() async throws -> Stage {
+    let stage = try await Stage()
+    _ = try await stage.note("alpha", x: 16, y: 32)
+    _ = try await stage.note("omega", x: 400, y: 32)
+    return stage
+  }
+
+  private func links(_ stage: Stage) async throws -> [String] {
+    try await stage.other.fetch(Link.self, prefetching: RelationshipTree(Link.self, [\.from, \.to])).map {
+      "\($0.from?.text ?? "") to \($0.to?.text ?? "")"
+    }
+  }
+
+  @Test func aLinkIsMadeByKeysAndOneUndoTakesItBack() async throws {
+    let stage = try await stage()
+    let ann = try await stage.open()
+    await ann.terminal.shows("omega")
+    ann.terminal.press(.tab)
+    ann.terminal.types("L")
+    await ann.terminal.shows("chooses the other note")
+    // Not to itself.
+    ann.terminal.press(.enter)
+    await ann.terminal.shows("choose another note")
+    ann.terminal.press(.tab)
+    await ann.terminal.shows(" link ")
+    ann.terminal.press(.enter)
+    await ann.terminal.shows("linked; u takes it back")
+    await ann.terminal.shows { $0.text.contains("→") && !$0.text.contains("not yet") }
+    #expect(try await links(stage) == ["alpha to omega"])
+    ann.terminal.types("u")
+    await ann.terminal.shows { $0.text.contains("Undone") && !$0.text.contains("→") }
+    #expect(try await links(stage).isEmpty)
+    await stage.close()
+  }
+
+  @Test func aLinkIsMadeByTheMouseTakenAwayByKeysAndBroughtBackByUndo() async throws {
+    let stage = try await stage()
+    let ann = try await stage.open()
+    let place = try #require(await ann.terminal.shows("omega").place(of: "omega"))
+    ann.terminal.press(.tab)
+    ann.terminal.types("L")
+    ann.terminal.mouse(.press(.left), place.x, place.y)
+    ann.terminal.mouse(.release(.left), place.x, place.y)
+    await ann.terminal.shows("linked; u takes it back")
+    await ann.terminal.shows { $0.text.contains("→") && !$0.text.contains("not yet") }
+    // The other way round it is the same link.
+    ann.terminal.types("L")
+    ann.terminal.press(.tab)
+    await ann.terminal.shows(" unlink ")
+    ann.terminal.press(.enter)
+    await ann.terminal.shows { $0.text.contains("unlinked") && !$0.text.contains("→") && !$0.text.contains("not yet") }
+    #expect(try await links(stage).isEmpty)
+    ann.terminal.types("u")
+    await ann.terminal.shows("→")
+    #expect(try await links(stage) == ["alpha to omega"])
+    await stage.close()
+  }
+
+  @Test func escapeLeavesALinkUnmadeAndADoubleClickOnALineDeletesIt() async throws {
+    let stage = try await stage()
+    let ann = try await stage.open()
+    await ann.terminal.shows("omega")
+    ann.terminal.press(.tab)
+    ann.terminal.types("L")
+    ann.terminal.press(.tab)
+    await ann.terminal.shows("→")
+    ann.terminal.press(.escape)
+    await ann.terminal.hides("→")
+    ann.terminal.types("L")
+    ann.terminal.press(.tab)
+    ann.terminal.press(.enter)
+    await ann.terminal.shows("linked; u takes it back")
+    let grid = await ann.terminal.shows { $0.text.contains("←") && !$0.text.contains("not yet") }
+    let head = try #require(grid.place(of: "←"))
+    for _ in 1...2 {
+      ann.terminal.mouse(.press(.left), head.x + 2, head.y)
+      ann.terminal.mouse(.release(.left), head.x + 2, head.y)
+    }
+    await ann.terminal.shows("Delete the link?")
+    ann.terminal.types("d")
+    await ann.terminal.shows { $0.text.contains("unlinked") && !$0.text.contains("←") && !$0.text.contains("not yet") }
+    #expect(try await links(stage).isEmpty)
+    await stage.close()
+  }
+}

@@ -1,0 +1,94 @@
+import TerminalCells
+import Testing
+
+@testable import StickiesTerminal
+
+@Suite struct LineFieldTests {
+  private final class Owner: LineFieldTextObserver, LineFieldEndObserver {
+    var told = [String]()
+
+    func fieldDidChange(_ field: LineField) { told.append(field.text) }
+
+    func fieldDidEnd(_ field: LineField) { told.append("end: \(field.text)") }
+  }
+
+  private final class Stubborn: LineFieldKeyObserver {
+    func field(_ field: LineField, mayTake key: KeyEvent) -> Bool { key.key != .character("x") }
+  }
+
+  private func type(_ text: String, into field: LineField) {
+    for character in text { _ = field.take(KeyEvent(.character(character))) }
+  }
+
+  @Test func returnEndsTheEditOnlyWhereThatBehaviorIsAttached() {
+    let (field, owner) = (LineField(), Owner())
+    field.observers.add(owner)
+    type("ab", into: field)
+    #expect(!field.take(KeyEvent(.enter)))
+    let behavior = ReturnEndsEdit()
+    field.attach(behavior)
+    #expect(field.take(KeyEvent(.enter)))
+    #expect(owner.told == ["a", "ab", "end: ab"])
+    field.detach(behavior)
+    #expect(!field.take(KeyEvent(.enter)))
+    #expect(owner.told.count == 3)
+  }
+
+  @Test func aBehaviorLivesWithItsFieldAndOthersLiveAsTheyLike() {
+    let field = LineField()
+    field.attach(ReturnEndsEdit())
+    var stubborn: Stubborn? = Stubborn()
+    if let stubborn { field.observers.add(stubborn) }
+    type("axb", into: field)
+    #expect(field.text == "ab")
+    #expect(field.observers.observers.count == 2)
+    stubborn = nil
+    type("x", into: field)
+    #expect(field.text == "abx")
+    #expect(field.take(KeyEvent(.enter)))
+  }
+
+  @Test func theCountIsThatOfCharactersAndTheLimitThatOfTheModel() {
+    let field = LineField("日")
+    let behavior = CharacterCount(maximum: 6)
+    field.attach(behavior)
+    #expect(field.remark == "1 character")
+    type("本", into: field)
+    #expect((field.remark, field.isWrong) == ("2 characters", false))
+    type("x", into: field)
+    #expect((field.remark, field.isWrong) == ("too long", true))
+    _ = field.take(KeyEvent(.backspace))
+    #expect((field.remark, field.isWrong) == ("2 characters", false))
+    field.detach(behavior)
+    #expect(field.remark.isEmpty)
+  }
+
+  @Test func aLineHasWordsASelectionAndUndoButNoSecondLine() {
+    let field = LineField("one two")
+    _ = field.take(KeyEvent(.left, .control))
+    type("big ", into: field)
+    #expect(field.text == "one big two")
+    _ = field.take(KeyEvent(.home, .shift))
+    #expect(field.editor.selectedText == "one big ")
+    field.paste("1\n2\r\n3 ")
+    #expect(field.text == "1 2 3 two")
+    _ = field.take(KeyEvent(.character("z"), .control))
+    #expect(field.text == "one big two")
+    #expect(!field.take(KeyEvent(.up)))
+    #expect(!field.take(KeyEvent(.tab)))
+    field.replace(with: "new")
+    #expect((field.text, field.editor.cursor) == ("new", 3))
+  }
+
+  @Test func aClickPutsTheCursorAndADragSelects() {
+    let field = LineField("日本 boats")
+    field.place(7)
+    #expect(field.editor.cursor == 7)
+    field.place(10, isSelecting: true)
+    #expect(field.editor.selectedText == "boa")
+    var copied = ""
+    field.didCopy = { copied = $0 }
+    _ = field.take(KeyEvent(.character("c"), .control))
+    #expect(copied == "boa")
+  }
+}

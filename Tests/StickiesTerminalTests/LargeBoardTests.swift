@@ -1,0 +1,124 @@
+import GraphModel
+import StickiesKit
+import TerminalCells
+import Testing
+
+@testable import GraphReplica
+@testable import StickiesTerminal
+
+/// Boards with more notes than a client keeps, on real daemons: what is seen is here, everything else is found.
+@MainActor
+@Suite(.serialized, .timeLimit(.minutes(5))) struct LargeBoardTests {
+  private nonisolated static let count = 2_500
+  /// Notes around a screen, a window of the list, and some more; far fewer than there are.
+  private static let few = 2 * BoardPart.listRows
+
+  /// A board with notes n0, n1, … from the left to the right, 30 columns from one to the next, and somebody who has it open.
+  private func opened(_ count: Int = Self.count) async throws -> (stage: Stage, ann: Seat) {
+    let stage = try await Stage()
+    try await stage.row(of: 0..<count)
+    let ann = try await stage.open()
+    await ann.terminal.shows("n2 ")
+    return (stage, ann)
+  }
+
+  @Test func aLargeBoardCostsWhatIsSeenOfItAndSaysHowManyLieBeyond() async throws {
+    let (stage, ann) = try await opened()
+    // Three are seen.
+    await ann.terminal.shows("\(Self.count - 3)→")
+    #expect(ann.client.context.held.count < Self.few)
+    for _ in 0..<50 { ann.terminal.mouse(.wheel(.right), 70, 20) }
+    // 300 columns: n10 begins there.
+    await ann.terminal.shows("n10 ")
+    await ann.terminal.shows { $0.text.contains("←10") && $0.text.contains("\(Self.count - 13)→") }
+    #expect(ann.client.context.held.count < Self.few)
+    await stage.close()
+  }
+
+  @Test func notesOfALargeBoardAreFoundByKeyListAndSearch() async throws {
+    let (stage, ann) = try await opened()
+    ann.terminal.types("o")
+    // The focus goes with it.
+    await ann.terminal.shows("┏ n3 ")
+    ann.terminal.types("/n2400")
+    await ann.terminal.hides("n4 ")
+    ann.terminal.press(.enter)
+    await ann.terminal.shows("┏ n2400 ")
+    ann.terminal.press(.escape)
+    ann.terminal.types("v")
+    // Its neighbors are in the list, and not on the canvas.
+    await ann.terminal.shows { $0.text.contains("n2395") && $0.text.contains("n2399") }
+    #expect(ann.client.context.held.count < 2 * Self.few)
+    await stage.close()
+  }
+
+  @Test func behindTheLastNoteOfALargeBoardComesTheFirst() async throws {
+    let (stage, ann) = try await opened()
+    ann.terminal.press(.tab, .shift)
+    await ann.terminal.shows("┏ n\(Self.count - 1) ")
+    ann.terminal.press(.tab)
+    await ann.terminal.shows("┏ n0 ")
+    await stage.close()
+  }
+
+  @Test func whatOthersDoToALargeBoardIsSeenAndCounted() async throws {
+    let (stage, ann) = try await opened()
+    await ann.terminal.shows("\(Self.count - 3)→")
+    let near = try await stage.note("nearby", x: 16, y: 240)
+    await ann.terminal.shows("nearby")
+    _ = try await stage.note("far away", x: 900_000, y: 32)
+    await ann.terminal.shows("\(Self.count - 2)→")
+    stage.other.context.delete(near)
+    try await stage.other.save(policy: .objectTrump)
+    await ann.terminal.hides("nearby")
+    await stage.close()
+  }
+
+  @Test func anEditorKeepsItsNoteHoweverFarTheBoardIsScrolled() async throws {
+    let (stage, ann) = try await opened()
+    let ben = try await stage.open("ben@test")
+    await ben.terminal.shows("n2 ")
+    ann.terminal.press(.tab)
+    await ann.terminal.shows("┏ n0 ")
+    ann.terminal.press(.enter)
+    await ann.terminal.shows { $0.cursor != nil }
+    ann.terminal.types(" one")
+    for _ in 0..<100 { ann.terminal.mouse(.wheel(.right), 70, 20) }
+    await ann.terminal.shows("n20 ")
+    ann.terminal.types(" two")
+    await ben.terminal.shows("n0 one two")
+    #expect(!ann.terminal.grid.text.contains("The note is gone"))
+    #expect(try await stage.stored().first?.text == "n0 one two")
+    await stage.close()
+  }
+
+  @Test func allNotesOfALargeBoardAreSelectedByTheirIDsAndChangedInOneStep() async throws {
+    let (stage, ann) = try await opened()
+    await ann.terminal.shows("\(Self.count - 3)→")
+    ann.terminal.types("ea")
+    await ann.terminal.shows("(\(Self.count))")
+    #expect(ann.client.context.held.count < Self.few)
+    // The selection stays where the notes that it names go out of sight.
+    for _ in 0..<50 { ann.terminal.mouse(.wheel(.right), 70, 20) }
+    await ann.terminal.shows { $0.text.contains("n10 ") && $0.text.contains("(\(Self.count))") }
+    ann.terminal.types("c")
+    await ann.terminal.shows("not yet")
+    await ann.terminal.hides("not yet")
+    let colors = Set(try await stage.stored().map(\.color))
+    #expect(colors.count == 1 && colors != [.yellow])
+    await stage.close()
+  }
+
+  @Test func aBoardThatGrowsTooLargeIsFollowedInPartsFromThenOn() async throws {
+    let first = BoardPage.maximumNotes - 10
+    let (stage, ann) = try await opened(first)
+    #expect(ann.client.context.held.count >= first)
+    ann.terminal.press(.tab)
+    try await stage.row(of: first..<first + 20)
+    // The marks of a board that is here as a whole end at 999.
+    let grid = await ann.terminal.shows("\(first + 17)→")
+    #expect(grid.place(of: "n0 ") != nil)
+    #expect(ann.client.context.held.count < Self.few)
+    await stage.close()
+  }
+}
