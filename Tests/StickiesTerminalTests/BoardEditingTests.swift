@@ -31,6 +31,22 @@ import Testing
     await stage.close()
   }
 
+  @Test func aNewNoteComesUnderTheMouseAndInSight() async throws {
+    let stage = try await Stage()
+    let ann = try await stage.open()
+    ann.terminal.mouse(.move, 20, 5)
+    ann.terminal.types("n")
+    ann.terminal.types("here\n")
+    await ann.terminal.shows { $0.place(of: "┏ here") == Point(x: 20, y: 5) }
+    ann.terminal.press(.escape)
+    // In the corner there would be no room for it.
+    ann.terminal.mouse(.move, 79, 22)
+    ann.terminal.types("n")
+    ann.terminal.types("there\n")
+    await ann.terminal.shows { $0.place(of: "┏ there") == Point(x: 55, y: 11) }
+    await stage.close()
+  }
+
   @Test func wordsAreJumpedOverSelectedReplacedAndTakenBackInTheEditor() async throws {
     let stage = try await Stage(boards: ["Work", "Home"])
     let ann = try await stage.open()

@@ -14,8 +14,17 @@ final class HelpWindow: Window {
   override func screenDidResize(_ size: Size) { frame = Rect(origin: Point(x: 0, y: 0), size: size) }
 
   private var view: HelpView? {
-    screen.map { HelpView($0.application.menuBar, symbols: $0.theme.symbols, page: page) }
+    screen.map {
+      HelpView($0.application.menuBar, others: Self.gestures, symbols: $0.theme.symbols, page: page)
+    }
   }
+
+  /// What the mouse does; it is in no menu.
+  private static let gestures: [(key: String, title: String)] = [
+    ("Click", "focuses a note"), ("2 clicks", "edits it, or makes a new one"), ("Drag", "moves it by its title"),
+    ("Corner", "a drag there resizes it"), ("Board", "a drag there scrolls"), ("Line", "2 clicks delete the link"),
+    ("Dots", "a click goes to that board"),
+  ]
 
   private func turn(to page: Int) {
     self.page = max(0, min(page, (view?.pages(in: frame) ?? 1) - 1))

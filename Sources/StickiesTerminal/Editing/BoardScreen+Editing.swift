@@ -56,11 +56,23 @@ extension BoardScreen {
   /// and is gone again when there is none.
   func newNote() {
     guard linkIsOpen else { return }
-    newNote(text: "", at: onBoard(whereabouts.mouse ?? Point(x: canvas.middle.x - 12, y: canvas.middle.y - 6)))
+    newNote(text: "", at: onBoard(placeOfNewNote))
     guard let controller = focused else { return }
     controller.isNew = true
     edit(controller)
   }
+
+  /// So that all of it is in sight, as far as there is room: one types where one looks.
+  private var placeOfNewNote: Point {
+    let size = Self.newNoteSize
+    let wish = whereabouts.mouse ?? Point(x: canvas.middle.x - size.width / 2, y: canvas.middle.y - size.height / 2)
+    return Point(
+      x: max(canvas.minX, min(wish.x, canvas.maxX - size.width)),
+      y: max(canvas.minY, min(wish.y, canvas.maxY - size.height)))
+  }
+
+  /// The cells of a note as the model makes it, 200 points wide and high.
+  static let newNoteSize = BoardScale.cells(x: 0, y: 0, width: 200, height: 200).size
 
   func newNote(text: String, at place: (x: Double, y: Double)) {
     endEditing()

@@ -110,6 +110,11 @@ final class Stage {
     daemon.waitUntilExit()
   }
 
+  /// The daemon answers nobody until it thaws; its connections stay.
+  func freeze() { Foundation.kill(daemon.processIdentifier, SIGSTOP) }
+
+  func thaw() { Foundation.kill(daemon.processIdentifier, SIGCONT) }
+
   func restart() throws { daemon = try Self.start(home.path, address) }
 
   func close() async {
