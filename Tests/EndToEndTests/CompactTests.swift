@@ -5,25 +5,6 @@ import Testing
 
 /// `stickiesd compact`, the program, and what the shell says afterwards.
 @Suite struct CompactTests {
-  private func compact(_ daemon: Daemon, _ arguments: String...) throws -> Daemon.Result {
-    let process = Process()
-    process.executableURL = Daemon.binary("stickiesd")
-    process.environment = ProcessInfo.processInfo.environment.merging([
-      "XDG_CONFIG_HOME": daemon.home.path, "STICKIESD_DATA": daemon.data,
-    ]) { $1 }
-    process.arguments = ["compact"] + arguments
-    let (output, errors) = (Pipe(), Pipe())
-    (process.standardOutput, process.standardError) = (output, errors)
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let text = output.fileHandleForReading.readDataToEndOfFile()
-    let errorText = errors.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return Daemon.Result(
-      status: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
-      errors: String(decoding: errorText, as: UTF8.self))
-  }
-
   /// A board, five notes, and a delete: seven commits.
   private func filled() throws -> Daemon {
     let daemon = try Daemon()
@@ -37,7 +18,7 @@ import Testing
 
   @Test func oldCommitsGoAndTheShellSaysSo() throws {
     let daemon = try filled()
-    let served = try compact(daemon, "--keep-commits", "2", "--overdue", "0s")
+    let served = try daemon.stickiesd("compact", "--keep-commits", "2", "--overdue", "0s")
     #expect(served.status == 1)
     #expect(served.errors.contains("is in use by process"))
     #expect(daemon.stop() == 0)
@@ -50,16 +31,16 @@ import Testing
           + "(--keep-age 90d), or both"))
 
     // Somebody who was here a moment ago may come back.
-    let held = try compact(daemon, "--keep-commits", "2", "--dry-run", "--json").json()
+    let held = try daemon.stickiesd("compact", "--keep-commits", "2", "--dry-run", "--json").json()
     #expect(held["commits"]?.integerValue == 0 && held["held"]?.integerValue == 5)
-    let rehearsal = try compact(daemon, "--keep-commits", "2", "--overdue", "0s", "--dry-run")
+    let rehearsal = try daemon.stickiesd("compact", "--keep-commits", "2", "--overdue", "0s", "--dry-run")
     #expect(rehearsal.status == 0, "\(rehearsal.errors)")
     #expect(rehearsal.output.hasPrefix("5 commits would go, revisions 1 to 5: "))
     #expect(rehearsal.output.contains("nothing was changed"))
-    let done = try compact(daemon, "--keep-commits", "2", "--overdue", "0s", "--json").json()
+    let done = try daemon.stickiesd("compact", "--keep-commits", "2", "--overdue", "0s", "--json").json()
     #expect(done["commits"]?.integerValue == 5 && done["oldest"]?.integerValue == 5)
     #expect(done["revision"]?.integerValue == 7 && done["rehearsal"]?.boolValue == false)
-    let again = try compact(daemon, "--keep-commits", "2", "--overdue", "0s")
+    let again = try daemon.stickiesd("compact", "--keep-commits", "2", "--overdue", "0s")
     #expect(again.output.hasPrefix("no commit went\nhistory goes back to revision 5; the newest is 7\n"))
 
     try daemon.start()
@@ -88,10 +69,10 @@ import Testing
     for arguments in [
       ["--keep-commits", "0"], ["--keep-age", "90"], ["--keep-age", "-1d"], ["--overdue", "9999999d"],
     ] {
-      let result = try compact(daemon, arguments[0], arguments[1])
+      let result = try daemon.stickiesd("compact", arguments[0], arguments[1])
       #expect(result.status == 64, "\(arguments): \(result.errors)")
     }
-    let none = try compact(daemon, "--keep-commits", "1")
+    let none = try daemon.stickiesd("compact", "--keep-commits", "1")
     #expect(none.status == 1)
     #expect(none.errors.contains("there is no store in"))
   }

@@ -39,14 +39,9 @@ import Testing
     let process = Process()
     process.executableURL = Daemon.binary("company-guides")
     process.arguments = [guide, company.daemon.socket.description]
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
-    #expect(text == expected)
+    let result = try process.result()
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output == expected)
   }
 
   @Test func theModelOfTheGuidesIsTheOneOfThePage() throws {
