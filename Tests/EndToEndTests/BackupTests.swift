@@ -72,6 +72,44 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
+  /// A rename would put a file in their place, whatever they are there for: a device is as little a file as a pipe.
+  @Test func aBackupReplacesFilesOnly() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("board", "add", "B")
+    func kind(_ path: String) throws -> FileAttributeType? {
+      try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+    }
+    let folder = daemon.home.path + "/copies"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let intoFolder = try daemon.stickiesd("backup", folder, "--replace")
+    #expect(intoFolder.status == 1)
+    #expect(intoFolder.errors == "stickiesd: \(folder) is a folder. Give the backup a file's name in it.\n")
+    #expect(try kind(folder) == .typeDirectory)
+
+    let pipe = daemon.home.path + "/pipe"
+    try #require(mkfifo(pipe, 0o600) == 0)
+    let socket = daemon.home.path + "/socket"
+    for special in [pipe, socket] {
+      let before = try kind(special)
+      let refused = try daemon.stickiesd("backup", special, "--replace")
+      #expect(refused.status == 1)
+      #expect(
+        refused.errors == "stickiesd: \(special) is no file that a backup could replace: it is a device, a socket or a "
+          + "pipe. Give the backup a name of its own.\n")
+      #expect(try kind(special) == before && before != .typeRegular)
+    }
+    // The socket still leads to the daemon.
+    #expect(try daemon.run("list").status == 0)
+
+    let file = daemon.home.path + "/copy"
+    try "an older one".write(toFile: file, atomically: true, encoding: .utf8)
+    #expect(try daemon.stickiesd("backup", file, "--replace").status == 0)
+    #expect(try names(daemon) == ["copy"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+    #expect(daemon.stop() == 0)
+  }
+
   /// The disk takes some pages and then no more.
   @Test func aFullDiskIsSaidToBeOneAndNothingStays() throws {
     let daemon = try Daemon()

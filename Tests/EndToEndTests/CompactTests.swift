@@ -64,6 +64,64 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
+  /// Pruning takes what history told of objects, and never their names.
+  @Test func objectsAreNamedThoughHistoryTellsOfThemNoMore() throws {
+    let company = try Company()
+    let daemon = company.daemon
+    let silent = try company.department("OLD")
+    let forgotten = try company.department("GONE")
+    try company.run("delete", forgotten)
+    let deleted = try company.department("LATE")
+    try company.run("delete", deleted)
+    #expect(daemon.stop() == 0)
+    // The delete of the last one is all that is kept.
+    let compacted = try daemon.stickiesd(
+      "compact", "--schema", company.schema, "--keep-commits", "1", "--overdue", "0s", "--json")
+    #expect(try compacted.json()["oldest"]?.integerValue == 4, "\(compacted.errors)")
+    try daemon.start(["--schema", company.schema])
+
+    // It is there, and no kept commit names it.
+    let why = try daemon.run("why", "\(silent.prefix(10)).code")
+    #expect(why.status == 4)
+    #expect(why.errors.contains("the commit that set code was pruned"), "\(why.errors)")
+    let restored = try daemon.run("restore", String(silent.prefix(10)))
+    #expect(restored.errors.contains("the Department \(silent) is not deleted"), "\(restored.errors)")
+    // It is gone, and its delete is kept.
+    let difference = try daemon.run("diff", String(deleted.prefix(10)), "4")
+    #expect(difference.status == 0)
+    #expect(difference.output.hasPrefix("- department \(deleted.prefix(8))"), "\(difference.output)")
+    // It is gone, and so is what told of it.
+    let gone = try daemon.run("diff", String(forgotten.prefix(10)), "4")
+    #expect(gone.status == 4)
+    #expect(
+      gone.errors.contains(
+        "there is no object whose id begins with \"\(forgotten.prefix(10))\"; what was deleted by revision 4 was pruned"
+      ),
+      "\(gone.errors)")
+    // It never was.
+    let never = try daemon.run("diff", "aaaaaaaaaa", "4")
+    #expect(never.status == 4)
+    #expect(never.errors.contains("and there was none"), "\(never.errors)")
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test func aNumberThatHistoryForgotIsSaidToBeForgotten() throws {
+    let daemon = try filled()
+    #expect(daemon.stop() == 0)
+    #expect(try daemon.stickiesd("compact", "--keep-commits", "1", "--overdue", "0s").status == 0)
+    try daemon.start()
+    // The delete of the first is kept, so that it can be named and comes back.
+    #expect(try daemon.run("restore", "1").output.hasPrefix("restored: 1 object came back\n"))
+    let unknown = try daemon.run("restore", "99")
+    #expect(unknown.status == 4)
+    #expect(
+      unknown.errors.contains(
+        "there is no note number 99, and the log knows of none that was deleted; what was deleted by revision 6 was pruned"
+      ),
+      "\(unknown.errors)")
+    #expect(daemon.stop() == 0)
+  }
+
   @Test func wrongOptionsAreSaid() throws {
     let daemon = try Daemon()
     for arguments in [
