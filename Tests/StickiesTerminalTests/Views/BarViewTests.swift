@@ -1,3 +1,4 @@
+import GraphTesting
 import TerminalApplication
 import Testing
 
@@ -181,7 +182,7 @@ import Testing
 
   @Test func nothingIsDrawnOutside() {
     for seed in UInt64(0)..<200 {
-      var random = ViewRandom(seed)
+      var random = SeededGenerator(seed: seed)
       let frame = Rect(
         x: random.below(20) - 5, y: random.below(12) - 2, width: random.below(60), height: random.below(14))
       let row = Rect(x: frame.minX, y: frame.minY, width: frame.size.width, height: min(1, frame.size.height))
