@@ -11,4 +11,24 @@ extension GraphClient {
     let (condition, tree) = (GraphPredicate(type, where: predicate), RelationshipTree(type, prefetching))
     return try await follow(try entity(of: type), where: condition, prefetching: tree)
   }
+
+  /// Follows a part of the objects of a class that satisfy a predicate, in an order; returns when its first rows are
+  /// there, for `context.window(of:)`.
+  /// - Parameters:
+  ///   - sort: over the object's own properties; ids settle ties.
+  ///   - offset: so many rows are passed over.
+  ///   - limit: at most so many rows, from 1 to 1,000.
+  ///   - prefetching: what is read along with its objects, and with each that joins it later.
+  /// - Throws: `Refusal`: `limit` for too many rows, or for a query that the server can't keep in order;
+  ///   `malformed` for an order over relationships.
+  public func follow<Object: ManagedObject>(
+    _ type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate = { _ in .always },
+    sort: [(ObjectPath<Object, Here>) -> TypedSortKey], offset: Int = 0, limit: Int,
+    prefetching: [(ObjectPath<Object, ToLoad>) -> any LoadPath] = []
+  ) async throws -> QueryID {
+    let (condition, order) = (GraphPredicate(type, where: predicate), [SortKey](type, sort))
+    let tree = RelationshipTree(type, prefetching)
+    return try await follow(
+      try entity(of: type), where: condition, sort: order, offset: offset, limit: limit, prefetching: tree)
+  }
 }
