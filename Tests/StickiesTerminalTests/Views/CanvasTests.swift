@@ -190,7 +190,7 @@ import Testing
       let frame = Rect(
         x: random.below(30) - 5, y: random.below(8) - 2, width: random.below(40), height: random.below(18))
       let cache = LayoutCache()
-      let theme = Theme(isDark: random.chance(), depth: ColorDepth.allCases[random.below(4)], isASCII: random.chance())
+      let theme = random.theme()
       expectDrawsInside(frame, seed: seed) { grid in
         canvas.draw(into: &grid, frame: frame, clip: grid.bounds, theme: theme, cache: cache)
       }

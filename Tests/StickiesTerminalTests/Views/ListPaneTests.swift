@@ -134,10 +134,9 @@ import Testing
   @Test func nothingIsDrawnOutside() {
     for seed in UInt64(0)..<200 {
       var random = SeededGenerator(seed: seed)
-      let frame = Rect(
-        x: random.below(20) - 5, y: random.below(12) - 2, width: random.below(60), height: random.below(14))
+      let frame = random.frame()
       let row = Rect(x: frame.minX, y: frame.minY, width: frame.size.width, height: min(1, frame.size.height))
-      let theme = Theme(isDark: random.chance(), depth: ColorDepth.allCases[random.below(4)], isASCII: random.chance())
+      let theme = random.theme()
       let rows = (0..<20).map { index in
         let kinds: [ListRow.Kind] = [.section, .loading, .note(.pink), .note(.white)]
         return ListRow(

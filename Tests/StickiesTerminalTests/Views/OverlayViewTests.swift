@@ -209,7 +209,7 @@ import Testing
       var random = SeededGenerator(seed: seed)
       let frame = Rect(
         x: random.below(20) - 5, y: random.below(12) - 2, width: random.below(60), height: random.below(20))
-      let theme = Theme(isDark: random.chance(), depth: ColorDepth.allCases[random.below(4)], isASCII: random.chance())
+      let theme = random.theme()
       let (text, other) = (random.text(20), random.text(5))
       let phase = random.below(20) - 10
       let question = QuestionView(

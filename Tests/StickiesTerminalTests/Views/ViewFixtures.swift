@@ -25,6 +25,15 @@ extension SeededGenerator {
       width: below(12) == 0 ? Int.max / 4 : below(40), height: below(12) == 0 ? Int.max / 4 : below(14))
   }
 
+  /// The frame of a view, over the edges too.
+  mutating func frame() -> Rect {
+    Rect(x: below(20) - 5, y: below(12) - 2, width: below(60), height: below(14))
+  }
+
+  mutating func theme() -> Theme {
+    Theme(isDark: chance(), depth: ColorDepth.allCases[below(4)], isASCII: chance())
+  }
+
   mutating func note(_ id: Int) -> NoteState {
     let frame = rect()
     var note = NoteState(
