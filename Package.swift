@@ -107,7 +107,7 @@ let package = Package(
     .testTarget(
       name: "TerminalApplicationTests", dependencies: ["TerminalApplication", "TerminalCells", "GraphTesting"]),
     .testTarget(name: "StickiesKitTests", dependencies: ["GraphModel", "GraphTesting", "StickiesKit"]),
-    .testTarget(name: "TerminalCellsTests", dependencies: ["TerminalCells"]),
+    .testTarget(name: "TerminalCellsTests", dependencies: ["TerminalCells", "GraphTesting"]),
     .testTarget(
       name: "StickiesTerminalTests",
       dependencies: [

@@ -3,7 +3,7 @@ import GraphReplica
 import GraphWire
 
 /// Reading: objects, how many there are, who they are, and values of them or of groups of them.
-extension GraphClient {
+extension GraphClient: GraphReader {
   // MARK: - Objects
 
   /// Reads objects chunk by chunk: no more than one chunk is held beyond what the caller keeps.
@@ -17,27 +17,11 @@ extension GraphClient {
     stream(wireFetch(entity, predicate, sort, limit, offset, after, at: revision))
   }
 
-  /// Reads objects into the context.
-  /// - Parameter prefetching: what is read along with them; `load(_:of:)` says how.
-  public func fetch<Object: ManagedObject>(
-    _ type: Object.Type, where predicate: GraphPredicate = .always, sort: [SortKey] = [], limit: Int? = nil,
-    prefetching: RelationshipTree = .none
-  ) async throws -> [Object] {
-    var objects = [Object]()
-    let batch = FetchBatch()
-    for try await chunk in images(of: try entity(of: type), where: predicate, sort: sort, limit: limit) {
-      objects += context.register(chunk, in: batch).compactMap { $0 as? Object }
-    }
-    try await load(prefetching, of: objects)
-    return objects
-  }
-
-  /// Reads objects with a predicate in its text form.
-  public func fetch<Object: ManagedObject>(
-    _ type: Object.Type, where text: String, sort: String = "", limit: Int? = nil
-  ) async throws -> [Object] {
-    let entity = try entity(of: type)
-    return try await fetch(type, where: try predicate(text, entity), sort: try order(sort, entity), limit: limit)
+  /// The objects of a fetch of the present, chunk by chunk.
+  public func chunks(
+    of entity: Entity, where predicate: GraphPredicate, sort: [SortKey], limit: Int?
+  ) -> ReplyStream {
+    images(of: entity, where: predicate, sort: sort, limit: limit)
   }
 
   // MARK: - Counts and ids
@@ -187,20 +171,5 @@ extension GraphClient {
   private func lastChunk(of stream: ReplyStream) async throws -> Chunk {
     while let chunk = try await stream.nextWholeChunk() { if chunk.end != nil { return chunk } }
     throw Refusal(.unavailable, "the server's answer has no end")
-  }
-
-  func entity<Object: ManagedObject>(of type: Object.Type) throws -> Entity {
-    guard let entity = context.model.entity(named: type.entityName) else {
-      throw Refusal(.malformed, "the model has no entity \(type.entityName)")
-    }
-    return entity
-  }
-
-  func predicate(_ text: String, _ entity: Entity) throws -> GraphPredicate {
-    text.isEmpty ? .always : try GraphPredicate(parsing: text, entity: entity, model: context.model)
-  }
-
-  func order(_ text: String, _ entity: Entity) throws -> [SortKey] {
-    text.isEmpty ? [] : try [SortKey](parsing: text, entity: entity, model: context.model)
   }
 }

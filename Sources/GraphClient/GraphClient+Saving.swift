@@ -2,6 +2,31 @@ import GraphModel
 import GraphReplica
 
 extension GraphClient {
+  /// Saves the context's changes as one transaction and waits until they are on the server's disk.
+  /// - Returns: nil when there was nothing to save.
+  /// - Throws: `Refusal`; the edits are unsaved again then.
+  @discardableResult
+  public func save(policy: MergePolicy = .error, undo: UndoGroup? = nil) async throws -> Saved? {
+    guard let id = context.save(policy: policy, undo: undo) else { return nil }
+    return try await answer(to: id)
+  }
+
+  /// Commits changes that bypass the context, and waits until they are on the server's disk.
+  /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been.
+  public func commit(_ changes: [Change], policy: MergePolicy) async throws -> Saved {
+    let id = context.newTransactionID()
+    context.handle(.save(Transaction(id: id, policy: policy, changes: changes)))
+    return try await answer(to: id)
+  }
+
+  func answer(to id: TransactionID) async throws -> Saved {
+    guard state != .closed else { throw Refusal(.unavailable, "the client is closed") }
+    return try await withCheckedThrowingContinuation { continuation in
+      saves[id] = continuation
+      perform()
+    }
+  }
+
   /// Saves the context's changes as one transaction, as they are at this moment, and goes on; `body` is told what became of
   /// it.
   /// - Returns: false when there was nothing to save; then nothing is told.

@@ -1,49 +1,34 @@
 import GraphModel
 import GraphReplica
-import GraphWire
 
-/// Fetches and live queries whose conditions the compiler checks: `{ $0.color == .yellow && $0.tags.count > 2 }`.
+/// Live queries whose conditions and orders the compiler checks: `{ $0.color == .yellow && $0.tags.count > 2 }`.
 extension GraphClient {
-  /// Reads the objects of a class that satisfy a predicate into the context.
-  /// - Parameters:
-  ///   - sort: the first key counts most: `[\.created.descending, \.name.localized.ascending]`.
-  ///   - prefetching: what is read along with them: `[\.board.owner, \.tags]`.
-  public func fetch<Object: ManagedObject>(
-    _ type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate,
-    sort: [(ObjectPath<Object, Here>) -> TypedSortKey] = [], limit: Int? = nil,
-    prefetching: [(ObjectPath<Object, ToLoad>) -> any LoadPath] = []
-  ) async throws -> [Object] {
-    let (predicate, order) = (GraphPredicate(type, where: predicate), [SortKey](type, sort))
-    let tree = RelationshipTree(type, prefetching)
-    return try await fetch(type, where: predicate, sort: order, limit: limit, prefetching: tree)
-  }
-
-  /// Reads all objects of a class into the context, or the first of them.
-  public func fetch<Object: ManagedObject>(
-    _ type: Object.Type, sort: [(ObjectPath<Object, Here>) -> TypedSortKey], limit: Int? = nil,
-    prefetching: [(ObjectPath<Object, ToLoad>) -> any LoadPath] = []
-  ) async throws -> [Object] {
-    let (order, tree) = ([SortKey](type, sort), RelationshipTree(type, prefetching))
-    return try await fetch(type, where: .always, sort: order, limit: limit, prefetching: tree)
-  }
-
-  /// Reads all objects of a class into the context, and what paths lead to from them.
-  public func fetch<Object: ManagedObject>(
-    _ type: Object.Type, limit: Int? = nil, prefetching: [(ObjectPath<Object, ToLoad>) -> any LoadPath]
-  ) async throws -> [Object] {
-    let tree = RelationshipTree(type, prefetching)
-    return try await fetch(type, where: .always, sort: [], limit: limit, prefetching: tree)
-  }
-
   /// Follows the objects of a class that satisfy a predicate; returns when the first result is there.
   public func follow<Object: ManagedObject>(
     _ type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate = { _ in .always },
     prefetching: [(ObjectPath<Object, ToLoad>) -> any LoadPath] = []
   ) async throws -> QueryID {
-    guard let entity = context.model.entity(named: type.entityName) else {
-      throw Refusal(.malformed, "the model has no entity \(type.entityName)")
-    }
     let (condition, tree) = (GraphPredicate(type, where: predicate), RelationshipTree(type, prefetching))
-    return try await follow(entity, where: condition, prefetching: tree)
+    return try await follow(try entity(of: type), where: condition, prefetching: tree)
+  }
+
+  /// Follows a part of the objects of a class that satisfy a predicate, in an order; returns when its first rows are
+  /// there, for `context.window(of:)`.
+  /// - Parameters:
+  ///   - sort: over the object's own properties; ids settle ties.
+  ///   - offset: so many rows are passed over.
+  ///   - limit: at most so many rows, from 1 to 1,000.
+  ///   - prefetching: what is read along with its objects, and with each that joins it later.
+  /// - Throws: `Refusal`: `limit` for too many rows, or for a query that the server can't keep in order;
+  ///   `malformed` for an order over relationships.
+  public func follow<Object: ManagedObject>(
+    _ type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate = { _ in .always },
+    sort: [(ObjectPath<Object, Here>) -> TypedSortKey], offset: Int = 0, limit: Int,
+    prefetching: [(ObjectPath<Object, ToLoad>) -> any LoadPath] = []
+  ) async throws -> QueryID {
+    let (condition, order) = (GraphPredicate(type, where: predicate), [SortKey](type, sort))
+    let tree = RelationshipTree(type, prefetching)
+    return try await follow(
+      try entity(of: type), where: condition, sort: order, offset: offset, limit: limit, prefetching: tree)
   }
 }

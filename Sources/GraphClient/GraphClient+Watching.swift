@@ -53,7 +53,7 @@ extension GraphClient {
     do {
       let (load, failure) = context.prefetch(of: query)
       if let failure { throw failure }
-      if let load { try await filled(load) }
+      if let load { try await fill(load) }
     } catch {
       unfollow(query)
       throw error

@@ -82,7 +82,7 @@ public final class TemporaryDirectory: Sendable {
   deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// Numbers that a seed decides: SplitMix64.
+/// Numbers that a seed decides: SplitMix64, so the same ones from the same seed everywhere.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
@@ -95,6 +95,9 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
     return z ^ (z >> 31)
   }
+
+  /// A number below `bound`; 0 where there is none.
+  public mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<max(1, bound), using: &self) }
 
   public mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
 

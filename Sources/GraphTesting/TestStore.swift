@@ -169,6 +169,17 @@ public final class TestStore {
     return images
   }
 
+  /// All that a request brings, of the present or of a revision.
+  public func answer(
+    _ request: FetchRequest, at revision: Revision? = nil
+  ) throws -> (parts: [FetchedPart], end: FetchEnd) {
+    var request = request
+    request.at = revision
+    var parts = [FetchedPart]()
+    let end = try store.answer(request) { parts.append($0) }
+    return (parts, end)
+  }
+
   public func image(_ id: ObjectID) throws -> ObjectImage? {
     var found: ObjectImage?
     _ = try store.fetch(FetchRequest(entity: id.entity, predicate: .identifiers([id]))) { found = $0 }

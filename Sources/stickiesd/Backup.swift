@@ -112,34 +112,6 @@ struct Restore: AsyncParsableCommand {
   }
 }
 
-/// What the commands that look after a store's files have in common.
-enum StoreCommand {
-  /// Reads the options, does the work, and turns failures into words and exit codes.
-  static func run<Result>(
-    _ flags: StoreFlags, _ meter: ProgressMeter, _ body: (Settings, Model) throws -> Result
-  ) async throws -> Result {
-    do {
-      let settings = try await flags.settings()
-      let result = try body(settings, try ModelSource.load(folder: settings.schema))
-      meter.end()
-      return result
-    } catch {
-      meter.end()
-      let code: Int32
-      switch error {
-      case let unsound as StoreBackup.Unsound:
-        for finding in unsound.findings { print(finding) }
-        code = 1
-      case is StoreFailure: code = 1
-      case is OptionsError: code = 64
-      default: throw error
-      }
-      FileHandle.standardError.write(Data("stickiesd: \(error)\n".utf8))
-      throw ExitCode(code)
-    }
-  }
-}
-
 /// One line on a terminal that says how far it is; elsewhere only what somebody has to know.
 final class ProgressMeter {
   private let isTerminal = isatty(STDERR_FILENO) == 1

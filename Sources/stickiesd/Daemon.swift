@@ -66,7 +66,7 @@ struct Serve: AsyncParsableCommand {
     // A reader that vanished is an error of one write, not the end of the program.
     signal(SIGPIPE, SIG_IGN)
     FileLimit.raise()
-    do {
+    try await StoreCommand.tellingFailures {
       let settings = try await store.settings(
         listen: listen, logLevel: logLevel, searchSeconds: searchSeconds, history: history)
       LoggingSystem.bootstrap { label in
@@ -75,18 +75,6 @@ struct Serve: AsyncParsableCommand {
         return handler
       }
       try await serve(settings, log: Logger(label: "stickiesd"))
-    } catch let refusal as MigrationRefusal {
-      FileHandle.standardError.write(Data("stickiesd: \(refusal)\nThe store was not changed.\n".utf8))
-      throw ExitCode(1)
-    } catch let failure as StoreFailure {
-      FileHandle.standardError.write(Data("stickiesd: \(failure)\n".utf8))
-      throw ExitCode(1)
-    } catch let error as ServerAddress.ParseError {
-      FileHandle.standardError.write(Data("stickiesd: \(error)\n".utf8))
-      throw ExitCode(64)
-    } catch let error as OptionsError {
-      FileHandle.standardError.write(Data("stickiesd: \(error)\n".utf8))
-      throw ExitCode(64)
     }
   }
 
@@ -137,20 +125,13 @@ struct Check: AsyncParsableCommand {
   @OptionGroup var store: StoreFlags
 
   mutating func run() async throws {
-    do {
+    try await StoreCommand.tellingFailures {
       let settings = try await store.settings()
       let model = try ModelSource.load(folder: settings.schema)
-      let directory = settings.data
-      let findings = try StoreCheck.run(directory: directory, model: model)
+      let findings = try StoreCheck.run(directory: settings.data, model: model)
       for finding in findings { print(finding) }
       guard findings.isEmpty else { throw ExitCode(1) }
       print("sound")
-    } catch let failure as StoreFailure {
-      FileHandle.standardError.write(Data("stickiesd: \(failure)\n".utf8))
-      throw ExitCode(1)
-    } catch let error as OptionsError {
-      FileHandle.standardError.write(Data("stickiesd: \(error)\n".utf8))
-      throw ExitCode(64)
     }
   }
 }

@@ -24,21 +24,16 @@ struct Migrate: AsyncParsableCommand {
 
   mutating func run() async throws {
     umask(0o077)
-    do {
+    try await StoreCommand.tellingFailures {
       let settings = try await store.settings()
       let models = try ModelSource.versions(folder: settings.schema)
-      let report = try Self.migrate(settings.data, models, isRehearsal: dryRun)
-      print(json ? MigrationText.json(report, isRehearsal: dryRun) : MigrationText.text(report, isRehearsal: dryRun))
-    } catch let refusal as MigrationRefusal {
-      if json { print(MigrationText.json(refusal)) }
-      FileHandle.standardError.write(Data("stickiesd: \(refusal)\nThe store was not changed.\n".utf8))
-      throw ExitCode(1)
-    } catch let failure as StoreFailure {
-      FileHandle.standardError.write(Data("stickiesd: \(failure)\n".utf8))
-      throw ExitCode(1)
-    } catch let error as OptionsError {
-      FileHandle.standardError.write(Data("stickiesd: \(error)\n".utf8))
-      throw ExitCode(64)
+      do {
+        let report = try Self.migrate(settings.data, models, isRehearsal: dryRun)
+        print(json ? MigrationText.json(report, isRehearsal: dryRun) : MigrationText.text(report, isRehearsal: dryRun))
+      } catch let refusal as MigrationRefusal where json {
+        print(MigrationText.json(refusal))
+        throw refusal
+      }
     }
   }
 

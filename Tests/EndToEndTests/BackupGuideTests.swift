@@ -53,12 +53,7 @@ import Testing
         // The page's date is the one of the run.
         let command = dates.reduce(step.command) { $0.replacing("20261121T205432Z", with: $1) }
         process.arguments = ["-c", command + " 2>&1"]
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
+        let text = try process.result().output
         dates += text.matches(of: #/before-(\d{8}T\d{6}Z(-\d+)?)/#).map { String($0.output.1) }.prefix(
           dates.isEmpty ? 1 : 0)
         #expect(plain(text) == plain(step.output), "$ \(command)")

@@ -9,28 +9,6 @@ import Testing
 
 /// `stickiesd backup` and `stickiesd restore`, the programs, beside a daemon that serves and clients that write.
 @Suite struct BackupTests {
-  /// Runs `stickiesd` to its end, on the daemon's directory.
-  private func stickiesd(
-    _ daemon: Daemon, _ arguments: String..., through wrapper: [String] = []
-  ) throws -> Daemon.Result {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.environment = ProcessInfo.processInfo.environment.merging([
-      "XDG_CONFIG_HOME": daemon.home.path, "STICKIESD_DATA": daemon.data,
-    ]) { $1 }
-    process.arguments = wrapper + [Daemon.binary("stickiesd").path] + arguments
-    let (output, errors) = (Pipe(), Pipe())
-    (process.standardOutput, process.standardError) = (output, errors)
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let text = output.fileHandleForReading.readDataToEndOfFile()
-    let errorText = errors.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return Daemon.Result(
-      status: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
-      errors: String(decoding: errorText, as: UTF8.self))
-  }
-
   private func names(_ daemon: Daemon) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: daemon.home.path).filter { $0.hasPrefix("copy") }.sorted()
   }
@@ -48,7 +26,7 @@ import Testing
     let file = daemon.home.path + "/copy"
     for _ in 0..<3 {
       let before = try #require(try daemon.run("status", "--json").json()["revision"]?.integerValue)
-      let result = try stickiesd(daemon, "backup", file, "--replace", "--json")
+      let result = try daemon.stickiesd("backup", file, "--replace", "--json")
       #expect(result.status == 0, "\(result.errors)")
       let after = try #require(try daemon.run("status", "--json").json()["revision"]?.integerValue)
       let report = try result.json()
@@ -70,27 +48,65 @@ import Testing
     try daemon.run("board", "add", "B")
     let file = daemon.home.path + "/copy"
 
-    let onto = try stickiesd(daemon, "backup", daemon.data + "/graph.sqlite", "--replace")
+    let onto = try daemon.stickiesd("backup", daemon.data + "/graph.sqlite", "--replace")
     #expect(onto.status == 1)
     #expect(onto.errors.contains("is the store itself"), "\(onto.errors)")
 
-    let nowhere = try stickiesd(daemon, "backup", daemon.home.path + "/copies/copy")
+    let nowhere = try daemon.stickiesd("backup", daemon.home.path + "/copies/copy")
     #expect(nowhere.status == 1)
     #expect(nowhere.errors.contains("copies/copy.partial can't be written (No such file or directory)"))
 
     for throttle in ["0", "-1", "fast"] {
-      #expect(try stickiesd(daemon, "backup", file, "--throttle=\(throttle)").status == 64)
+      #expect(try daemon.stickiesd("backup", file, "--throttle=\(throttle)").status == 64)
     }
 
-    let done = try stickiesd(daemon, "backup", file, "--throttle", "0.5")
+    let done = try daemon.stickiesd("backup", file, "--throttle", "0.5")
     #expect(done.status == 0, "\(done.errors)")
     #expect(done.output.hasPrefix("\(file): 1 object at revision 1, "))
     #expect(done.output.hasSuffix(" s, verified\n"))
-    let again = try stickiesd(daemon, "backup", file)
+    let again = try daemon.stickiesd("backup", file)
     #expect(again.status == 1)
     #expect(
       again.errors == "stickiesd: \(file) is there already. Give another name, or --replace; it was not touched.\n")
     #expect(try names(daemon) == ["copy"])
+    #expect(daemon.stop() == 0)
+  }
+
+  /// A rename would put a file in their place, whatever they are there for: a device is as little a file as a pipe.
+  @Test func aBackupReplacesFilesOnly() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("board", "add", "B")
+    func kind(_ path: String) throws -> FileAttributeType? {
+      try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+    }
+    let folder = daemon.home.path + "/copies"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let intoFolder = try daemon.stickiesd("backup", folder, "--replace")
+    #expect(intoFolder.status == 1)
+    #expect(intoFolder.errors == "stickiesd: \(folder) is a folder. Give the backup a file's name in it.\n")
+    #expect(try kind(folder) == .typeDirectory)
+
+    let pipe = daemon.home.path + "/pipe"
+    try #require(mkfifo(pipe, 0o600) == 0)
+    let socket = daemon.home.path + "/socket"
+    for special in [pipe, socket] {
+      let before = try kind(special)
+      let refused = try daemon.stickiesd("backup", special, "--replace")
+      #expect(refused.status == 1)
+      #expect(
+        refused.errors == "stickiesd: \(special) is no file that a backup could replace: it is a device, a socket or a "
+          + "pipe. Give the backup a name of its own.\n")
+      #expect(try kind(special) == before && before != .typeRegular)
+    }
+    // The socket still leads to the daemon.
+    #expect(try daemon.run("list").status == 0)
+
+    let file = daemon.home.path + "/copy"
+    try "an older one".write(toFile: file, atomically: true, encoding: .utf8)
+    #expect(try daemon.stickiesd("backup", file, "--replace").status == 0)
+    #expect(try names(daemon) == ["copy"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
     #expect(daemon.stop() == 0)
   }
 
@@ -100,8 +116,8 @@ import Testing
     try daemon.start()
     for _ in 0..<5 { try daemon.run("add", String(repeating: "x", count: 20_000)) }
     let trace = daemon.home.path + "/trace"
-    let full = try stickiesd(
-      daemon, "backup", daemon.home.path + "/copy",
+    let full = try daemon.stickiesd(
+      "backup", daemon.home.path + "/copy",
       through: [
         "strace", "-D", "-f", "-qq", "-e", "trace=pwrite64", "-e", "inject=pwrite64:error=ENOSPC:when=10+", "-o", trace,
       ])
@@ -120,9 +136,9 @@ import Testing
     try daemon.start()
     try daemon.run("add", "in the backup")
     let file = daemon.home.path + "/copy"
-    #expect(try stickiesd(daemon, "backup", file).status == 0)
+    #expect(try daemon.stickiesd("backup", file).status == 0)
     try daemon.run("add", "later")
-    let served = try stickiesd(daemon, "restore", file)
+    let served = try daemon.stickiesd("restore", file)
     #expect(served.status == 1)
     #expect(served.errors.contains("is in use by process \(daemon.process.processIdentifier)"))
     daemon.kill()
@@ -131,24 +147,24 @@ import Testing
     var bytes = try #require(FileManager.default.contents(atPath: file))
     while let place = bytes.range(of: Data("in the backup".utf8)) { bytes[place.lowerBound] ^= 1 }
     try bytes.write(to: URL(fileURLWithPath: damaged))
-    let refused = try stickiesd(daemon, "restore", damaged)
+    let refused = try daemon.stickiesd("restore", damaged)
     #expect(refused.status == 1)
     #expect(refused.lines.contains { $0.hasPrefix("checksum: Note ") }, "\(refused.output)")
     #expect(refused.errors.contains("\(damaged) is not sound"), "\(refused.errors)")
-    let foreign = try stickiesd(daemon, "restore", daemon.log)
+    let foreign = try daemon.stickiesd("restore", daemon.log)
     #expect(foreign.status == 1)
     #expect(foreign.errors.contains("\(daemon.log) is no backup of a store"), "\(foreign.errors)")
 
     // After a kill the newest commits are in the log only: it has to go aside, too.
-    let restored = try stickiesd(daemon, "restore", file, "--json")
+    let restored = try daemon.stickiesd("restore", file, "--json")
     #expect(restored.status == 0, "\(restored.errors)")
     let previous = try #require(try restored.json()["previous"]?.stringValue)
     try daemon.start()
     #expect(
       try daemon.run("list", "--json").json().arrayValue?.compactMap { $0["text"]?.stringValue } == ["in the backup"])
     #expect(daemon.stop() == 0)
-    #expect(try stickiesd(daemon, "check").output == "sound\n")
-    #expect(try stickiesd(daemon, "restore", previous).status == 0)
+    try daemon.expectSound()
+    #expect(try daemon.stickiesd("restore", previous).status == 0)
     try daemon.start()
     #expect(try daemon.run("list", "--json").json().arrayValue?.count == 2)
     #expect(daemon.stop() == 0)
@@ -204,7 +220,7 @@ import Testing
     try await client.save()
     let query = try await client.follow(Note.self)
     #expect(client.context.result(of: query).count == 1)
-    #expect(try stickiesd(daemon, "backup", daemon.home.path + "/copy").status == 0)
+    #expect(try daemon.stickiesd("backup", daemon.home.path + "/copy").status == 0)
 
     // What the backup does not know: a change, a new note, and revisions that will be given again.
     note.text = "after the backup"
@@ -222,7 +238,7 @@ import Testing
     let save = Task { try await client.save() }
     while client.context.hasChanges { await Task.yield() }
     note.x = 99
-    let restored = try stickiesd(daemon, "restore", daemon.home.path + "/copy")
+    let restored = try daemon.stickiesd("restore", daemon.home.path + "/copy")
     #expect(restored.status == 0, "\(restored.errors)")
     try daemon.start()
 
@@ -245,6 +261,6 @@ import Testing
     #expect(try daemon.run("status", "--json").json()["revision"]?.integerValue == 3)
     await client.close()
     #expect(daemon.stop() == 0)
-    #expect(try stickiesd(daemon, "check").output == "sound\n")
+    try daemon.expectSound()
   }
 }

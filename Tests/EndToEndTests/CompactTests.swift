@@ -5,25 +5,6 @@ import Testing
 
 /// `stickiesd compact`, the program, and what the shell says afterwards.
 @Suite struct CompactTests {
-  private func compact(_ daemon: Daemon, _ arguments: String...) throws -> Daemon.Result {
-    let process = Process()
-    process.executableURL = Daemon.binary("stickiesd")
-    process.environment = ProcessInfo.processInfo.environment.merging([
-      "XDG_CONFIG_HOME": daemon.home.path, "STICKIESD_DATA": daemon.data,
-    ]) { $1 }
-    process.arguments = ["compact"] + arguments
-    let (output, errors) = (Pipe(), Pipe())
-    (process.standardOutput, process.standardError) = (output, errors)
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let text = output.fileHandleForReading.readDataToEndOfFile()
-    let errorText = errors.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return Daemon.Result(
-      status: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
-      errors: String(decoding: errorText, as: UTF8.self))
-  }
-
   /// A board, five notes, and a delete: seven commits.
   private func filled() throws -> Daemon {
     let daemon = try Daemon()
@@ -37,7 +18,7 @@ import Testing
 
   @Test func oldCommitsGoAndTheShellSaysSo() throws {
     let daemon = try filled()
-    let served = try compact(daemon, "--keep-commits", "2", "--overdue", "0s")
+    let served = try daemon.stickiesd("compact", "--keep-commits", "2", "--overdue", "0s")
     #expect(served.status == 1)
     #expect(served.errors.contains("is in use by process"))
     #expect(daemon.stop() == 0)
@@ -50,16 +31,16 @@ import Testing
           + "(--keep-age 90d), or both"))
 
     // Somebody who was here a moment ago may come back.
-    let held = try compact(daemon, "--keep-commits", "2", "--dry-run", "--json").json()
+    let held = try daemon.stickiesd("compact", "--keep-commits", "2", "--dry-run", "--json").json()
     #expect(held["commits"]?.integerValue == 0 && held["held"]?.integerValue == 5)
-    let rehearsal = try compact(daemon, "--keep-commits", "2", "--overdue", "0s", "--dry-run")
+    let rehearsal = try daemon.stickiesd("compact", "--keep-commits", "2", "--overdue", "0s", "--dry-run")
     #expect(rehearsal.status == 0, "\(rehearsal.errors)")
     #expect(rehearsal.output.hasPrefix("5 commits would go, revisions 1 to 5: "))
     #expect(rehearsal.output.contains("nothing was changed"))
-    let done = try compact(daemon, "--keep-commits", "2", "--overdue", "0s", "--json").json()
+    let done = try daemon.stickiesd("compact", "--keep-commits", "2", "--overdue", "0s", "--json").json()
     #expect(done["commits"]?.integerValue == 5 && done["oldest"]?.integerValue == 5)
     #expect(done["revision"]?.integerValue == 7 && done["rehearsal"]?.boolValue == false)
-    let again = try compact(daemon, "--keep-commits", "2", "--overdue", "0s")
+    let again = try daemon.stickiesd("compact", "--keep-commits", "2", "--overdue", "0s")
     #expect(again.output.hasPrefix("no commit went\nhistory goes back to revision 5; the newest is 7\n"))
 
     try daemon.start()
@@ -83,15 +64,73 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
+  /// Pruning takes what history told of objects, and never their names.
+  @Test func objectsAreNamedThoughHistoryTellsOfThemNoMore() throws {
+    let company = try Company()
+    let daemon = company.daemon
+    let silent = try company.department("OLD")
+    let forgotten = try company.department("GONE")
+    try company.run("delete", forgotten)
+    let deleted = try company.department("LATE")
+    try company.run("delete", deleted)
+    #expect(daemon.stop() == 0)
+    // The delete of the last one is all that is kept.
+    let compacted = try daemon.stickiesd(
+      "compact", "--schema", company.schema, "--keep-commits", "1", "--overdue", "0s", "--json")
+    #expect(try compacted.json()["oldest"]?.integerValue == 4, "\(compacted.errors)")
+    try daemon.start(["--schema", company.schema])
+
+    // It is there, and no kept commit names it.
+    let why = try daemon.run("why", "\(silent.prefix(10)).code")
+    #expect(why.status == 4)
+    #expect(why.errors.contains("the commit that set code was pruned"), "\(why.errors)")
+    let restored = try daemon.run("restore", String(silent.prefix(10)))
+    #expect(restored.errors.contains("the Department \(silent) is not deleted"), "\(restored.errors)")
+    // It is gone, and its delete is kept.
+    let difference = try daemon.run("diff", String(deleted.prefix(10)), "4")
+    #expect(difference.status == 0)
+    #expect(difference.output.hasPrefix("- department \(deleted.prefix(8))"), "\(difference.output)")
+    // It is gone, and so is what told of it.
+    let gone = try daemon.run("diff", String(forgotten.prefix(10)), "4")
+    #expect(gone.status == 4)
+    #expect(
+      gone.errors.contains(
+        "there is no object whose id begins with \"\(forgotten.prefix(10))\"; what was deleted by revision 4 was pruned"
+      ),
+      "\(gone.errors)")
+    // It never was.
+    let never = try daemon.run("diff", "aaaaaaaaaa", "4")
+    #expect(never.status == 4)
+    #expect(never.errors.contains("and there was none"), "\(never.errors)")
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test func aNumberThatHistoryForgotIsSaidToBeForgotten() throws {
+    let daemon = try filled()
+    #expect(daemon.stop() == 0)
+    #expect(try daemon.stickiesd("compact", "--keep-commits", "1", "--overdue", "0s").status == 0)
+    try daemon.start()
+    // The delete of the first is kept, so that it can be named and comes back.
+    #expect(try daemon.run("restore", "1").output.hasPrefix("restored: 1 object came back\n"))
+    let unknown = try daemon.run("restore", "99")
+    #expect(unknown.status == 4)
+    #expect(
+      unknown.errors.contains(
+        "there is no note number 99, and the log knows of none that was deleted; what was deleted by revision 6 was pruned"
+      ),
+      "\(unknown.errors)")
+    #expect(daemon.stop() == 0)
+  }
+
   @Test func wrongOptionsAreSaid() throws {
     let daemon = try Daemon()
     for arguments in [
       ["--keep-commits", "0"], ["--keep-age", "90"], ["--keep-age", "-1d"], ["--overdue", "9999999d"],
     ] {
-      let result = try compact(daemon, arguments[0], arguments[1])
+      let result = try daemon.stickiesd("compact", arguments[0], arguments[1])
       #expect(result.status == 64, "\(arguments): \(result.errors)")
     }
-    let none = try compact(daemon, "--keep-commits", "1")
+    let none = try daemon.stickiesd("compact", "--keep-commits", "1")
     #expect(none.status == 1)
     #expect(none.errors.contains("there is no store in"))
   }

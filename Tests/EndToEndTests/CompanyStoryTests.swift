@@ -16,8 +16,7 @@ import Testing
     try find(company, people)
     try close(company, people, project)
     #expect(company.daemon.stop() == 0)
-    let check = try Self.check(company)
-    #expect(check.status == 0, "\(check.output)\(check.errors)")
+    try company.daemon.expectSound(["--schema", company.schema])
   }
 
   // MARK: - The chapters
@@ -194,24 +193,5 @@ import Testing
       "fetch", "Step", "--where", "project == \"\(project)\"", "--sort", "project.order", "--properties", "title",
       "--json"
     ).json().arrayValue?.map { $0["title"]?.stringValue ?? "" } ?? []
-  }
-
-  private static func check(_ company: Company) throws -> (status: Int32, output: String, errors: String) {
-    let process = Process()
-    process.executableURL = Daemon.binary("stickiesd")
-    process.arguments = ["check", "--schema", company.daemon.home.path + "/Company", "--data", company.daemon.data]
-    process.environment = ProcessInfo.processInfo.environment.merging(["XDG_CONFIG_HOME": company.daemon.home.path]) {
-      $1
-    }
-    let (output, errors) = (Pipe(), Pipe())
-    process.standardOutput = output
-    process.standardError = errors
-    try process.run()
-    let text = output.fileHandleForReading.readDataToEndOfFile()
-    let errorText = errors.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return (
-      process.terminationStatus, String(decoding: text, as: UTF8.self), String(decoding: errorText, as: UTF8.self)
-    )
   }
 }

@@ -58,14 +58,8 @@ import Testing
     func refusal(_ arguments: [String] = [], _ variables: [String: String] = [:]) throws -> (
       status: Int32, text: String
     ) {
-      let process = process(arguments, variables)
-      let errors = Pipe()
-      process.standardOutput = FileHandle.nullDevice
-      process.standardError = errors
-      try process.run()
-      let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      process.waitUntilExit()
-      return (process.terminationStatus, text)
+      let result = try process(arguments, variables).result()
+      return (result.status, result.errors)
     }
 
     func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path + "/" + name) }

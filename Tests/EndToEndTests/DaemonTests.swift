@@ -11,17 +11,9 @@ import Testing
   @Test func theSecondDaemonIsToldWhoHasTheDirectory() throws {
     let daemon = try Daemon()
     try daemon.start()
-    let second = Process()
-    second.executableURL = Daemon.binary("stickiesd")
-    second.arguments = ["--data", daemon.data, "--listen", "tcp://127.0.0.1:0"]
-    let errors = Pipe()
-    second.standardError = errors
-    second.standardOutput = FileHandle.nullDevice
-    try second.run()
-    let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    second.waitUntilExit()
-    #expect(second.terminationStatus == 1)
-    #expect(text.contains("process \(daemon.process.processIdentifier)"))
+    let second = try daemon.stickiesd("--listen", "tcp://127.0.0.1:0")
+    #expect(second.status == 1)
+    #expect(second.errors.contains("process \(daemon.process.processIdentifier)"))
   }
 
   @Test func aKilledDaemonGetsItsPortBackAtOnce() throws {
@@ -82,13 +74,7 @@ import Testing
     #expect(Set(stored).count == stored.count, "a commit is there twice")
     #expect(Set(stored).isSuperset(of: acknowledged), "an acknowledged commit is gone")
     #expect(daemon.stop() == 0)
-    let check = Process()
-    check.executableURL = Daemon.binary("stickiesd")
-    check.arguments = ["check", "--data", daemon.data]
-    check.standardOutput = FileHandle.nullDevice
-    try check.run()
-    check.waitUntilExit()
-    #expect(check.terminationStatus == 0)
+    try daemon.expectSound()
   }
 
   /// Written from docs/protocol.md alone: as long as it passes, the page tells the truth.

@@ -22,14 +22,9 @@ import Testing
     process.environment = ProcessInfo.processInfo.environment.merging([
       "STICKIES_SERVER": daemon.socket.description, "STICKIES_AUTHOR": "first@program",
     ]) { $1 }
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
-    #expect(text == "1 Buy milk\nsaved as #3\n")
+    let result = try process.result()
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output == "1 Buy milk\nsaved as #3\n")
     let note = try daemon.run("show", "3", "--json").json()
     #expect(note["text"]?.stringValue == "Written from Swift")
     #expect(note["color"]?.stringValue == "yellow")

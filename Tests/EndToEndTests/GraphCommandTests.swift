@@ -114,6 +114,7 @@ import Testing
     ("Person", "name:=5", "Person.name takes a string, and not 5"),
     ("Person", "name:={", "the value of name is no JSON: line 1, column 2"),
     ("Person", "nmae=Ann", "Person has no property \"nmae\". Did you mean \"name\"?"),
+    ("Person", "address=Bonn", "is a composite: name one of its members, address.street, address.zip, address.city"),
     ("Person", "Ann", "\"Ann\" is neither name=value nor name:=JSON"),
     ("Person", "manager=!", "\"!\" is not the beginning of an id"),
     ("Project", "status=runing", "takes one of planned, running, done, and not runing. Did you mean \"running\"?"),

@@ -93,6 +93,26 @@ import Testing
     #expect(try company.run("fetch", "Person", "--limit", "4").errors == "")
   }
 
+  /// They have no place of their own behind which a page could go on.
+  @Test(arguments: [["--group-by", "vacationDays"], ["--properties", "vacationDays", "--distinct"]])
+  func groupsAndDistinctRowsAreToldToPageByLimitAndOffset(options: [String]) throws {
+    let company = try company()
+    func fetch(_ more: [String]) throws -> Daemon.Result {
+      try Daemon.run(
+        ["graph", "fetch", "Person", "--sort", "vacationDays"] + options + more,
+        server: company.daemon.socket.description, author: "ann@test", input: nil)
+    }
+    for cursor in ["", "AAAA"] {
+      let refused = try fetch(["--after", cursor])
+      #expect(refused.status == 64)
+      #expect(
+        refused.errors.hasPrefix(
+          "stickies: groups and distinct rows take no --after: page them by --limit and --offset\n"))
+    }
+    let second = try fetch(["--limit", "1", "--offset", "1", "--json"]).json()
+    #expect(second.arrayValue?.map { $0["vacationDays"] } == [.integer(25)])
+  }
+
   @Test func rowsHoldWhatIsCalculated() throws {
     let company = try company()
     let rows = try company.run(

@@ -4,17 +4,17 @@ import Testing
 
 /// What the guides show is built with this package and says what the page says that it does.
 @Suite struct GuideTests {
-  /// The blocks of a language on a page; an empty one for blocks without.
-  private func blocks(_ language: String, _ page: String) -> [String] {
-    var found = [String]()
+  /// The blocks of a page in their order, each with its language; none for blocks without.
+  private func blocks(_ page: String) -> [(language: String, text: String)] {
+    var found = [(language: String, text: String)]()
     var open: String?
     var lines = [Substring]()
     for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
       if open == nil, line.hasPrefix("```") {
         open = String(line.dropFirst(3))
         lines = []
-      } else if line == "```" {
-        if open == language { found.append(lines.map { $0 + "\n" }.joined()) }
+      } else if line == "```", let language = open {
+        found.append((language, lines.map { $0 + "\n" }.joined()))
         open = nil
       } else {
         lines.append(line)
@@ -26,27 +26,25 @@ import Testing
   private func file(_ path: String) throws -> String { String(decoding: try Fixtures.file(path), as: UTF8.self) }
 
   @Test(arguments: [
-    ("modelling", "Modelling"), ("fetching", "Fetching"), ("live-queries", "LiveQueries"), ("faulting", "Faulting"),
-    ("conflicts", "Conflicts"), ("undo", "Undo"),
+    ("modelling", "modelling", "Modelling"), ("fetching", "fetching", "Fetching"),
+    ("live-queries", "live-queries", "LiveQueries"), ("live-queries", "live-windows", "LiveWindows"),
+    ("faulting", "faulting", "Faulting"), ("conflicts", "conflicts", "Conflicts"), ("undo", "undo", "Undo"),
   ])
-  func theProgramOfTheGuideDoesWhatThePageSays(guide: String, name: String) throws {
-    let page = try file("docs/guides/\(guide).md")
+  func theProgramOfTheGuideDoesWhatThePageSays(page: String, guide: String, name: String) throws {
+    let blocks = blocks(try file("docs/guides/\(page).md"))
     let program = try file("docs/examples/guides/\(name).swift")
-    #expect(blocks("swift", page).contains(program), "docs/guides/\(guide).md shows another program")
-    let expected = try #require(blocks("", page).first)
+    let place = try #require(
+      blocks.firstIndex { $0 == ("swift", program) }, "docs/guides/\(page).md shows another program")
+    // What it prints stands behind it.
+    let expected = try #require(blocks[place...].first { $0.language.isEmpty }).text
 
     let company = try Company()
     let process = Process()
     process.executableURL = Daemon.binary("company-guides")
     process.arguments = [guide, company.daemon.socket.description]
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
-    #expect(text == expected)
+    let result = try process.result()
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output == expected)
   }
 
   @Test func theModelOfTheGuidesIsTheOneOfThePage() throws {

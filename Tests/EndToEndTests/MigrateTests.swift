@@ -43,22 +43,7 @@ import Testing
   }
 
   private func migrate(_ daemon: Daemon, _ schema: String, _ more: String...) throws -> Daemon.Result {
-    let process = Process()
-    process.executableURL = Daemon.binary("stickiesd")
-    process.arguments = ["migrate", "--data", daemon.data, "--schema", schema] + more
-    process.environment = ProcessInfo.processInfo.environment.merging(["XDG_CONFIG_HOME": daemon.home.path]) { $1 }
-    let errors = daemon.home.path + "/migrate.log"
-    try Data().write(to: URL(fileURLWithPath: errors))
-    let output = Pipe()
-    process.standardOutput = output
-    let handle: FileHandle = try #require(FileHandle(forWritingAtPath: errors))
-    process.standardError = handle
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return Daemon.Result(
-      status: process.terminationStatus, output: text, errors: try String(contentsOfFile: errors, encoding: .utf8))
+    try daemon.stickiesd(["migrate", "--schema", schema] + more)
   }
 
   /// How long it takes is the machine's affair, which ids there are the store's.

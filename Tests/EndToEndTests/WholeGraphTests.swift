@@ -74,14 +74,7 @@ import Testing
     // Numbers go on behind those that came; the deleted note's is not known here.
     #expect(try other.run("add", "next", "--json").json()["number"]?.integerValue == 3)
     #expect(other.stop() == 0)
-    let check = Process()
-    check.executableURL = Daemon.binary("stickiesd")
-    check.arguments = ["check", "--data", other.data]
-    let output = Pipe()
-    check.standardOutput = output
-    try check.run()
-    #expect(String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) == "sound\n")
-    check.waitUntilExit()
+    try other.expectSound()
     #expect(daemon.stop() == 0)
   }
 

@@ -10,7 +10,8 @@ import Testing
     let weight: Int
   }
 
-  private func compare(_ sequence: RankedSequence<Item>, _ array: [Item], _ context: String) throws {
+  /// Requires that both tell the same of everything.
+  private func expectEqual(_ sequence: RankedSequence<Item>, _ array: [Item], _ context: String) throws {
     try #require(sequence.count == array.count, "\(context)")
     try #require(Array(sequence) == array, "\(context)")
     try #require(sequence.weight == array.reduce(0) { $0 + $1.weight }, "\(context)")
@@ -38,7 +39,7 @@ import Testing
       var array = (0..<start).map { Item(number: $0, weight: .random(in: 0...3, using: &random)) }
       var sequence = RankedSequence(array)
       var kept = (sequence, array)
-      try compare(sequence, array, "\(start) of seed \(seed)")
+      try expectEqual(sequence, array, "\(start) of seed \(seed)")
       // It grows, then shrinks to nothing.
       for step in 0..<3_000 {
         let grows = step < 1_200
@@ -59,8 +60,8 @@ import Testing
           sequence.remove(at: position)
         }
         if step % 100 == 0 {
-          try compare(sequence, array, "step \(step) from \(start) of seed \(seed)")
-          try compare(kept.0, kept.1, "kept before step \(step) from \(start) of seed \(seed)")
+          try expectEqual(sequence, array, "step \(step) from \(start) of seed \(seed)")
+          try expectEqual(kept.0, kept.1, "kept before step \(step) from \(start) of seed \(seed)")
           kept = (sequence, array)
         }
       }
@@ -68,7 +69,8 @@ import Testing
         array.removeLast()
         sequence.remove(at: sequence.count - 1)
       }
-      try compare(sequence, array, "empty, from \(start) of seed \(seed)")
+      try expectEqual(sequence, array, "empty, from \(start) of seed \(seed)")
+      #expect(sequence.count == 0 && sequence.weight == 0, "from \(start) of seed \(seed)")
     }
   }
 

@@ -1,28 +1,15 @@
 import GraphModel
+import GraphTesting
 import Testing
 
 /// The law of a lens: what an older client does through it, and what it then sees, is what it would have done and seen
 /// had there never been a newer version. Two graphs, one of each version, get the same transactions; in the newer one
 /// somebody else changes what the older version does not have, all the while.
 @Suite struct ModelLensTwinTests {
-  private struct Random: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return z ^ (z >> 31)
-    }
-
-    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(max(1, bound))) }
-    mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
-  }
-
   /// Two versions of one model: each property and entity may be renamed, widened and joined by others.
-  private static func versions(_ random: inout Random) throws -> (old: Model, new: Model) {
+  private static func versions(_ random: inout SeededGenerator) throws -> (old: Model, new: Model) {
     var (old, new) = ([String](), [String]())
-    func letter(_ random: inout Random) -> String {
+    func letter(_ random: inout SeededGenerator) -> String {
       String("abcdefghijklmnopqrstuvwxyz".randomElement(using: &random) ?? "a")
     }
     let renamesEntity = random.chance(50)
@@ -77,7 +64,7 @@ import Testing
     )
   }
 
-  private static func value(_ attribute: Attribute, _ random: inout Random) -> Value {
+  private static func value(_ attribute: Attribute, _ random: inout SeededGenerator) -> Value {
     switch attribute.kind {
     case .integer: .integer(Int64(random.below(5)) - 2)
     case .bool: .bool(random.chance(50))
@@ -98,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: 1...60 as ClosedRange<UInt64>) func theOlderVersionIsWhatItWouldHaveBeen(seed: UInt64) throws {
-    var random = Random(state: seed &* 0x9E37_79B9)
+    var random = SeededGenerator(seed: seed &* 0x9E37_79B9)
     let (old, new) = try Self.versions(&random)
     let lens: ModelLens
     do {
@@ -151,7 +138,7 @@ import Testing
   }
 
   private static func changes(
-    _ graph: MemoryGraph, _ live: [ObjectID], _ model: Model, _ step: Int, _ random: inout Random
+    _ graph: MemoryGraph, _ live: [ObjectID], _ model: Model, _ step: Int, _ random: inout SeededGenerator
   ) -> (changes: [Change], replica: UInt64) {
     let replica = UInt64(1 + random.below(2))
     let boxes = live.filter { graph.images[$0]?.id.entity == model.entity(named: "Box")?.number }
@@ -171,7 +158,7 @@ import Testing
     )
   }
 
-  private static func edits(_ entity: Entity?, _ boxes: [ObjectID], _ random: inout Random) -> [Edit] {
+  private static func edits(_ entity: Entity?, _ boxes: [ObjectID], _ random: inout SeededGenerator) -> [Edit] {
     (entity?.properties ?? []).compactMap { property in
       guard random.chance(40) else { return nil }
       switch property.kind {

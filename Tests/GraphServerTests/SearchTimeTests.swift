@@ -45,18 +45,7 @@ import Testing
 
   /// A reader's thread and a real store: sixty beside each of sixty, for each of sixty.
   @Test func aReadPastItsLimitIsRefusedAndOneWithinItIsAnswered() throws {
-    let store = try TestStore(try Fixtures.company())
-    let manager = try store.insert("Person", ["name": .string("manager")])
-    let team = try (0..<60).map {
-      try store.insertion("Person", ["name": .string("person \($0)"), "manager": .object(manager)])
-    }
-    _ = try store.must(team)
-    let person = try store.entity("Person")
-    let text =
-      "SUBQUERY(manager.reports, $a, SUBQUERY($a.manager.reports, $b, $b.name == concat($a.name, \"?\")).@count > 0)"
-      + ".@count > 0"
-    let fetch = FetchRequest(
-      entity: person.number, predicate: try GraphPredicate(parsing: text, entity: person, model: store.model))
+    let (store, fetch) = try TestStore.withEndlessSearch()
     func result(within limit: Duration) throws -> Result<Token, Refusal>? {
       let ended = Outcome()
       let stream = ReadStream(directory: store.directory.path) { output in

@@ -27,15 +27,6 @@ import Testing
     return try TestStore(model, directory: folder)
   }
 
-  private func failure(_ body: () throws -> Void) -> StoreFailure? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return error as? StoreFailure
-    }
-  }
-
   @Test func commitsGoOnWhileItIsMadeAndNoneOfThemIsInIt() throws {
     let store = try notes()
     let head = try store.store.head

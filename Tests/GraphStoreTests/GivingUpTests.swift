@@ -6,19 +6,7 @@ import Testing
 /// Fetches that nobody waits for any more: a thread that reads is one of a few.
 @Suite struct GivingUpTests {
   @Test func aSearchThatFindsNothingForLongIsGivenUpInTheMiddle() throws {
-    let store = try TestStore(try Fixtures.company())
-    let manager = try store.insert("Person", ["name": .string("manager")])
-    let team = try (0..<60).map {
-      try store.insertion("Person", ["name": .string("person \($0)"), "manager": .object(manager)])
-    }
-    _ = try store.must(team)
-    let person = try store.entity("Person")
-    // Each of sixty beside each of sixty, for each of sixty.
-    let text =
-      "SUBQUERY(manager.reports, $a, SUBQUERY($a.manager.reports, $b, $b.name == concat($a.name, \"?\")).@count > 0)"
-      + ".@count > 0"
-    let request = FetchRequest(
-      entity: person.number, predicate: try GraphPredicate(parsing: text, entity: person, model: store.model))
+    let (store, request) = try TestStore.withEndlessSearch()
     var asked = 0
     let ended = try store.store.answer(
       request,

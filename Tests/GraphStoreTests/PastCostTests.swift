@@ -10,16 +10,6 @@ import struct GraphModel.FetchRequest
 
 /// What the past costs: it grows with what has changed since, not with the store and not with how often.
 @Suite struct PastCostTests {
-  private func answer(
-    _ store: TestStore, _ request: FetchRequest, at revision: Revision
-  ) throws -> (parts: [FetchedPart], end: FetchEnd) {
-    var request = request
-    request.at = revision
-    var parts = [FetchedPart]()
-    let end = try store.store.answer(request) { parts.append($0) }
-    return (parts, end)
-  }
-
   /// Statements that ran on readers' connections.
   private final class Count: Sendable {
     private let number = Mutex(0)
@@ -49,7 +39,7 @@ import struct GraphModel.FetchRequest
     var most = 0
     for (index, image) in images.enumerated() {
       let request = FetchRequest(entity: person.entity, predicate: .identifiers([person]))
-      #expect(try answer(store, request, at: Revision(index + 1)).parts == [.object(image)])
+      #expect(try store.answer(request, at: Revision(index + 1)).parts == [.object(image)])
       most = max(most, count.take())
     }
     // About one change in eight of this object is whole: 190 in a row without one are as likely as nothing. Walked from the
@@ -95,7 +85,7 @@ import struct GraphModel.FetchRequest
     func explanation(_ text: String, _ result: FetchResult = .objects) throws -> FetchExplanation {
       let predicate = try GraphPredicate(parsing: text, entity: person, model: store.model)
       let request = FetchRequest(entity: person.number, predicate: predicate, result: result, explains: true)
-      return try #require(try answer(store, request, at: revision).end.explanation)
+      return try #require(try store.answer(request, at: revision).end.explanation)
     }
     let own = try explanation("manager == \"\(bosses[1])\"")
     #expect(own.count == 40 && own.indexes.contains("Party.Person.manager"))
@@ -107,7 +97,7 @@ import struct GraphModel.FetchRequest
     // What nothing has happened to is read as it is.
     let project = try store.entity("Project")
     let request = FetchRequest(entity: project.number, explains: true)
-    let untouched = try #require(try answer(store, request, at: revision).end.explanation)
+    let untouched = try #require(try store.answer(request, at: revision).end.explanation)
     #expect(!untouched.plan.contains { $0.contains("changed since") })
   }
 
@@ -120,9 +110,9 @@ import struct GraphModel.FetchRequest
     for person in people { try store.must([store.update(person, "Person.age", .integer(7))]) }
     let request = FetchRequest(entity: people[0].entity)
     _ = count.take()
-    let first = try answer(store, request, at: 5)
+    let first = try store.answer(request, at: 5)
     let whole = count.take()
-    #expect(try answer(store, request, at: 5).parts == first.parts)
+    #expect(try store.answer(request, at: 5).parts == first.parts)
     let again = count.take()
     #expect(whole > 100 && again < 10)
   }

@@ -17,16 +17,6 @@ import struct GraphModel.FetchRequest
     var count: Int
   }
 
-  private func answer(
-    _ store: TestStore, _ request: FetchRequest, at revision: Revision? = nil
-  ) throws -> (parts: [FetchedPart], end: FetchEnd) {
-    var request = request
-    request.at = revision
-    var parts = [FetchedPart]()
-    let end = try store.store.answer(request) { parts.append($0) }
-    return (parts, end)
-  }
-
   // MARK: - A random history
 
   /// One random commit: inserts, edits, members, deletes, batches in parts, undos that revive.
@@ -131,7 +121,7 @@ import struct GraphModel.FetchRequest
     var predicates = RandomPredicate(model: store.model, seed: seed)
     var recorded = [Recorded]()
     func compare(_ record: Recorded) throws {
-      let past = try answer(store, record.request, at: record.revision)
+      let past = try store.answer(record.request, at: record.revision)
       #expect(past.parts == record.parts, "seed \(seed), revision \(record.revision): \(record.text)")
       #expect(past.end.count == record.count, "seed \(seed), revision \(record.revision): \(record.text)")
       #expect(past.end.at.revision == record.revision)
@@ -141,7 +131,7 @@ import struct GraphModel.FetchRequest
       let revision = try store.store.head.revision
       for _ in 0..<6 {
         let (text, request) = try request(store, &predicates, &random)
-        let now = try answer(store, request)
+        let now = try store.answer(request)
         #expect(now.end.at.revision == revision)
         recorded.append(
           Recorded(revision: revision, text: text, request: request, parts: now.parts, count: now.end.count))
@@ -173,7 +163,7 @@ import struct GraphModel.FetchRequest
     var missing = 0
     for (revision, images) in states.sorted(by: { $0.key < $1.key }) {
       for id in ids {
-        let found = try answer(store, FetchRequest(entity: id.entity, predicate: .identifiers([id])), at: revision)
+        let found = try store.answer(FetchRequest(entity: id.entity, predicate: .identifiers([id])), at: revision)
         #expect(found.parts == images[id].map { [.object($0)] } ?? [], "seed \(seed), revision \(revision), \(id)")
         if found.parts.isEmpty { missing += 1 }
       }
@@ -196,7 +186,7 @@ import struct GraphModel.FetchRequest
     let before = try store.store.head.revision
     func state(at revision: Revision?) throws -> [[FetchedPart]] {
       try ["Project", "Step", "Chapter"].map {
-        try answer(store, FetchRequest(entity: store.entity($0).number), at: revision).parts
+        try store.answer(FetchRequest(entity: store.entity($0).number), at: revision).parts
       }
     }
     let then = try state(at: nil)
@@ -208,8 +198,8 @@ import struct GraphModel.FetchRequest
     // Who refers to what is gone is found by it all the same.
     let step = try store.entity("Step")
     let members = GraphPredicate.equal(try store.property("Step.project"), .object(projects[0]))
-    #expect(try answer(store, FetchRequest(entity: step.number, predicate: members), at: before).parts.count == 6)
-    #expect(try answer(store, FetchRequest(entity: step.number, predicate: members)).parts.isEmpty)
+    #expect(try store.answer(FetchRequest(entity: step.number, predicate: members), at: before).parts.count == 6)
+    #expect(try store.answer(FetchRequest(entity: step.number, predicate: members)).parts.isEmpty)
   }
 
   // MARK: - Revisions that are none
@@ -219,7 +209,7 @@ import struct GraphModel.FetchRequest
     let person = try store.insert("Person", ["name": .string("Ann")])
     func refusal(_ revision: Revision, _ predicate: GraphPredicate = .always) -> Refusal? {
       do {
-        _ = try answer(store, FetchRequest(entity: person.entity, predicate: predicate), at: revision)
+        _ = try store.answer(FetchRequest(entity: person.entity, predicate: predicate), at: revision)
         return nil
       } catch {
         return error as? Refusal
@@ -231,8 +221,8 @@ import struct GraphModel.FetchRequest
       #expect(
         refusal(-1, predicate) == Refusal(.malformed, "there is no revision -1: they count from 0, the empty graph"))
     }
-    #expect(try answer(store, FetchRequest(entity: person.entity), at: 0).parts.isEmpty)
-    #expect(try answer(store, FetchRequest(entity: person.entity), at: 1).parts.count == 1)
+    #expect(try store.answer(FetchRequest(entity: person.entity), at: 0).parts.isEmpty)
+    #expect(try store.answer(FetchRequest(entity: person.entity), at: 1).parts.count == 1)
   }
 
   @Test func aRevisionThatIsNoLongerKeptIsRefusedInWords() throws {
@@ -243,14 +233,14 @@ import struct GraphModel.FetchRequest
     try store.prune(through: 3)
     for predicate in [.always, .identifiers([person])] as [GraphPredicate] {
       let request = FetchRequest(entity: person.entity, predicate: predicate)
-      let kept = try answer(store, request, at: 3)
+      let kept = try store.answer(request, at: 3)
       guard case .object(let image)? = kept.parts.first else {
         Issue.record("nothing was found")
         return
       }
       #expect(image[try store.property("Person.age")] == .integer(3) && image.revision == 3)
       let words = "revision 2 was pruned; the oldest that is kept is 3"
-      #expect(throws: Refusal(.pruned, words)) { try answer(store, request, at: 2) }
+      #expect(throws: Refusal(.pruned, words)) { try store.answer(request, at: 2) }
     }
     #expect(try store.store.revision(at: first + 3_000_000).revision == 4)
     // The state at the floor is known by its time.
@@ -267,18 +257,18 @@ import struct GraphModel.FetchRequest
     let people = try store.must((0..<12).map { try store.insertion("Person", ["name": .string("n\($0)")]) })
     for person in people { try store.must([store.update(person, "Person.age", .integer(7))]) }
     let person = people[0].entity
-    #expect(try answer(store, FetchRequest(entity: person), at: 3).parts.count == 12)
-    let refused = #expect(throws: Refusal.self) { try answer(store, FetchRequest(entity: person), at: 1) }
+    #expect(try store.answer(FetchRequest(entity: person), at: 3).parts.count == 12)
+    let refused = #expect(throws: Refusal.self) { try store.answer(FetchRequest(entity: person), at: 1) }
     #expect(refused?.code == .limit)
     #expect(
       refused?.message.hasPrefix(
         "more than 10 objects have changed since revision 1: ask for revision 3 or a later one, or for single objects by"
       )
         == true)
-    let one = try answer(store, FetchRequest(entity: person, predicate: .identifiers([people[3]])), at: 1)
+    let one = try store.answer(FetchRequest(entity: person, predicate: .identifiers([people[3]])), at: 1)
     #expect(one.parts.count == 1)
     // The refusal has left nothing behind.
-    #expect(try answer(store, FetchRequest(entity: person), at: 3).parts.count == 12)
+    #expect(try store.answer(FetchRequest(entity: person), at: 3).parts.count == 12)
   }
 
   // MARK: - Times

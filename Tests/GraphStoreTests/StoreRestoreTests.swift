@@ -36,15 +36,6 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: directory ?? data).filter { $0 != "lock" }.sorted()
   }
 
-  private func failure(_ body: () throws -> Void) -> StoreFailure? {
-    do {
-      try body()
-      return nil
-    } catch {
-      return error as? StoreFailure
-    }
-  }
-
   private func tags(_ directory: String) throws -> [String] {
     let folder = try TemporaryDirectory()
     try FileManager.default.copyItem(atPath: directory, toPath: folder.path + "/graph.sqlite")

@@ -1,4 +1,5 @@
 import Foundation
+import GraphTesting
 import Testing
 
 @testable import TerminalCells
@@ -37,7 +38,7 @@ import Testing
 
   @Test func theWidthOfAGlyphIsThatOfItsCharacter() {
     for seed in UInt64(0)..<100 {
-      var random = Random(seed)
+      var random = SeededGenerator(seed: seed)
       for character in random.text(30) {
         #expect(CellText.glyphs(of: character).reduce(0) { $0 + $1.width } == CellText.width(of: character))
       }

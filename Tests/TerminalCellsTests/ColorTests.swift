@@ -1,3 +1,4 @@
+import GraphTesting
 import Testing
 
 @testable import TerminalCells
@@ -32,7 +33,7 @@ import Testing
 
   @Test func noNeighbourInThePaletteIsNearer() {
     for seed in UInt64(0)..<500 {
-      var random = Random(seed)
+      var random = SeededGenerator(seed: seed)
       let wanted = (random.below(256), random.below(256), random.below(256))
       func distance(_ color: Color) -> Int {
         guard let (red, green, blue) = color.components else { return .max }

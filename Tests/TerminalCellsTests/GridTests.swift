@@ -1,3 +1,4 @@
+import GraphTesting
 import Testing
 
 @testable import TerminalCells
@@ -66,7 +67,7 @@ import Testing
 
   @Test func aStyleComesBackAsItWent() {
     for seed in UInt64(0)..<200 {
-      var random = Random(seed)
+      var random = SeededGenerator(seed: seed)
       let style = random.style()
       var grid = Grid(Size(width: 1, height: 1))
       grid.draw("x", x: 0, y: 0, style)
@@ -77,7 +78,7 @@ import Testing
 
   @Test func whereverOneDrawsTheGridStaysWhole() {
     for seed in UInt64(0)..<300 {
-      var random = Random(seed)
+      var random = SeededGenerator(seed: seed)
       var grid = Grid(Size(width: random.below(20), height: random.below(6)))
       guard !grid.bounds.isEmpty else { continue }
       for _ in 0..<20 { random.scribble(on: &grid) }

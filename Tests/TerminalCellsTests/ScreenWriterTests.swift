@@ -1,3 +1,4 @@
+import GraphTesting
 import Testing
 
 @testable import TerminalCells
@@ -80,7 +81,7 @@ import Testing
   @Test(arguments: ColorDepth.allCases)
   func whateverIsDrawnTheScreenShowsIt(depth: ColorDepth) {
     for seed in UInt64(0)..<60 {
-      var random = Random(seed)
+      var random = SeededGenerator(seed: seed)
       var size = Size(width: 1 + random.below(40), height: 1 + random.below(12))
       var grid = Grid(size)
       var screen = NaiveScreen(size)
@@ -103,7 +104,7 @@ import Testing
 
   @Test func aTerminalThatDisagreesAboutEmojiIsWrongInTheirCellsOnly() {
     for seed in UInt64(0)..<40 {
-      var random = Random(seed)
+      var random = SeededGenerator(seed: seed)
       let size = Size(width: 30, height: 6)
       var grid = Grid(size)
       var screen = NaiveScreen(size)

@@ -1,3 +1,4 @@
+import GraphTesting
 import Testing
 
 @testable import TerminalCells
@@ -143,7 +144,7 @@ import Testing
 
   @Test func whatIsNoCharacterBecomesWhatUnicodeAdvises() {
     for seed in UInt64(0)..<400 {
-      var random = Random(seed)
+      var random = SeededGenerator(seed: seed)
       let bytes = (0..<random.below(30)).map { _ in UInt8(random.below(3) == 0 ? 0x41 : 0x80 + random.below(0x80)) }
       var decoder = TerminalDecoder()
       let events = decoder.feed(bytes) + decoder.deadline()
@@ -162,10 +163,10 @@ import Testing
       Array("200~".utf8), Array("99999999999".utf8), Array("11;rgb:".utf8), Array(repeating: 0x31, count: 999),
     ]
     for seed in UInt64(0)..<2000 {
-      var random = Random(seed)
+      var random = SeededGenerator(seed: seed)
       var decoder = TerminalDecoder()
       for _ in 0..<random.below(60) {
-        let piece = random.below(2) == 0 ? random.pick(pieces) : [UInt8(random.below(256))]
+        let piece = random.below(2) == 0 ? random.one(of: pieces) : [UInt8(random.below(256))]
         _ = decoder.feed(piece)
         #expect(decoder.keptBytes <= TerminalDecoder.maximumPaste)
         if random.below(9) == 0 { _ = decoder.deadline() }

@@ -1,3 +1,4 @@
+import GraphTesting
 import Testing
 
 @testable import TerminalCells
@@ -92,7 +93,7 @@ import Testing
   @Test func cutCopyAndPaste() {
     var editor = editor("one [two|")
     #expect(editor.perform(.copy).copied == "two")
-    #expect(editor.perform(.cut) == TextEditor.Outcome(changes: [TextSplice(4..<7, "")], copied: "two"))
+    #expect(editor.perform(.cut) == TextEditor.Outcome(changes: [TextEdit(4..<7, "")], copied: "two"))
     #expect(shown(editor) == "one |")
     editor.perform(.pasteClipboard)
     editor.perform(.pasteClipboard)
@@ -124,18 +125,18 @@ import Testing
 
   @Test func othersEditsMoveCursorAndSelection() {
     var editor = editor("one |two")
-    editor.merge(TextSplice(0..<0, "zero "))
+    editor.merge(TextEdit(0..<0, "zero "))
     #expect(shown(editor) == "zero one |two")
     // At the cursor: theirs comes behind what is typed here.
-    editor.merge(TextSplice(9..<9, "X"))
+    editor.merge(TextEdit(9..<9, "X"))
     #expect(shown(editor) == "zero one |Xtwo")
-    editor.merge(TextSplice(4..<12, ""))
+    editor.merge(TextEdit(4..<12, ""))
     #expect(shown(editor) == "zero|o")
     var selecting = self.editor("a[bc|d")
-    selecting.merge(TextSplice(3..<3, "X"))
-    selecting.merge(TextSplice(1..<1, "Y"))
+    selecting.merge(TextEdit(3..<3, "X"))
+    selecting.merge(TextEdit(1..<1, "Y"))
     #expect(shown(selecting) == "aY[bc|Xd")
-    let fits = selecting.merge(TextSplice(2..<99, ""))
+    let fits = selecting.merge(TextEdit(2..<99, ""))
     #expect(!fits)
     #expect(shown(selecting) == "aY[bc|Xd")
     selecting.adopt("aYbc-Xd")
@@ -145,8 +146,8 @@ import Testing
   @Test func undoTakesBackWhatWasTypedHereAndNothingOfOthers() {
     var editor = editor("|")
     editor.perform(.paste("one three"))
-    editor.merge(TextSplice(4..<4, "TWO "))
-    editor.merge(TextSplice(0..<0, "ZERO "))
+    editor.merge(TextEdit(4..<4, "TWO "))
+    editor.merge(TextEdit(0..<0, "ZERO "))
     #expect(editor.text == "ZERO one TWO three")
     let undone = editor.perform(.undo)
     #expect(editor.text == "ZERO TWO ")
@@ -154,7 +155,7 @@ import Testing
     editor.perform(.redo)
     #expect(editor.text == "ZERO one TWO three")
     // What others deleted does not come back by an undo, and is nothing to undo any more.
-    editor.merge(TextSplice(0..<editor.text.utf8.count, ""))
+    editor.merge(TextEdit(0..<editor.text.utf8.count, ""))
     #expect(!editor.canUndo)
   }
 
@@ -188,20 +189,20 @@ import Testing
       .move(.down, isSelecting: false), .move(.right, isSelecting: true), .move(.start, isSelecting: false),
     ]
     for seed in UInt64(0)..<300 {
-      var random = Random(seed)
+      var random = SeededGenerator(seed: seed)
       var editor = TextEditor(random.text(5), width: 1 + random.below(10))
       var followed = editor.text
       for _ in 0..<60 {
         switch random.below(4) {
         case 0:
-          let change = TextSpliceTests.change(of: editor.text, &random)
+          let change = TextEditTests.change(of: editor.text, &random)
           let fits = editor.merge(change)
           #expect(fits)
           change.apply(to: &followed)
         case 1:
           for change in editor.perform(.insert(random.text(1))).changes { change.apply(to: &followed) }
         default:
-          for change in editor.perform(random.pick(commands)).changes { change.apply(to: &followed) }
+          for change in editor.perform(random.one(of: commands)).changes { change.apply(to: &followed) }
         }
         #expect(Array(editor.text.utf8) == Array(followed.utf8), "seed \(seed)")
         for place in [editor.cursor, editor.anchor] { #expect(editor.boundary(place) == place, "seed \(seed)") }
@@ -212,15 +213,15 @@ import Testing
 
   @Test func undoingAllLeavesWhatOthersDid() {
     for seed in UInt64(0)..<300 {
-      var random = Random(seed)
+      var random = SeededGenerator(seed: seed)
       var editor = TextEditor("", width: 20)
       // Letters of one's own are small, those of others are large: no change of theirs deletes anything.
       for _ in 0..<30 {
         if random.below(3) == 0 {
           let place = editor.boundary(random.below(editor.text.utf8.count + 1))
-          editor.merge(TextSplice(place..<place, "XY"))
+          editor.merge(TextEdit(place..<place, "XY"))
         } else {
-          editor.perform(.insert(random.pick(["a", "b", " "])))
+          editor.perform(.insert(random.one(of: ["a", "b", " "])))
         }
       }
       while editor.canUndo { editor.perform(.undo) }

@@ -1,3 +1,4 @@
+import GraphTesting
 import Testing
 
 @testable import TerminalCells
@@ -43,7 +44,7 @@ import Testing
 
   @Test func whateverTheTextEveryByteHasItsRowAndEveryCharacterItsCell() {
     for seed in UInt64(0)..<300 {
-      var random = Random(seed)
+      var random = SeededGenerator(seed: seed)
       let text = random.text(random.below(40))
       let width = 1 + random.below(12)
       let layout = TextLayout(text, width: width)

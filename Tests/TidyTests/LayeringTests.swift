@@ -141,6 +141,23 @@ import Testing
     }
   }
 
+  @Test func everyTargetIsInTheArchitecture() throws {
+    func text(_ path: String) throws -> String {
+      try String(contentsOf: Self.root.appendingPathComponent(path), encoding: .utf8)
+    }
+    let page = try text("docs/architecture.md")
+    let targets = try text("Package.swift")
+      .matches(of: #/\.(target|executableTarget|testTarget|plugin)\(\s*name: "([^"]+)"/#)
+      .map { (kind: $0.output.1, name: String($0.output.2)) }
+    let names = Set(targets.map(\.name))
+    #expect(names.count > 30)
+    for (kind, name) in targets {
+      // The tests of one target have its name.
+      let isOfATarget = kind == "testTarget" && names.contains(String(name.dropLast("Tests".count)))
+      #expect(isOfATarget || page.contains("`\(name)`"), "docs/architecture.md knows no \(name)")
+    }
+  }
+
   @Test func noFileHoldsTwoIdeas() throws {
     for (_, path, text) in try Self.sources("Sources") {
       let lines = text.count { $0 == "\n" }

@@ -144,22 +144,13 @@ struct RankedSequence<Element: Ranked>: Sendable {
     var position = 0
     while true {
       switch node.content {
-      case .leaf(let elements): return position + Self.first(in: elements, fits)
+      case .leaf(let elements): return position + elements.firstPlace(where: fits)
       case .branch(let children):
-        let index = Self.first(in: children) { fits($0.last) }
+        let index = children.firstPlace { fits($0.last) }
         for child in children[..<index] { position += child.count }
         node = children[index]
       }
     }
-  }
-
-  private static func first<Item>(in items: [Item], _ fits: (Item) -> Bool) -> Int {
-    var (low, high) = (0, items.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if fits(items[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
   }
 
   // MARK: - Editing

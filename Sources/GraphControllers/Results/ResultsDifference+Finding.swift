@@ -142,15 +142,15 @@ private struct DifferenceSearch {
     for (place, gap) in zip(coming, Self.gaps(coming).map(\.gap)) {
       guard let object = place.stays else { continue }
       // Both lists are sorted, so that the old gap is found by its place.
-      let index = Self.first(in: oldGaps) { $0.position >= object.old }
+      let index = oldGaps.firstPlace { $0.position >= object.old }
       if object.isSameSection, oldGaps[index].gap == gap { candidates.append(object) } else { moved.insert(place.id) }
     }
     var start = 0
     while start < candidates.count {
       let end =
         candidates[start...].firstIndex { $0.new.section != candidates[start].new.section } ?? candidates.count
-      let kept = Self.longestRise(candidates[start..<end].map(\.old.row))
-      for (index, object) in candidates[start..<end].enumerated() where !kept.contains(index) {
+      let stands = OrderMoves.longestRise(candidates[start..<end].map(\.old.row))
+      for (index, object) in candidates[start..<end].enumerated() where !stands[index] {
         moved.insert(object.touch.id)
       }
       start = end
@@ -166,34 +166,6 @@ private struct DifferenceSearch {
       defer { seen += 1 }
       return (place.position, place.position.row - seen)
     }
-  }
-
-  private static func first<Item>(in items: [Item], _ fits: (Item) -> Bool) -> Int {
-    var (low, high) = (0, items.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if fits(items[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
-  }
-
-  /// The indices of a longest rising part of the numbers, none of which is there twice.
-  static func longestRise(_ numbers: [Int]) -> Set<Int> {
-    // For each length, where the part of that length with the least end ends.
-    var ends = [Int]()
-    var before = [Int?](repeating: nil, count: numbers.count)
-    for (index, number) in numbers.enumerated() {
-      let length = first(in: ends) { numbers[$0] > number }
-      before[index] = length > 0 ? ends[length - 1] : nil
-      if length == ends.count { ends.append(index) } else { ends[length] = index }
-    }
-    var kept = Set<Int>()
-    var next = ends.last
-    while let index = next {
-      kept.insert(index)
-      next = before[index]
-    }
-    return kept
   }
 
   // MARK: - Sections

@@ -81,25 +81,22 @@ struct OrderedRows {
       recount(new)
       return new
     }
-    if precedes(new, root) {
-      let left = insert(new, below: nodes[root].left)
-      nodes[root].left = left
-    } else {
-      let right = insert(new, below: nodes[root].right)
-      nodes[root].right = right
-    }
-    recount(root)
-    return root
+    return change(root, towards: new) { $0.insert(new, below: $1) }
   }
 
   private mutating func remove(_ place: Int, below root: Int) -> Int {
     guard root != Self.none else { return root }
     if root == place { return join(nodes[root].left, nodes[root].right) }
+    return change(root, towards: place) { $0.remove(place, below: $1) }
+  }
+
+  /// Puts in the place of the half that `place` belongs to what `change` makes of it.
+  private mutating func change(_ root: Int, towards place: Int, _ change: (inout Self, Int) -> Int) -> Int {
     if precedes(place, root) {
-      let left = remove(place, below: nodes[root].left)
+      let left = change(&self, nodes[root].left)
       nodes[root].left = left
     } else {
-      let right = remove(place, below: nodes[root].right)
+      let right = change(&self, nodes[root].right)
       nodes[root].right = right
     }
     recount(root)

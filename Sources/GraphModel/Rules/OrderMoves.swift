@@ -31,8 +31,9 @@ public enum OrderMoves {
     return runs
   }
 
-  /// Marks one of the longest rising selections of the numbers, nils aside: patience sorting.
-  private static func longestRise(_ numbers: [Int?]) -> [Bool] {
+  /// Marks one of the longest rising selections of the numbers, nils aside: patience sorting. What has to move least, of a
+  /// list on a screen too, is what is not marked.
+  public static func longestRise(_ numbers: [Int?]) -> [Bool] {
     // For each length, the index at which the best selection of that length ends; for each index the one before it.
     var ends = [Int]()
     var previous = [Int?](repeating: nil, count: numbers.count)

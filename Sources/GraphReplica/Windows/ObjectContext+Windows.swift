@@ -92,6 +92,9 @@ public struct QueryWindow {
   public var limit: Int
   /// How many rows the query has before limit and offset: what a scroll bar is made for.
   public var total: Int
+
+  /// Its rows, in order, as objects of their class.
+  public func objects<Object: ManagedObject>(as type: Object.Type) -> [Object] { objects.compactMap { $0 as? Object } }
 }
 
 /// The rows of a window, as the context has them.

@@ -36,30 +36,7 @@ public struct WindowDifference: Hashable, Sendable {
       stays.append((before, place))
       if updated.contains(id) { self.updated.append(place) }
     }
-    let still = Self.risingPlaces(stays.map(\.from))
-    moved = stays.indices.filter { !still.contains($0) }.map { Move(from: stays[$0].from, to: stays[$0].to) }
-  }
-
-  /// The places of a longest rising part of the numbers.
-  private static func risingPlaces(_ numbers: [Int]) -> Set<Int> {
-    // For each length the place at which a rising part of that length ends lowest.
-    var ends = [Int]()
-    var before = [Int](repeating: -1, count: numbers.count)
-    for (place, number) in numbers.enumerated() {
-      var (low, high) = (0, ends.count)
-      while low < high {
-        let middle = (low + high) / 2
-        if numbers[ends[middle]] < number { low = middle + 1 } else { high = middle }
-      }
-      if low > 0 { before[place] = ends[low - 1] }
-      if low < ends.count { ends[low] = place } else { ends.append(place) }
-    }
-    var rising = Set<Int>()
-    var place = ends.last ?? -1
-    while place >= 0 {
-      rising.insert(place)
-      place = before[place]
-    }
-    return rising
+    let stands = OrderMoves.longestRise(stays.map(\.from))
+    moved = stays.indices.filter { !stands[$0] }.map { Move(from: stays[$0].from, to: stays[$0].to) }
   }
 }

@@ -154,9 +154,9 @@ extension BoardScreen {
 
   /// Others may have written while another program had the text: both stay.
   private func merged(_ before: String, mine: String, theirs: String) -> String {
-    let mine = GraphModel.TextSplice.smallest(from: before, to: mine)
-    let their = GraphModel.TextSplice.smallest(from: before, to: theirs)
-    let rebased = GraphModel.TextSplice.rebase([mine], over: [their])
-    return GraphModel.TextSplice.apply(rebased, to: theirs) ?? theirs
+    let mine = TextSplice.smallest(from: before, to: mine)
+    let their = TextSplice.smallest(from: before, to: theirs)
+    let rebased = TextSplice.rebase([mine], over: [their])
+    return TextSplice.apply(rebased, to: theirs) ?? theirs
   }
 }

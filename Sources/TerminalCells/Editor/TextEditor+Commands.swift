@@ -90,7 +90,7 @@ extension TextEditor {
   }
 
   private mutating func replaceSelection(with replacement: String, _ kind: GroupKind?) -> Outcome {
-    let change = TextSplice(selection, replacement)
+    let change = TextEdit(selection, replacement)
     guard isEditable, !change.range.isEmpty || !replacement.isEmpty else { return Outcome() }
     return apply(change, kind)
   }
@@ -101,12 +101,12 @@ extension TextEditor {
     let end = target(of: motion).offset
     guard end != cursor else { return Outcome() }
     let kind: GroupKind? = motion == .left ? .deletingBack : motion == .right ? .deletingForward : nil
-    return apply(TextSplice(min(end, cursor)..<max(end, cursor), ""), kind)
+    return apply(TextEdit(min(end, cursor)..<max(end, cursor), ""), kind)
   }
 
   /// Changes the text, with the cursor behind the change. A group goes on while the same is done at the same place: letters
   /// join letters, blanks the letters before them.
-  private mutating func apply(_ change: TextSplice, _ kind: GroupKind?) -> Outcome {
+  private mutating func apply(_ change: TextEdit, _ kind: GroupKind?) -> Outcome {
     let joins =
       kind != nil && change.range.isEmpty != (kind == .deletingBack || kind == .deletingForward)
       && (group == kind || group == .typing && kind == .blanks) && !undoable.isEmpty
@@ -142,8 +142,8 @@ extension TextEditor {
   }
 
   /// Applies the changes in order, and tells those that take them back.
-  private mutating func play(_ steps: [TextSplice]) -> (Outcome, [TextSplice]) {
-    var back = [TextSplice]()
+  private mutating func play(_ steps: [TextEdit]) -> (Outcome, [TextEdit]) {
+    var back = [TextEdit]()
     for step in steps {
       back.insert(step.inverse(of: text), at: 0)
       step.apply(to: &text)

@@ -8,7 +8,7 @@ public struct TextEditor: Sendable {
   /// What a command did.
   public struct Outcome: Hashable, Sendable {
     /// How the text changed, in order; each change in the text that those before it made.
-    public var changes: [TextSplice] = []
+    public var changes: [TextEdit] = []
     /// What was cut or copied, for the clipboard of whoever runs this.
     public var copied: String?
     /// True if the command meant something here; a key that does not goes up the chain of responders.
@@ -34,8 +34,8 @@ public struct TextEditor: Sendable {
   /// The column that moves up and down keep to, over shorter rows.
   var column: Int?
   /// The changes that take back a group, the newest group last.
-  var undoable: [[TextSplice]] = []
-  var redoable: [[TextSplice]] = []
+  var undoable: [[TextEdit]] = []
+  var redoable: [[TextEdit]] = []
   /// What the newest group consists of, while more of the same joins it.
   var group: GroupKind?
 
@@ -80,7 +80,7 @@ public struct TextEditor: Sendable {
 
   /// Changes the text by somebody else's change: cursor, selection and what can be undone move with it. False, and nothing
   /// done, if the change does not fit the text.
-  @discardableResult public mutating func merge(_ change: TextSplice) -> Bool {
+  @discardableResult public mutating func merge(_ change: TextEdit) -> Bool {
     guard change.fits(text) else { return false }
     change.apply(to: &text)
     // At the cursor, what others insert pushes nothing: one goes on typing before it. A selection does not grow.
@@ -97,14 +97,14 @@ public struct TextEditor: Sendable {
 
   /// Takes a text that others made of this one, as the one change that it is.
   public mutating func adopt(_ text: String) {
-    if let change = TextSplice(from: self.text, to: text) { merge(change) }
+    if let change = TextEdit(from: self.text, to: text) { merge(change) }
   }
 
-  private static func rebased(_ groups: [[TextSplice]], over change: TextSplice) -> [[TextSplice]] {
+  private static func rebased(_ groups: [[TextEdit]], over change: TextEdit) -> [[TextEdit]] {
     var theirs = [change]
-    var rebased = [[TextSplice]]()
+    var rebased = [[TextEdit]]()
     for group in groups.reversed() {
-      let crossed = TextSplice.cross(group, theirs)
+      let crossed = TextEdit.cross(group, theirs)
       rebased.append(crossed.mine)
       theirs = crossed.theirs
     }

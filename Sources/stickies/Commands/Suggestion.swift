@@ -1,3 +1,5 @@
+import GraphModel
+
 /// The nearest of the words that would have been understood.
 enum Suggestion {
   /// The end of a message about a word that is none of `names`: `. Did you mean "list"?`; nil when none is near.
@@ -6,6 +8,18 @@ enum Suggestion {
     return guess.flatMap { name, distance in
       distance <= max(1, name.count / 3) ? ". Did you mean \"\(name)\"?" : nil
     }
+  }
+
+  /// What is said of a name that is none of an entity's properties.
+  /// - Parameter names: those that would do; nil for all of the entity's.
+  static func sentence(forProperty name: String, of entity: Entity, among names: [String]? = nil) -> String {
+    let own = entity.properties.map(\.name)
+    if entity.composites.contains(where: { $0.name == name }) {
+      let members = own.filter { $0.hasPrefix(name + ".") }.joined(separator: ", ")
+      return "\(entity.name).\(name) is a composite: name one of its members, \(members)"
+    }
+    let more = sentence(for: name, among: names ?? own) ?? "; it has \(own.joined(separator: ", "))"
+    return "\(entity.name) has no property \"\(name)\"\(more)"
   }
 
   /// How many letters have to be put in, left out, changed or swapped with their neighbor.

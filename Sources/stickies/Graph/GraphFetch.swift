@@ -155,9 +155,7 @@ struct Columns {
     for part in list.split(separator: ",") {
       let name = String(part.filter { !$0.isWhitespace })
       guard known.contains(name) || ["id", "entity", "revision"].contains(name) else {
-        let own = entity.properties.map(\.name)
-        let more = Suggestion.sentence(for: name, among: known) ?? "; it has \(own.joined(separator: ", "))"
-        throw Refusal(.malformed, "\(entity.name) has no property \"\(name)\"\(more)")
+        throw Refusal(.malformed, Suggestion.sentence(forProperty: name, of: entity, among: known))
       }
       if !chosen.contains(name) { chosen.append(name) }
     }

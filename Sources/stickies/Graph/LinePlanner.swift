@@ -5,6 +5,18 @@ struct InputLine: Sendable {
   /// From 1.
   var number: Int
   var bytes: [UInt8]
+
+  /// What stands in its object.
+  func members() throws(BadInput) -> [JSON.Member] {
+    let json: JSON
+    do {
+      json = try JSON(parsing: bytes)
+    } catch {
+      throw BadInput("column \(error.column): \(error.reason)")
+    }
+    guard let members = json.members else { throw BadInput("a JSON object is expected") }
+    return members
+  }
 }
 
 /// Turns lines of JSON into transactions, one batch after the other. A line may name the objects of its own batch by
@@ -99,13 +111,8 @@ struct LinePlanner {
   }
 
   private func draft(_ line: InputLine, number: Int) throws(BadInput) -> Draft {
-    let json: JSON
-    do {
-      json = try JSON(parsing: line.bytes)
-    } catch {
-      throw BadInput("column \(error.column): \(error.reason)")
-    }
-    guard let members = json.members else { throw BadInput("a JSON object is expected") }
+    let members = try line.members()
+    let json = JSON.object(members)
     var entity = self.entity
     if let name = json["$entity"] {
       guard let named = name.stringValue.flatMap({ model.entity(named: $0) }) else {

@@ -68,9 +68,7 @@ struct PropertyInput {
   /// The property of that name; another name is answered with the nearest one.
   static func property(_ name: String, of entity: Entity) throws(BadInput) -> Property {
     if let property = entity.property(named: name) { return property }
-    let names = entity.properties.map(\.name)
-    let more = Suggestion.sentence(for: name, among: names) ?? "; it has \(names.joined(separator: ", "))"
-    throw BadInput("\(entity.name) has no property \"\(name)\"\(more)")
+    throw BadInput(Suggestion.sentence(forProperty: name, of: entity))
   }
 
   // MARK: - Text

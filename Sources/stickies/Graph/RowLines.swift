@@ -65,13 +65,7 @@ final class RowLines {
   }
 
   private static func members(of line: InputLine) throws(BadInput) -> [JSON.Member] {
-    let json: JSON
-    do {
-      json = try JSON(parsing: line.bytes)
-    } catch {
-      throw BadInput("column \(error.column): \(error.reason)")
-    }
-    guard let members = json.members else { throw BadInput("a JSON object is expected") }
+    let members = try line.members()
     if let label = members.first(where: { $0.name.hasPrefix("$") }) {
       throw BadInput("\(label.name) goes without --one-commit")
     }

@@ -26,8 +26,7 @@ struct Why: AsyncParsableCommand {
         throw Refusal(.unavailable, "the daemon named an entity that its model does not have")
       }
       guard let property = entity.property(named: parts[1]) else {
-        let more = Suggestion.sentence(for: parts[1], among: entity.properties.map(\.name)) ?? ""
-        throw Refusal(.malformed, "\(entity.name) has no property \"\(parts[1])\"\(more)")
+        throw Refusal(.malformed, Suggestion.sentence(forProperty: parts[1], of: entity))
       }
       let origin = try await shell.client.why(property, of: id)
       if shell.output.json { return shell.output.print(ObjectJSON.origin(origin, of: property, id, shell.model)) }

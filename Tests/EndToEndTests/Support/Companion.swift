@@ -30,14 +30,7 @@ final class Companion {
   }
 
   /// Waits for its end.
-  func end() -> Daemon.Result {
-    let text = output.fileHandleForReading.readDataToEndOfFile()
-    let errorText = errors.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return Daemon.Result(
-      status: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
-      errors: String(decoding: errorText, as: UTF8.self))
-  }
+  func end() -> Daemon.Result { Daemon.Result(of: process, output: output, errors: errors) }
 
   /// The next part of standard output; blocks until there is one, empty at its end.
   func read() -> String { String(decoding: output.fileHandleForReading.availableData, as: UTF8.self) }

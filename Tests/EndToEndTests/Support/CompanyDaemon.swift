@@ -10,11 +10,13 @@ struct Company {
 
   init() throws {
     daemon = try Daemon()
-    let folder = daemon.home.path + "/Company"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    try Self.source().write(toFile: folder + "/1.json", atomically: true, encoding: .utf8)
-    try daemon.start(["--schema", folder])
+    try FileManager.default.createDirectory(atPath: schema, withIntermediateDirectories: true)
+    try Self.source().write(toFile: schema + "/1.json", atomically: true, encoding: .utf8)
+    try daemon.start(["--schema", schema])
   }
+
+  /// The folder with its model.
+  var schema: String { daemon.home.path + "/Company" }
 
   /// The example of the page.
   static func source() throws -> String {

@@ -35,13 +35,7 @@ final class CuttingProxy: Sendable {
     self.cutAfter = cutAfter
     directory = try TemporaryDirectory()
     address = .unix(path: directory.path + "/socket")
-    let (domain, name) = try PlainSocket.name(of: address)
-    listener = socket(domain, Int32(SOCK_STREAM.rawValue), 0)
-    let status = name.withUnsafeBytes { bytes -> Int32 in
-      guard let base = bytes.baseAddress else { return -1 }
-      return bind(listener, base.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
-    }
-    guard status == 0, listen(listener, 8) == 0 else { throw RawClient.NoConnection(code: errno) }
+    listener = try PlainSocket.listen(at: address)
     let thread = Thread { [self] in run() }
     thread.name = "proxy"
     thread.start()

@@ -126,12 +126,7 @@ final class Daemon: @unchecked Sendable {  // `process` is replaced by one test 
       if let input { try? writer.write(contentsOf: Data(input.utf8)) }
       try? writer.close()
     }
-    let text = output.fileHandleForReading.readDataToEndOfFile()
-    let errorText = errors.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return Result(
-      status: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
-      errors: String(decoding: errorText, as: UTF8.self))
+    return Result(of: process, output: output, errors: errors)
   }
 }
 

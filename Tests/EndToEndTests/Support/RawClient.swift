@@ -185,6 +185,22 @@ enum PlainSocket {
     return descriptor
   }
 
+  static func listen(at address: ServerAddress) throws -> Int32 {
+    let (domain, storage) = try name(of: address)
+    let descriptor = socket(domain, Int32(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0 else { throw RawClient.NoConnection(code: errno) }
+    let status = storage.withUnsafeBytes { bytes -> Int32 in
+      guard let base = bytes.baseAddress else { return -1 }
+      return bind(descriptor, base.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+    }
+    guard status == 0, Foundation.listen(descriptor, 8) == 0 else {
+      let code = errno
+      Foundation.close(descriptor)
+      throw RawClient.NoConnection(code: code)
+    }
+    return descriptor
+  }
+
   /// The address in the kernel's form.
   static func name(of address: ServerAddress) throws -> (domain: Int32, bytes: [UInt8]) {
     switch address {

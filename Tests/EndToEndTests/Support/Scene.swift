@@ -113,15 +113,7 @@ final class Scene {
   func end(_ place: SourceLocation = #_sourceLocation) throws {
     bystander.close()
     #expect(daemon.stop() == 0, "\(daemon.errorText)", sourceLocation: place)
-    let check = Process()
-    check.executableURL = Daemon.binary("stickiesd")
-    check.arguments = ["check", "--data", daemon.data] + options
-    let output = Pipe()
-    check.standardOutput = output
-    try check.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    check.waitUntilExit()
-    #expect(check.terminationStatus == 0 && text == "sound\n", "\(text)", sourceLocation: place)
+    try daemon.expectSound(options, place: place)
   }
 }
 

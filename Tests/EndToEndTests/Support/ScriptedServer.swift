@@ -12,13 +12,7 @@ final class ScriptedServer: Sendable {
   init(_ messages: [ToClient], connection: Int = 1) throws {
     directory = try TemporaryDirectory()
     address = .unix(path: directory.path + "/socket")
-    let (domain, name) = try PlainSocket.name(of: address)
-    listener = socket(domain, Int32(SOCK_STREAM.rawValue), 0)
-    let status = name.withUnsafeBytes { bytes -> Int32 in
-      guard let base = bytes.baseAddress else { return -1 }
-      return bind(listener, base.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
-    }
-    guard status == 0, listen(listener, 4) == 0 else { throw RawClient.NoConnection(code: errno) }
+    listener = try PlainSocket.listen(at: address)
     let frames = messages.map { Frame.encode($0) }
     let thread = Thread { [listener] in
       for _ in 1..<connection { close(accept(listener, nil, nil)) }

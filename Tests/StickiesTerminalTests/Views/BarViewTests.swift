@@ -1,3 +1,4 @@
+import GraphTesting
 import TerminalApplication
 import Testing
 
@@ -181,11 +182,10 @@ import Testing
 
   @Test func nothingIsDrawnOutside() {
     for seed in UInt64(0)..<200 {
-      var random = ViewRandom(seed)
-      let frame = Rect(
-        x: random.below(20) - 5, y: random.below(12) - 2, width: random.below(60), height: random.below(14))
+      var random = SeededGenerator(seed: seed)
+      let frame = random.frame()
       let row = Rect(x: frame.minX, y: frame.minY, width: frame.size.width, height: min(1, frame.size.height))
-      let theme = Theme(isDark: random.chance(), depth: ColorDepth.allCases[random.below(4)], isASCII: random.chance())
+      let theme = random.theme()
       let keys: [Key] = (0..<random.below(6)).map { _ in [.right, .down, .enter, .left][random.below(4)] }
       let tracking = random.chance() ? tracking(keys) : nil
       expectDrawsInside(frame, seed: seed) { grid in

@@ -1,3 +1,4 @@
+import GraphTesting
 import Testing
 
 @testable import StickiesTerminal
@@ -150,7 +151,7 @@ import Testing
   /// Leaving out what others cover changes no cell.
   @Test func whatIsLeftOutWouldNotBeSeen() {
     for seed in UInt64(0)..<60 {
-      var random = ViewRandom(seed)
+      var random = SeededGenerator(seed: seed)
       let notes = (0..<30).map { random.note($0) }
       let canvas = Canvas(origin: Point(x: random.below(10), y: random.below(5)), notes: notes)
       let frame = Rect(x: 2, y: 1, width: 44, height: 17)
@@ -177,7 +178,7 @@ import Testing
 
   @Test func nothingIsDrawnOutside() {
     for seed in UInt64(0)..<150 {
-      var random = ViewRandom(seed)
+      var random = SeededGenerator(seed: seed)
       let notes = (0..<12).map { random.note($0) }
       let links = (0..<6).map { LinkState(id: $0, from: random.rect(), to: random.rect(), label: random.text(4)) }
       let pointers = (0..<4).map { index in
@@ -189,7 +190,7 @@ import Testing
       let frame = Rect(
         x: random.below(30) - 5, y: random.below(8) - 2, width: random.below(40), height: random.below(18))
       let cache = LayoutCache()
-      let theme = Theme(isDark: random.chance(), depth: ColorDepth.allCases[random.below(4)], isASCII: random.chance())
+      let theme = random.theme()
       expectDrawsInside(frame, seed: seed) { grid in
         canvas.draw(into: &grid, frame: frame, clip: grid.bounds, theme: theme, cache: cache)
       }
@@ -203,7 +204,7 @@ import Testing
 
   @Test func coverageIsWhatAListOfCellsSays() {
     for seed in UInt64(0)..<100 {
-      var random = ViewRandom(seed)
+      var random = SeededGenerator(seed: seed)
       let frame = Rect(x: 3, y: 2, width: 1 + random.below(150), height: 1 + random.below(6))
       var coverage = Coverage(frame)
       var cells = Set<Point>()

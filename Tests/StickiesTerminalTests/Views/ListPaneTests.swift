@@ -1,3 +1,4 @@
+import GraphTesting
 import Testing
 
 @testable import StickiesTerminal
@@ -70,7 +71,7 @@ import Testing
     #expect(ListPane.top(99, showing: 99, count: 100, rows: 5) == 95)
     #expect(ListPane.top(3, showing: 0, count: 2, rows: 5) == 0)
     for seed in UInt64(0)..<300 {
-      var random = ViewRandom(seed)
+      var random = SeededGenerator(seed: seed)
       let (count, rows) = (1 + random.below(50), 1 + random.below(10))
       let row = random.below(count)
       let top = ListPane.top(random.below(60) - 5, showing: row, count: count, rows: rows)
@@ -132,11 +133,10 @@ import Testing
 
   @Test func nothingIsDrawnOutside() {
     for seed in UInt64(0)..<200 {
-      var random = ViewRandom(seed)
-      let frame = Rect(
-        x: random.below(20) - 5, y: random.below(12) - 2, width: random.below(60), height: random.below(14))
+      var random = SeededGenerator(seed: seed)
+      let frame = random.frame()
       let row = Rect(x: frame.minX, y: frame.minY, width: frame.size.width, height: min(1, frame.size.height))
-      let theme = Theme(isDark: random.chance(), depth: ColorDepth.allCases[random.below(4)], isASCII: random.chance())
+      let theme = random.theme()
       let rows = (0..<20).map { index in
         let kinds: [ListRow.Kind] = [.section, .loading, .note(.pink), .note(.white)]
         return ListRow(

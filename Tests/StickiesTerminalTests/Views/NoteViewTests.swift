@@ -1,3 +1,4 @@
+import GraphTesting
 import Testing
 
 @testable import StickiesTerminal
@@ -150,7 +151,7 @@ import Testing
   @Test func aClickFindsWhatIsDrawn() {
     let theme = Theme()
     for seed in UInt64(0)..<100 {
-      var random = ViewRandom(seed)
+      var random = SeededGenerator(seed: seed)
       let letters = Array("abcdefghijklmnop     \n日本語漢字")
       let text = "T\n" + String((0..<80).map { _ in letters[random.below(letters.count)] })
       let note = NoteState(id: 1, frame: Rect(x: 0, y: 0, width: 5 + random.below(30), height: 12), text: text)
@@ -176,7 +177,7 @@ import Testing
   @Test func nothingIsDrawnOutside() {
     let themes = [Theme(), Theme(isDark: false, depth: .sixteen), Theme(depth: .none, isASCII: true)]
     for seed in UInt64(0)..<400 {
-      var random = ViewRandom(seed)
+      var random = SeededGenerator(seed: seed)
       let note = random.note(Int(seed))
       let clip = Rect(x: random.below(20), y: random.below(8), width: random.below(40), height: random.below(14))
       let cache = LayoutCache()

@@ -1,3 +1,4 @@
+import GraphTesting
 import TerminalApplication
 import Testing
 
@@ -109,7 +110,7 @@ import Testing
     #expect(scrubber.revision(atColumn: 500, frame: frame) == 200)
     // A thumb that is drawn is found again where it stands.
     for seed in UInt64(0)..<100 {
-      var random = ViewRandom(seed)
+      var random = SeededGenerator(seed: seed)
       let last = UInt64(random.below(40))
       let frame = Rect(x: 0, y: 0, width: 60, height: 2)
       let view = HistoryScrubber(first: 0, last: last, current: UInt64(random.below(Int(last) + 1)))
@@ -205,10 +206,10 @@ import Testing
 
   @Test func nothingIsDrawnOutside() {
     for seed in UInt64(0)..<200 {
-      var random = ViewRandom(seed)
+      var random = SeededGenerator(seed: seed)
       let frame = Rect(
         x: random.below(20) - 5, y: random.below(12) - 2, width: random.below(60), height: random.below(20))
-      let theme = Theme(isDark: random.chance(), depth: ColorDepth.allCases[random.below(4)], isASCII: random.chance())
+      let theme = random.theme()
       let (text, other) = (random.text(20), random.text(5))
       let phase = random.below(20) - 10
       let question = QuestionView(

@@ -1,3 +1,4 @@
+import GraphTesting
 import Testing
 
 @testable import StickiesTerminal
@@ -54,7 +55,7 @@ import Testing
 
   @Test func nothingIsDrawnOutside() {
     for seed in UInt64(0)..<200 {
-      var random = ViewRandom(seed)
+      var random = SeededGenerator(seed: seed)
       let state = StatusState(
         connection: .disconnected(reason: random.text(random.below(9))), unsent: random.below(3),
         isReadOnly: random.chance(), message: random.text(random.below(20)), board: random.text(random.below(10)),

@@ -1,24 +1,11 @@
+import GraphTesting
 import Testing
 
 @testable import StickiesTerminal
 @testable import TerminalCells
 
-/// SplitMix64: the same numbers from the same seed, everywhere.
-struct ViewRandom: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
-  }
-
-  mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
-
+/// Texts, places and notes at random.
+extension SeededGenerator {
   mutating func chance() -> Bool { below(2) == 0 }
 
   /// Letters, wide ones, emoji, marks, and what must never reach a terminal.
@@ -36,6 +23,15 @@ struct ViewRandom: RandomNumberGenerator {
     return Rect(
       x: isHuge ? far[below(far.count)] : below(reach) - 12, y: isHuge ? far[below(far.count)] : below(reach / 2) - 8,
       width: below(12) == 0 ? Int.max / 4 : below(40), height: below(12) == 0 ? Int.max / 4 : below(14))
+  }
+
+  /// The frame of a view, over the edges too.
+  mutating func frame() -> Rect {
+    Rect(x: below(20) - 5, y: below(12) - 2, width: below(60), height: below(14))
+  }
+
+  mutating func theme() -> Theme {
+    Theme(isDark: chance(), depth: ColorDepth.allCases[below(4)], isASCII: chance())
   }
 
   mutating func note(_ id: Int) -> NoteState {

@@ -7,13 +7,17 @@ if arguments.count == 2, let server = try? ServerAddress(parsing: arguments[1]) 
   case "modelling": try await modelling(at: server)
   case "fetching": try await fetching(at: server)
   case "live-queries": try await liveQueries(at: server)
+  case "live-windows": try await liveWindows(at: server)
   case "faulting": try await faulting(at: server)
   case "conflicts": try await conflicts(at: server)
   case "undo": try await undo(at: server)
   default:
     print(
-      "there is no guide \(arguments[0]): there are modelling, fetching, live-queries, faulting, conflicts and undo")
+      "there is no guide \(arguments[0]): there are modelling, fetching, live-queries, live-windows, faulting, conflicts "
+        + "and undo")
   }
 } else {
-  print("usage: company-guides modelling|fetching|live-queries|faulting|conflicts|undo tcp://HOST:PORT|unix:///PATH")
+  print(
+    "usage: company-guides modelling|fetching|live-queries|live-windows|faulting|conflicts|undo "
+      + "tcp://HOST:PORT|unix:///PATH")
 }

@@ -1,22 +1,9 @@
+import GraphTesting
 import TerminalCells
 
-/// SplitMix64: the same numbers from the same seed, everywhere.
-struct Random: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
-  }
-
-  mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
-
-  mutating func pick<T>(_ items: [T]) -> T { items[below(items.count)] }
+/// Texts, looks and drawings at random.
+extension SeededGenerator {
+  mutating func one<T>(of items: [T]) -> T { items[below(items.count)] }
 
   static let pieces = [
     "a", "b", "word", " ", " ", "\n", "é", "e\u{301}", "日", "本語", "👍🏽", "👨‍👩‍👧", "🇩🇪", "❤️", "\t", "한", "ß", "z\u{308}\u{323}",
@@ -24,13 +11,13 @@ struct Random: RandomNumberGenerator {
     "\u{200B}", "\u{1B}", "\r\n", "עב", "🎉", "—", "─",
   ]
 
-  mutating func text(_ count: Int) -> String { (0..<count).map { _ in pick(Self.pieces) }.joined() }
+  mutating func text(_ count: Int) -> String { (0..<count).map { _ in one(of: Self.pieces) }.joined() }
 
   mutating func style() -> Style {
     let colors: [Color] = [
       .standard, .standard, .palette(1), .palette(12), .palette(200), .rgb(255, 200, 0), .rgb(1, 2, 3),
     ]
-    return Style(pick(colors), on: pick(colors), Style.Attributes(rawValue: UInt8(below(3) == 0 ? below(32) : 0)))
+    return Style(one(of: colors), on: one(of: colors), Style.Attributes(rawValue: UInt8(below(3) == 0 ? below(32) : 0)))
   }
 
   /// Draws something somewhere, over the edges too.
@@ -41,8 +28,8 @@ struct Random: RandomNumberGenerator {
     let clip: Rect? = below(2) == 0 ? nil : Rect(x: below(10), y: below(4), width: below(20), height: below(8))
     let look = style()
     switch below(6) {
-    case 0: grid.fill(rect, with: pick([" ", ".", "日"]), look, clip: clip)
-    case 1: grid.box(rect, pick([.light, .double, .ascii]), look, clip: clip)
+    case 0: grid.fill(rect, with: one(of: [" ", ".", "日"]), look, clip: clip)
+    case 1: grid.box(rect, one(of: [.light, .double, .ascii]), look, clip: clip)
     case 2: grid.shade(rect, clip: clip)
     case 3: grid.fill(grid.bounds, clip: clip)
     default: grid.draw(text(6), x: x, y: y, look, clip: clip)

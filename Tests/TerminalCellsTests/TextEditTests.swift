@@ -1,25 +1,26 @@
+import GraphTesting
 import Testing
 
 @testable import TerminalCells
 
-@Suite struct TextSpliceTests {
-  private func applied(_ changes: [TextSplice], to text: String) -> String {
+@Suite struct TextEditTests {
+  private func applied(_ changes: [TextEdit], to text: String) -> String {
     changes.reduce(into: text) { $1.apply(to: &$0) }
   }
 
   /// A random change on whole characters.
-  static func change(of text: String, _ random: inout Random) -> TextSplice {
+  static func change(of text: String, _ random: inout SeededGenerator) -> TextEdit {
     let places = text.indices.map { text.utf8.distance(from: text.startIndex, to: $0) } + [text.utf8.count]
-    let ends = [random.pick(places), random.pick(places)].sorted()
+    let ends = [random.one(of: places), random.one(of: places)].sorted()
     let end = random.below(3) == 0 ? ends[0] : ends[1]
-    return TextSplice(ends[0]..<end, random.below(3) == 0 ? "" : random.text(random.below(4)))
+    return TextEdit(ends[0]..<end, random.below(3) == 0 ? "" : random.text(random.below(4)))
   }
 
   @Test func whicheverComesFirstTheTextIsTheSame() {
     for seed in UInt64(0)..<3000 {
-      var random = Random(seed)
+      var random = SeededGenerator(seed: seed)
       let text = random.text(random.below(12))
-      func list() -> [TextSplice] {
+      func list() -> [TextEdit] {
         var now = text
         return (0..<1 + random.below(3)).map { _ in
           let change = Self.change(of: now, &random)
@@ -28,7 +29,7 @@ import Testing
         }
       }
       let (mine, theirs) = (list(), list())
-      let crossed = TextSplice.cross(mine, theirs)
+      let crossed = TextEdit.cross(mine, theirs)
       let one = applied(crossed.theirs, to: applied(mine, to: text))
       let other = applied(crossed.mine, to: applied(theirs, to: text))
       #expect(Array(one.utf8) == Array(other.utf8), "seed \(seed): \(mine) and \(theirs) of \(text.debugDescription)")
@@ -36,16 +37,16 @@ import Testing
   }
 
   @Test func theOneChangeBetweenTwoTextsIsFound() {
-    #expect(TextSplice(from: "one two", to: "one 2 two") == TextSplice(4..<4, "2 "))
-    #expect(TextSplice(from: "aaa", to: "aa") == TextSplice(2..<3, ""))
-    #expect(TextSplice(from: "same", to: "same") == nil)
-    #expect(TextSplice(from: "é", to: "è") == TextSplice(0..<2, "è"))
+    #expect(TextEdit(from: "one two", to: "one 2 two") == TextEdit(4..<4, "2 "))
+    #expect(TextEdit(from: "aaa", to: "aa") == TextEdit(2..<3, ""))
+    #expect(TextEdit(from: "same", to: "same") == nil)
+    #expect(TextEdit(from: "é", to: "è") == TextEdit(0..<2, "è"))
     for seed in UInt64(0)..<1000 {
-      var random = Random(seed)
+      var random = SeededGenerator(seed: seed)
       let old = random.text(random.below(10))
       var new = old
       Self.change(of: old, &random).apply(to: &new)
-      guard let change = TextSplice(from: old, to: new) else {
+      guard let change = TextEdit(from: old, to: new) else {
         #expect(Array(old.utf8) == Array(new.utf8), "seed \(seed)")
         continue
       }

@@ -1,5 +1,5 @@
 /// A change of a text: what lay in a range gives way to another text. Offsets count UTF-8.
-public struct TextSplice: Hashable, Sendable {
+public struct TextEdit: Hashable, Sendable {
   /// What goes, in the text before.
   public var range: Range<Int>
   /// What comes in its place.
@@ -33,8 +33,8 @@ public struct TextSplice: Hashable, Sendable {
   var growth: Int { replacement.utf8.count - range.count }
 
   /// The change that takes this one back, from the text that it was applied to.
-  func inverse(of text: String) -> TextSplice {
-    TextSplice(
+  func inverse(of text: String) -> TextEdit {
+    TextEdit(
       range.lowerBound..<range.lowerBound + replacement.utf8.count, String(text.slice(range)))
   }
 
@@ -63,10 +63,10 @@ public struct TextSplice: Hashable, Sendable {
 }
 
 /// Two people's changes of one text, made to follow each other.
-extension TextSplice {
+extension TextEdit {
   /// For two lists of changes that begin at the same text: the first as it reads after the second, and the second as it reads
   /// after the first. Whichever is applied first, the text that comes out is the same.
-  static func cross(_ mine: [TextSplice], _ theirs: [TextSplice]) -> (mine: [TextSplice], theirs: [TextSplice]) {
+  static func cross(_ mine: [TextEdit], _ theirs: [TextEdit]) -> (mine: [TextEdit], theirs: [TextEdit]) {
     guard let first = mine.first, let other = theirs.first else { return (mine, theirs) }
     if mine.count == 1, theirs.count == 1 {
       return (first.after(other, isFirst: true), other.after(first, isFirst: false))
@@ -83,29 +83,29 @@ extension TextSplice {
 
   /// This change as it reads after `other`, in pieces where the other one stands in its middle. Both insertions stay, and what
   /// both delete is deleted once. Of two that begin at the same place the first one's text comes first.
-  private func after(_ other: TextSplice, isFirst: Bool) -> [TextSplice] {
+  private func after(_ other: TextEdit, isFirst: Bool) -> [TextEdit] {
     let isBefore =
       isFirst
       ? range.upperBound <= other.range.lowerBound
       : range.upperBound <= other.range.lowerBound && !(other.range.upperBound <= range.lowerBound)
     if isBefore { return [self] }
     if other.range.upperBound <= range.lowerBound {
-      return [TextSplice(range.lowerBound + other.growth..<range.upperBound + other.growth, replacement)]
+      return [TextEdit(range.lowerBound + other.growth..<range.upperBound + other.growth, replacement)]
     }
     let theirEnd = other.range.lowerBound + other.replacement.utf8.count
     let comesFirst =
       range.lowerBound < other.range.lowerBound || range.lowerBound == other.range.lowerBound && isFirst
-    var pieces = [TextSplice]()
+    var pieces = [TextEdit]()
     // From the right, so that no piece moves another.
     let right = max(range.upperBound - other.range.upperBound, 0)
     if right > 0 || !comesFirst {
-      pieces.append(TextSplice(theirEnd..<theirEnd + right, comesFirst ? "" : replacement))
+      pieces.append(TextEdit(theirEnd..<theirEnd + right, comesFirst ? "" : replacement))
     }
     let left = max(other.range.lowerBound - range.lowerBound, 0)
     if left > 0 || comesFirst && !replacement.isEmpty {
       let start = min(range.lowerBound, other.range.lowerBound)
-      pieces.append(TextSplice(start..<start + left, comesFirst ? replacement : ""))
+      pieces.append(TextEdit(start..<start + left, comesFirst ? replacement : ""))
     }
-    return pieces.isEmpty ? [TextSplice(theirEnd..<theirEnd, "")] : pieces
+    return pieces.isEmpty ? [TextEdit(theirEnd..<theirEnd, "")] : pieces
   }
 }

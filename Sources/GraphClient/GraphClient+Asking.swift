@@ -1,0 +1,44 @@
+import GraphModel
+import GraphReplica
+import GraphWire
+
+/// Questions of one answer, or of one that comes in parts.
+extension GraphClient {
+  func ask(_ question: Question) -> ReplyStream {
+    lastRequest += 1
+    let number = lastRequest
+    let stream = ReplyStream { [weak self] in self?.handle(.more(number)) }
+    guard state != .closed else {
+      stream.end(Refusal(.unavailable, "the client is closed"))
+      return stream
+    }
+    replies[number] = stream
+    handle(.ask(number, question))
+    return stream
+  }
+
+  /// The newest commits after a revision and up to another (0: the newest), newest first.
+  public func log(after: Revision = 0, through: Revision = 0, limit: Int) async throws -> [CommitEntry] {
+    try await log(LogRequest(after: after, limit: UInt64(limit), through: through))
+  }
+
+  /// The commits that a log asks for, in its order.
+  public func log(_ request: LogRequest) async throws -> [CommitEntry] {
+    let stream = ask(.log(request))
+    var commits = [CommitEntry]()
+    while case .log(let part, let last)? = try await stream.nextAnswer() {
+      commits += part
+      if last { break }
+    }
+    return commits
+  }
+
+  /// What the server tells of itself.
+  /// - Throws: `Refusal` when there is no connection.
+  public func status() async throws -> ServerStatus {
+    guard case .status(let status)? = try await ask(.status).nextAnswer() else {
+      throw Refusal(.unavailable, "the server gave no status")
+    }
+    return status
+  }
+}

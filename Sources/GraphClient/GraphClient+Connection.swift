@@ -1,0 +1,142 @@
+import GraphModel
+import GraphReplica
+import GraphWire
+import NIOCore
+
+/// The connection: made, lost, made again with growing pauses, and closed for good.
+extension GraphClient {
+  func open() async throws {
+    startTicking()
+    do {
+      try await attach()
+    } catch {
+      fail(Refusal(.unavailable, "\(error)"))
+      throw error
+    }
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      // The peer may have gone while this was on its way here.
+      guard transport != nil else {
+        state = .closed
+        return continuation.resume(throwing: Refusal(.unavailable, "the server closed the connection"))
+      }
+      opening = continuation
+      handle(.connected)
+    }
+  }
+
+  func startTicking() {
+    tick()
+    ticking = Task { [weak self] in
+      while !Task.isCancelled, self != nil {
+        try? await Task.sleep(for: .seconds(1))
+        self?.tick()
+      }
+    }
+  }
+
+  private func attach() async throws {
+    connection += 1
+    let number = connection
+    let fresh: Transport
+    do {
+      fresh = try await Transport.connect(to: address, timeoutMilliseconds: options.connectTimeoutMilliseconds) {
+        [weak self] event in
+        // One batch is under way at a time, so these tasks can't overtake each other.
+        Task { @MainActor in self?.take(event, of: number) }
+      }
+    } catch {
+      throw ConnectFailure(address: address, cause: "\(error)")
+    }
+    // Closed or superseded while it was being made.
+    guard number == connection, state != .closed else {
+      fresh.close()
+      throw ConnectFailure(address: address, cause: "the connection was given up")
+    }
+    transport = fresh
+  }
+
+  func take(_ event: Transport.Event, of number: Int) {
+    switch event {
+    case .messages(let messages, let resume):
+      if number == connection {
+        for message in messages { handle(.received(message)) }
+      }
+      resume()
+    case .closed: if number == connection { lost(Refusal(.unavailable, "the server closed the connection")) }
+    case .malformed(let reason):
+      if number == connection { lost(Refusal(.malformed, "the server said something unreadable: \(reason)")) }
+    }
+  }
+
+  /// Milliseconds of a clock that never goes back.
+  static var uptime: Int64 { Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000) }
+
+  private func tick() { handle(.tick(Self.uptime)) }
+
+  func lost(_ refusal: Refusal) {
+    connection += 1
+    transport?.close()
+    transport = nil
+    handle(.disconnected)
+    settle()
+    guard state != .closed else { return }
+    if opening != nil || !options.reconnects { return fail(refusal) }
+    state = .reconnecting(attempt: 1)
+    guard reconnecting == nil else { return }
+    reconnecting = Task { [weak self] in
+      await self?.reconnect()
+      self?.reconnecting = nil
+    }
+  }
+
+  /// Tries until a server says welcome; only that makes the pauses short again.
+  private func reconnect() async {
+    var attempt = 0
+    while state != .closed, state != .connected {
+      attempt += 1
+      state = .reconnecting(attempt: attempt)
+      try? await Task.sleep(for: .milliseconds(Int64.random(in: pause / 2...pause)))
+      guard state != .closed else { return }
+      pause = min(2 * pause, options.lastPauseMilliseconds)
+      guard (try? await attach()) != nil else { continue }
+      handle(.connected)
+      // Until the welcome comes or the connection goes again.
+      await withCheckedContinuation { settled = $0 }
+    }
+  }
+
+  func settle() {
+    settled?.resume()
+    settled = nil
+  }
+
+  /// Ends for good: everyone who waits is told why.
+  func fail(_ refusal: Refusal) {
+    state = .closed
+    settle()
+    ticking?.cancel()
+    opening?.resume(throwing: refusal)
+    opening = nil
+    for (_, save) in saves { save.resume(throwing: refusal) }
+    saves = [:]
+    for (_, reply) in replies { reply.end(refusal) }
+    replies = [:]
+    for (_, waiting) in loading { waiting.resume(throwing: refusal) }
+    loading = [:]
+    for load in filling.keys.sorted() { end(load, refusal) }
+    for (_, watch) in watches { watch.body(.ended(refusal)) }
+    watches = [:]
+  }
+
+  /// Says goodbye and closes. Unsaved edits are gone; saves that were not answered may or may not have landed.
+  public func close() async {
+    guard state != .closed else { return }
+    state = .closed
+    ticking?.cancel()
+    connection += 1
+    let transport = transport
+    self.transport = nil
+    fail(Refusal(.unavailable, "the client was closed"))
+    await transport?.closeGracefully()
+  }
+}

@@ -1,0 +1,48 @@
+import GraphModel
+import GraphWire
+
+/// Reads of the store for a session: asked for, and what becomes of them. Rows go past the hub, straight to the client.
+extension Hub {
+  mutating func read(
+    _ request: ReadRequest, _ id: SessionID, _ number: UInt64, _ actions: inout [HubAction]
+  ) throws {
+    let ticket = ticket()
+    tickets[ticket] = .read(id, request: number)
+    sessions[id]?.reads[number] = ticket
+    actions.append(.read(ticket, seen(request, by: id), session: id, request: number))
+  }
+
+  mutating func finishRead(_ ticket: Ticket, _ result: Result<Token, Refusal>, _ actions: inout [HubAction]) {
+    switch tickets.removeValue(forKey: ticket) {
+    case .read(let id, let request)?:
+      sessions[id]?.reads[request] = nil
+      if case .failure(let refusal) = result { send(answer(refusal, request), to: id, &actions) }
+      performWaiting(id, &actions)
+    case .load(let id, let query)?:
+      guard let reader = sessions[id]?.readers[query] else { return }
+      sessions[id]?.reads[reader.request] = nil
+      switch result {
+      case .failure(let refusal):
+        drop(query, id, &actions)
+        send(answer(refusal, reader.request), to: id, &actions)
+      case .success(let at):
+        sessions[id]?.readers[query] = Session.Reader(state: .live, through: at.revision, request: reader.request)
+        showWhenReached(query, id, at.revision, &actions)
+      }
+      performWaiting(id, &actions)
+    default: break
+    }
+  }
+
+  mutating func answerStatus(_ ticket: Ticket, _ status: ServerStatus, _ actions: inout [HubAction]) {
+    guard case .statistics(let id, let request)? = tickets.removeValue(forKey: ticket) else { return }
+    sessions[id]?.reads[request] = nil
+    defer { performWaiting(id, &actions) }
+    var status = status
+    status.server = server
+    let others = sessions.filter { $0.key != id && $0.value.isLive }
+    status.sessions = UInt64(others.count)
+    status.registrations = UInt64(queries.registrations - (sessions[id]?.readers.count ?? 0))
+    send(ToClient(request, .status(status)), to: id, &actions)
+  }
+}

@@ -1,0 +1,62 @@
+import GraphModel
+import GraphTesting
+import Testing
+
+/// `stickies graph update --base`: a text is merged with what others wrote since it was read, from the state that was read.
+@Suite struct ReadAtRevisionTests {
+  private let company: Company
+  private let project: String
+  /// When the plan was "one two three"; Ben has put a word behind it since.
+  private let read: String
+
+  init() throws {
+    company = try Company()
+    let department = try company.department()
+    project = try company.insert("Project", "title=Launch", "plan=one two three", "department=\(department)")
+    read = String(try #require(try company.run("show", project, "--json").json()["revision"]?.integerValue))
+    try company.run("update", project, "plan=one two three four", author: "ben@test")
+  }
+
+  private func plan() throws -> String? { try company.run("show", project, "--json").json()["plan"]?.stringValue }
+
+  @Test(arguments: MergePolicy.allCases)
+  func whatOthersWroteSinceStays(policy: MergePolicy) throws {
+    let saved = try company.run(
+      "update", project, "plan=zero one two three", "--base", read, "--policy", "\(policy)", "--json")
+    #expect(saved.status == 0, "\(saved.errors)")
+    #expect(saved.errors.isEmpty)
+    #expect(try saved.json()["plan"] == .string("zero one two three four"))
+  }
+
+  @Test func withoutABaseTheTextIsTheOneThatWasGiven() throws {
+    try company.run("update", project, "plan=zero one two three")
+    #expect(try plan() == "zero one two three")
+  }
+
+  @Test func nobodyCanHaveReadItBeforeItWas() throws {
+    let refused = try company.run("update", project, "plan=zero", "--base", "1")
+    #expect(refused.status == 64)
+    #expect(
+      refused.errors.contains("was made in revision 2: nobody can have read it at revision 1"), "\(refused.errors)")
+    #expect(try company.run("update", project, "plan=zero", "--base", "-1").status == 64)
+    #expect(try plan() == "one two three four")
+  }
+
+  /// What differs can't be told any more, so the text is one value.
+  @Test func whereThatStateWasPrunedTheTextIsOneValue() throws {
+    let daemon = company.daemon
+    for word in ["five", "six"] { try company.run("update", project, "plan=one two three \(word)", author: "ben@test") }
+    #expect(daemon.stop() == 0)
+    let compacted = try daemon.stickiesd(
+      "compact", "--schema", company.schema, "--keep-commits", "1", "--overdue", "0s")
+    #expect(compacted.status == 0, "\(compacted.errors)")
+    try daemon.start(["--schema", company.schema])
+    let kept = try company.run(
+      "update", project, "plan=mine", "--base", read, "--policy", "storeTrump", author: "zoe@test")
+    #expect(kept.status == 0, "\(kept.errors)")
+    #expect(try plan() == "one two three six")
+    let saved = try company.run("update", project, "plan=mine", "--base", read, author: "zoe@test")
+    #expect(saved.status == 0, "\(saved.errors)")
+    #expect(try plan() == "mine")
+  }
+}

@@ -1,0 +1,34 @@
+import GraphModel
+import GraphTesting
+import Testing
+
+/// `stickies status`, of whatever the daemon serves.
+@Suite struct StatusTests {
+  @Test func aDaemonOfAnyModelTellsHowItIs() throws {
+    let company = try Company()
+    _ = try company.department()
+    let daemon = company.daemon
+    let status = try daemon.run("status", "--json").json()
+    #expect(status["revision"] == .integer(1))
+    #expect(status["oldest"] == .integer(0))
+    #expect(status["process"] == .integer(Int64(daemon.process.processIdentifier)))
+    #expect(status["data"] == .string(daemon.data))
+    #expect(status["sessions"] == .integer(0) && status["registrations"] == .integer(0))
+    // Without notes there is no next one.
+    #expect(status["nextNumber"] == nil)
+    let text = try daemon.run("status")
+    #expect(text.status == 0, "\(text.errors)")
+    let names = text.lines.map { $0.split(separator: "  ").first.map(String.init) }
+    #expect(names == ["server", "data", "size", "revision", "oldest kept", "sessions"])
+  }
+
+  @Test func whereThereAreNotesTheNumberOfTheNextIsTold() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    #expect(try daemon.run("status", "--json").json()["nextNumber"] == .integer(1))
+    try daemon.run("add", "one")
+    #expect(try daemon.run("status", "--json").json()["nextNumber"] == .integer(2))
+    let text = try daemon.run("status")
+    #expect(text.lines.contains("next note      #2"), "\(text.output)")
+  }
+}

@@ -1,0 +1,59 @@
+import GraphClient
+
+@MainActor
+func liveWindows(at server: ServerAddress) async throws {
+  func connect(_ author: String) async throws -> GraphClient {
+    try await GraphClient.connect(
+      to: server, model: CompanyModel.model, classes: CompanyModel.classes, options: .init(author: author))
+  }
+  let colleague = try await connect("bob@example")
+  guard let department = colleague.context.insert(Department.self) else { return }
+  department.code = "OPS"
+  func plan(_ title: String) {
+    guard let project = colleague.context.insert(Project.self) else { return }
+    project.title = title
+    project.department = department
+  }
+  for number in 1...90 { plan("Project \(number)") }
+  try await colleague.save()
+
+  // Three rows of ninety: the context holds no others.
+  let client = try await connect("ann@example")
+  let context = client.context
+  let list = try await client.follow(
+    Project.self, where: { $0.status == .planned }, sort: [\.title.natural.ascending], limit: 3)
+  func show(_ what: String) {
+    guard let window = context.window(of: list) else { return }
+    print(what, window.objects(as: Project.self).map(\.title), "behind \(window.offset) of \(window.total)")
+  }
+  show("at first")
+
+  // What a list on the screen has to be told: one difference for each move and for each commit that touches it.
+  let (differences, sink) = AsyncStream.makeStream(of: WindowDifference.self)
+  let token = context.observe { change in if let difference = change.windows[list] { sink.yield(difference) } }
+  var following = differences.makeAsyncIterator()
+
+  client.moveWindow(of: list, offset: 60)
+  if await following.next() != nil { show("moved:") }
+
+  plan("Project 61 b")
+  try await colleague.save()
+  if let change = await following.next() {
+    print("a row came at \(change.inserted), one went from \(change.removed)")
+    show("now")
+  }
+
+  // Before the window: its rows slide.
+  let first = try await colleague.fetch(Project.self, where: { $0.title == "Project 1" })
+  first.forEach(colleague.context.delete)
+  try await colleague.save()
+  if let change = await following.next() {
+    print("a row came at \(change.inserted), one went from \(change.removed)")
+    show("now")
+  }
+
+  token.cancel()
+  client.unfollow(list)
+  await colleague.close()
+  await client.close()
+}
