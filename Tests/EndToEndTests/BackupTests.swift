@@ -174,12 +174,12 @@ import Testing
     let daemon = try Daemon()
     try daemon.start()
     for text in ["one", "two"] { try daemon.run("add", text) }
-    #expect(try stickiesd(daemon, "backup", daemon.home.path + "/copy").status == 0)
+    #expect(try daemon.stickiesd("backup", daemon.home.path + "/copy").status == 0)
     let watcher = try Companion(daemon, ["watch"])
     try daemon.expectQueries(4)
     for text in ["three", "four", "five"] { try daemon.run("add", text) }
     #expect(daemon.stop() == 0)
-    #expect(try stickiesd(daemon, "restore", daemon.home.path + "/copy").status == 0)
+    #expect(try daemon.stickiesd("restore", daemon.home.path + "/copy").status == 0)
     try daemon.start()
     try daemon.expectQueries(4)
     try daemon.run("edit", "1", "--text", "once")

@@ -23,7 +23,7 @@ import Testing
     #expect(served.errors.contains("is in use by process"))
     #expect(daemon.stop() == 0)
 
-    let aimless = try compact(daemon, "--dry-run")
+    let aimless = try daemon.stickiesd("compact", "--dry-run")
     #expect(aimless.status == 0)
     #expect(
       aimless.output.hasPrefix(

@@ -1,4 +1,5 @@
 import GraphControllers
+import GraphTesting
 import Testing
 
 @testable import StickiesTerminal
@@ -41,9 +42,8 @@ import Testing
 
   @Test func nothingIsDrawnOutside() {
     for seed in UInt64(0)..<200 {
-      var random = ViewRandom(seed)
-      let frame = Rect(
-        x: random.below(20) - 5, y: random.below(12) - 2, width: random.below(60), height: random.below(14))
+      var random = SeededGenerator(seed: seed)
+      let frame = random.frame()
       let text = random.text(30)
       let names = (0..<random.below(12)).map { _ in random.text(9) }
       let view = PromptView(
