@@ -143,7 +143,6 @@ import Testing
     #expect(script.hear(.reset(query: 4, reason: "too many changes")) == [])
     #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
     #expect(script.hear(.advance(revision: 3, fingerprint: 3_000)) == [])
-    #expect(script.context.token.revision == 0)
     #expect(script.hear(.subscribed(query: 5, resumed: false), 3) == [])
     #expect(script.hear(script.last([try script.image(5, 3)], at: 3), 3) == [])
     #expect(script.hear(.advance(revision: 3, fingerprint: 3_000)) == ["query \(kept) has 1 at 3"])

@@ -1,6 +1,7 @@
 import GraphModel
 import StickiesKit
 import TerminalCells
+import GraphTesting
 import Testing
 
 @testable import StickiesTerminal
@@ -32,7 +33,7 @@ import Testing
     let region = BoardRegion(around: seen)
     let inside = PredicateEvaluator(region.notes, model: model)
     let sides = BoardSide.allCases.map { PredicateEvaluator(region.notes(beyond: $0), model: model) }
-    var random = SplitMix(seed: 7)
+    var random = SeededGenerator(seed: 7)
     for number in 0..<2_000 {
       var image = ObjectImage(
         id: ObjectID(key: UniqueID(high: 1, low: UInt64(number)), entity: entity.number), revision: 1,
@@ -40,8 +41,10 @@ import Testing
       func set(_ name: String, _ value: Double) throws {
         image[try #require(entity.property(named: name))] = .double(value)
       }
-      let (x, y) = (random.double(in: -1_000...3_000), random.double(in: -2_000...1_000))
-      let (width, height) = (random.double(in: 1...900), random.double(in: 1...900))
+      let (x, y) = (
+        Double.random(in: -1_000...3_000, using: &random), Double.random(in: -2_000...1_000, using: &random)
+      )
+      let (width, height) = (Double.random(in: 1...900, using: &random), Double.random(in: 1...900, using: &random))
       try set("x", x)
       try set("y", y)
       try set("width", width)
@@ -73,21 +76,4 @@ import Testing
         Rect(x: 39, y: 22, width: 3, height: 1),
       ])
   }
-}
-
-/// Random numbers that are the same in every run.
-private struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
-  mutating func double(in range: ClosedRange<Double>) -> Double { Double.random(in: range, using: &self) }
 }
