@@ -160,7 +160,7 @@ import Testing
     #expect(try daemon.run("why", "1.color").output.hasPrefix("yellow\n"))
     #expect(try daemon.run("why", "1.folded").status != 0)
     let difference = try daemon.run("diff", "1", "1").output
-    #expect(difference.contains("collapsed: ") && !difference.contains("folded"))
+    #expect(difference.contains("collapsed: ") && !difference.contains("folded"), "\(difference)")
     let log = try daemon.run("log", "--json").output
     #expect(log.contains(#""collapsed""#) && !log.contains("folded") && !log.contains("gold"))
     // What it sees as yellow it finds as yellow, and a new case stands where yellow does.

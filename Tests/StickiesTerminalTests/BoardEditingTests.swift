@@ -81,18 +81,12 @@ import Testing
     ann.terminal.press(.tab)
     ann.terminal.press(.enter)
     // The text begins in the third column and the second row of its note.
-    func click(_ times: Int) {
-      for _ in 0..<times {
-        ann.terminal.mouse(.press(.left), 18, 6)
-        ann.terminal.mouse(.release(.left), 18, 6)
-      }
-    }
-    click(2)
+    ann.terminal.click(18, 6, times: 2)
     ann.terminal.press(.character("c"), .control)
     ann.terminal.types("that")
     await ann.terminal.shows("copy that word")
     #expect(ann.terminal.sent.last == TerminalSequences.clipboard("this"))
-    click(3)
+    ann.terminal.click(18, 6, times: 3)
     ann.terminal.press(.character("x"), .control)
     await ann.terminal.hides("copy that word")
     #expect(ann.terminal.sent.last == TerminalSequences.clipboard("copy that word\n"))

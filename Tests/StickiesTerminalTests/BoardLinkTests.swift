@@ -82,10 +82,7 @@ import Testing
     await ann.terminal.shows("linked; u takes it back")
     let grid = await ann.terminal.shows { $0.text.contains("←") && !$0.text.contains("not yet") }
     let head = try #require(grid.place(of: "←"))
-    for _ in 1...2 {
-      ann.terminal.mouse(.press(.left), head.x + 2, head.y)
-      ann.terminal.mouse(.release(.left), head.x + 2, head.y)
-    }
+    ann.terminal.click(head.x + 2, head.y, times: 2)
     await ann.terminal.shows("Delete the link?")
     ann.terminal.types("d")
     await ann.terminal.shows { $0.text.contains("unlinked") && !$0.text.contains("←") && !$0.text.contains("not yet") }

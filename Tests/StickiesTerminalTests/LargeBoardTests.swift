@@ -44,7 +44,11 @@ import Testing
     await ann.terminal.hides("n4 ")
     ann.terminal.press(.enter)
     await ann.terminal.shows("┏ n2400 ")
+    // The end of the search gives the focus back to where it was; a click takes it.
     ann.terminal.press(.escape)
+    let place = try #require(await ann.terminal.shows("╭ n2400 ").place(of: "n2400 "))
+    ann.terminal.click(place.x, place.y)
+    await ann.terminal.shows("┏ n2400 ")
     ann.terminal.types("v")
     // Its neighbors are in the list, and not on the canvas.
     await ann.terminal.shows { $0.text.contains("n2395") && $0.text.contains("n2399") }

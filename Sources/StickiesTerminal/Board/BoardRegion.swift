@@ -67,6 +67,13 @@ struct BoardRegion: Hashable {
     }
   }
 
+  /// Whether a note, in points, is among those that lie outside on a side.
+  func isBeyond(x: Double, y: Double, width: Double, height: Double) -> Bool {
+    let (low, high) = Self.points(cells)
+    let reach = BoardScale.points(NoteView.minimumSize)
+    return x >= high.x || y >= high.y || x + width <= low.x - reach.width || y + height <= low.y - reach.height
+  }
+
   private static func points(_ cells: Rect) -> (low: (x: Double, y: Double), high: (x: Double, y: Double)) {
     (BoardScale.points(cells.origin), BoardScale.points(Point(x: cells.maxX, y: cells.maxY)))
   }

@@ -73,8 +73,9 @@ extension BoardScreen {
       QuestionText(
         title: "Delete the link?", lines: ["The notes at its ends stay."],
         choices: [
-          .init(key: "d", title: "Delete it") { [weak self, weak line] in
-            if let line, !line.isDeleted { self?.unlink(line) }
+          .init(key: "d", title: "Delete it") { [weak self] in
+            // Held by the question: a link that nobody holds goes, and comes back as another object.
+            if !line.isDeleted { self?.unlink(line) }
           }
         ], cancel: {}))
     return true

@@ -48,8 +48,8 @@ final class SearchListener: SearchControllerDelegate {
 }
 
 extension BoardScreen {
-  /// The first row of the canvas.
-  var searchFrame: Rect { Rect(x: canvas.minX, y: canvas.minY, width: canvas.size.width, height: 1) }
+  /// Above the canvas, which makes room for it.
+  var searchFrame: Rect { Rect(x: canvas.minX, y: 1, width: canvas.size.width, height: 1) }
 
   func openSearch() {
     if let field { return application.makeKey(field) }

@@ -72,6 +72,15 @@ final class GridTerminal: BoardTerminal {
     sink([.terminal(.mouse(MouseEvent(kind, at: Point(x: x, y: y))))])
   }
 
+  /// Clicks quickly, however busy the machine is: all of it comes at once.
+  func click(_ x: Int, _ y: Int, times: Int = 1) {
+    let at = Point(x: x, y: y)
+    sink(
+      (0..<times).flatMap { _ in
+        [MouseEvent(.press(.left), at: at), MouseEvent(.release(.left), at: at)].map { .terminal(.mouse($0)) }
+      })
+  }
+
   /// Waits until what is shown fits. What has not come by the deadline is an issue that says what was shown instead.
   @discardableResult
   func shows(
