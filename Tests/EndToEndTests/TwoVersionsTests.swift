@@ -159,7 +159,7 @@ import Testing
     #expect(why.status == 0 && why.output.hasPrefix("true\n"), "\(why.errors)")
     #expect(try daemon.run("why", "1.color").output.hasPrefix("yellow\n"))
     #expect(try daemon.run("why", "1.folded").status != 0)
-    let difference = try daemon.run("diff", "1", "1").output
+    let difference = try daemon.run("diff", "#1", "1").output
     #expect(difference.contains("collapsed: ") && !difference.contains("folded"), "\(difference)")
     let log = try daemon.run("log", "--json").output
     #expect(log.contains(#""collapsed""#) && !log.contains("folded") && !log.contains("gold"))

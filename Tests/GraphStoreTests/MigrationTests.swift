@@ -343,7 +343,7 @@ import Testing
         .replacing(
           #""name": "origin", "type": "string", "optional": true"#, with: #""name": "origin", "type": "string""#
         )
-        .replacing(#""default": 1, "indexed""#, with: #""default": 1, "minimum": 2, "indexed""#))
+        .replacing(#""default": 1, "indexed""#, with: #""default": 2, "minimum": 2, "indexed""#))
     let refusal = try refusal(store, model)
     let texts = refusal.breaches.map { "\(items.firstIndex(of: $0.object ?? items[0]) ?? -1) \($0.text)" }
     #expect(
