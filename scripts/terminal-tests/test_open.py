@@ -37,7 +37,7 @@ class OpenTests(unittest.TestCase):
         ann.press(column, row)
         ann.press(column + 4, row + 2, code=32)
         ann.release(column + 4, row + 2)
-        ben.waits(lambda _: ben.screen.display[row + 2].find("hello") == column + 4, "the drag")
+        ben.waits(lambda _: ben.screen.display[row + 2].find("╭") == column + 2, "the drag")
         ann.types("u")
         ben.waits(lambda _: ben.screen.display[row].find("╭") == column - 2, "the undo")
 
