@@ -33,6 +33,7 @@ extension TransactionPlanner {
     for draft in order where !draft.isDeleted {
       // A value that the transaction did not change was valid when it came.
       let changed = draft.before.map { draft.after.changedSlots(since: $0) } ?? Array(draft.after.values.indices)
+      draft.changed = changed
       validate(changed, of: draft)
       try validateUniqueness(of: draft, keys)
     }

@@ -8,16 +8,21 @@
 public struct TransactionPlanner {
   /// An object as the transaction will leave it.
   /// A class: it is changed in place, a property at a time.
+  ///
+  /// Its accesses are not checked while it runs: a draft belongs to one planner, which is a value on one thread, none of whose
+  /// steps calls another one while it holds a property of a draft `inout`. The checks were a fortieth of a large transaction.
   final class Draft {
     let entity: Entity
     /// Nil for an insert.
-    var before: ObjectImage?
-    var after: ObjectImage
-    var isDeleted = false
+    @exclusivity(unchecked) var before: ObjectImage?
+    @exclusivity(unchecked) var after: ObjectImage
+    @exclusivity(unchecked) var isDeleted = false
     /// What a text's edits were after merging, so that history and deltas can say them as splices.
-    var splices = [PropertyNumber: [TextSplice]]()
+    @exclusivity(unchecked) var splices = [PropertyNumber: [TextSplice]]()
     /// Places that changed only to make room for others.
-    var spacing = Set<PropertyNumber>()
+    @exclusivity(unchecked) var spacing = Set<PropertyNumber>()
+    /// The slots in which it is another object than before, once that is found out: when all values are there.
+    @exclusivity(unchecked) var changed: [Int]?
 
     init(entity: Entity, before: ObjectImage? = nil, after: ObjectImage) {
       self.entity = entity
@@ -156,7 +161,7 @@ public struct TransactionPlanner {
   private func edits(of draft: Draft, since before: ObjectImage) -> [Edit] {
     var edits = [Edit]()
     // A place among other members is another place, even under the same number.
-    let changed = draft.after.changedSlots(since: before)
+    let changed = draft.changed ?? draft.after.changedSlots(since: before)
     let places = changed.compactMap { slot in
       draft.entity.storedProperties[slot].relationship?.position.flatMap { draft.entity.property($0)?.slot }
     }

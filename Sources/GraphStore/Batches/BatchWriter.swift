@@ -99,6 +99,8 @@ final class BatchWriter {
   ) throws {
     let plan: TransactionPlan
     let mark = ids
+    writer.objects.beginTrail()
+    defer { writer.objects.endTrail() }
     do {
       plan = try TransactionPlanner.plan(
         transaction(changes), reader: reader, revision: revision, now: time, deferredKeys: deferredKeys,

@@ -18,6 +18,8 @@ extension EntityTable {
     let form: Form
     /// Sets revision, checksum and the column, by id.
     let update: SQL
+    /// The same, by row.
+    let updateByRow: SQL
     /// Sets the column alone, by id.
     let set: SQL
     /// The objects that refer to a row, ascending; for a to-one only.
@@ -35,6 +37,7 @@ extension EntityTable {
       form = Self.form(of: property)
       let (table, column) = (quoted(table), quoted(name))
       update = SQL("UPDATE \(table) SET _revision = ?, _sum = ?, \(column) = ? WHERE _id = ?")
+      updateByRow = SQL("UPDATE \(table) SET _revision = ?, _sum = ?, \(column) = ? WHERE _row = ?")
       set = SQL("UPDATE \(table) SET \(column) = ? WHERE _id = ?")
       referrers = SQL("SELECT _id, _entity FROM \(table) WHERE \(column) = ? ORDER BY _id")
       referrerCount = SQL("SELECT count(*) FROM \(table) WHERE \(column) = ?")

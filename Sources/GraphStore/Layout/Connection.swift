@@ -10,6 +10,8 @@ final class Connection {
   private let fetches: FetchStatements?
   /// The key's object is kept beside its statement: while it lives, no other has its address.
   private var prepared = [ObjectIdentifier: (sql: SQL, statement: Statement, pointer: OpaquePointer)]()
+  /// The one that was asked for last: mostly it is the next as well.
+  private var latest: (sql: SQL, pointer: OpaquePointer)?
   /// What a statement that came to nothing was about, for the message.
   private var pointer: OpaquePointer? { database.sqliteConnection }
 
@@ -21,7 +23,12 @@ final class Connection {
 
   /// The prepared statement for `sql`, reset. What was bound before still is: bind every parameter.
   func statement(_ sql: SQL) throws -> Row {
+    if let latest, latest.sql === sql {
+      sqlite3_reset(latest.pointer)
+      return Row(statement: latest.pointer)
+    }
     if let known = prepared[ObjectIdentifier(sql)] {
+      latest = (sql, known.pointer)
       sqlite3_reset(known.pointer)
       return Row(statement: known.pointer)
     }

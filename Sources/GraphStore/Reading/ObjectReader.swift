@@ -11,6 +11,9 @@ final class ObjectReader: ImageSource {
   /// The object whose image was read last: mostly it is the next one to be asked for.
   private var latest: (id: ObjectID, row: Int64)?
 
+  /// What the plan of a transaction read, in turn, while it is kept.
+  private var trail: RowTrail?
+
   /// A row of the table of one root.
   private struct Place: Hashable {
     let root: EntityNumber
@@ -101,8 +104,18 @@ final class ObjectReader: ImageSource {
     defer { sqlite3_reset(row.statement) }
     let image = try image(row, in: table)
     latest = (image.id, row.integer(0))
+    trail?.append(image.id, row: row.integer(0), in: table)
     return image
   }
+
+  /// From now on the rows that are read are kept for `nextRow`, until `endTrail`: a plan reads them, and what it comes to
+  /// is written in that order.
+  func beginTrail() { trail = RowTrail() }
+
+  func endTrail() { trail = nil }
+
+  /// The row of an object, if its image was read next or soon after: without a search.
+  func nextRow(of id: ObjectID, in table: EntityTable) -> Int64? { trail?.next(id, in: table) }
 
   /// The image in a row of the table's `select`.
   func image(_ row: Row, in table: EntityTable) throws -> ObjectImage {

@@ -33,17 +33,8 @@ struct PlanReader: GraphReader {
   }
 
   func object(of entity: Entity, matching constraint: [PropertyNumber], values: [Value]) throws -> ObjectID? {
-    guard let table = writer.layout.table(of: entity.number) else { return nil }
-    var conditions = [String]()
-    for number in constraint {
-      guard let column = table.column(of: number) else { return nil }
-      conditions.append("\(quoted(column.name)) = ?")
-    }
-    let restriction =
-      entity.number == entity.root
-      ? "" : " AND _entity IN (\(writer.layout.numbers.family(of: entity)))"
-    let row = try writer.connection.statement(
-      "SELECT _id, _entity FROM \(quoted(table.name)) WHERE " + conditions.joined(separator: " AND ") + restriction)
+    guard let sql = writer.keys.lookup(constraint, of: entity, in: writer.layout) else { return nil }
+    let row = try writer.connection.statement(sql)
     for (index, value) in values.enumerated() {
       if case .object(let id) = value {
         guard let found = try writer.objects.find(id) else { return nil }

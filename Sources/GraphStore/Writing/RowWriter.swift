@@ -100,15 +100,14 @@ struct RowWriter {
       let image = place.pointee.after
     else { return }
     let edits = place.pointee.edits
-    let changed = edits.compactMap { edit in
-      deferredKeys.contains(edit.property) ? nil : table.column(of: edit.property)
-    }
-    if changed.count == 1 {
-      try update(changed, changed[0].update, image, sum: sum)
-    } else if let statement = statements.update(changed, of: table) {
-      try update(changed, statement, image, sum: sum)
+    let row = objects.nextRow(of: id, in: table)
+    if edits.count == 1, !deferredKeys.contains(edits[0].property), let column = table.column(of: edits[0].property) {
+      try update(column, image, row: row, sum: sum)
     } else {
-      for column in changed { try update([column], column.update, image, sum: sum) }
+      let changed = edits.compactMap { edit in
+        deferredKeys.contains(edit.property) ? nil : table.column(of: edit.property)
+      }
+      try update(changed, of: table, image, row: row, sum: sum)
     }
     for words in shape.words where edits.contains(where: { $0.property == words.property.number }) {
       self.words.updated(
@@ -119,12 +118,29 @@ struct RowWriter {
     if !shape.edges.isEmpty { try writeEdges(of: place, isNew: false) }
   }
 
-  private func update(_ columns: [EntityTable.Column], _ sql: SQL, _ image: ObjectImage, sum: UInt64) throws {
+  /// - Parameter row: the object's, where it is known: then nothing is looked for by id.
+  private func update(
+    _ columns: [EntityTable.Column], of table: EntityTable, _ image: ObjectImage, row known: Int64?, sum: UInt64
+  ) throws {
+    guard let sql = statements.update(columns, of: table, byRow: known != nil) else {
+      for column in columns { try update(column, image, row: known, sum: sum) }
+      return
+    }
     let row = try connection.statement(sql)
+    for (offset, column) in columns.enumerated() { try bind(image[column.property], of: column, to: row, offset + 3) }
+    try run(row, last: columns.count + 3, image, row: known, sum: sum)
+  }
+
+  private func update(_ column: EntityTable.Column, _ image: ObjectImage, row known: Int64?, sum: UInt64) throws {
+    let row = try connection.statement(known == nil ? column.update : column.updateByRow)
+    try bind(image[column.property], of: column, to: row, 3)
+    try run(row, last: 4, image, row: known, sum: sum)
+  }
+
+  private func run(_ row: Row, last: Int, _ image: ObjectImage, row known: Int64?, sum: UInt64) throws {
     row.bind(1, image.revision)
     row.bind(2, Int64(bitPattern: sum))
-    for (offset, column) in columns.enumerated() { try bind(image[column.property], of: column, to: row, offset + 3) }
-    row.bind(Int32(columns.count + 3), image.id.key)
+    if let known { row.bind(Int32(last), known) } else { row.bind(Int32(last), image.id.key) }
     try runOnOne(row)
   }
 
@@ -140,7 +156,7 @@ struct RowWriter {
     }
   }
 
-  /// Runs a statement that finds its object by id.
+  /// Runs a statement that finds its object by id, or by the row that it was read from.
   private func runOnOne(_ row: Row) throws {
     try connection.run(row)
     if connection.changes != 1 { throw Self.missing }
@@ -236,9 +252,15 @@ struct RowWriter {
     for index in indices {
       let id = changes[index].id
       guard let table = layout.table(of: id.entity) else { continue }
-      let row = try connection.statement(table.deleteByID)
-      row.bind(1, id.key)
-      try runOnOne(row)
+      if let known = objects.nextRow(of: id, in: table) {
+        let row = try connection.statement(table.delete)
+        row.bind(1, known)
+        try runOnOne(row)
+      } else {
+        let row = try connection.statement(table.deleteByID)
+        row.bind(1, id.key)
+        try runOnOne(row)
+      }
       objects.forget(id)
       let tombstone = try connection.statement(Self.insertTombstone)
       tombstone.bind(1, id.key)

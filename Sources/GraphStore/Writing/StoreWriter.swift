@@ -29,6 +29,7 @@ final class StoreWriter {
   private let marker = PropertyMarker()
   private var scratch = BinaryWriter(capacity: 1_024)
   let updates = UpdateStatements()
+  let keys = KeyStatements()
   /// History has a floor: a transaction that is not found may have been pruned.
   var isPruned: Bool
   /// Test only.
@@ -115,6 +116,8 @@ final class StoreWriter {
     _ work: Work, time: Timestamp, related: RelatedQueries, bug: SQLiteStore.PlantedBug? = nil
   ) throws -> WriteResult {
     var ids = newIDs(time: time)
+    objects.beginTrail()
+    defer { objects.endTrail() }
     var plan = try TransactionPlanner.plan(
       work.transaction, reader: PlanReader(writer: self), revision: revision + 1, now: time,
       isUndo: work.undoes != nil || work.isRestore
@@ -254,14 +257,16 @@ final class StoreWriter {
   ) throws -> [UInt64] {
     var sums = [UInt64]()
     sums.reserveCapacity(changes.count)
+    var buffer = takeScratch()
+    defer { scratch = buffer }
     // In place: a copy of a change costs more than what is read of it here.
     try changes.withUnsafeBufferPointer { changes in
       for index in changes.indices {
         let before = size
         if let after = changes[index].after {
-          sums.append(try sum(after, &size))
+          sums.append(try sum(after, &size, in: &buffer))
         } else {
-          sums.append(try changes[index].before.map { try sum($0, &size) } ?? 0)
+          sums.append(try changes[index].before.map { try sum($0, &size, in: &buffer) } ?? 0)
         }
         if changes[index].kind == .updated { updated(index, changes[index].id, size - before) }
       }
@@ -271,21 +276,32 @@ final class StoreWriter {
 
   /// - Parameter size: grows by the image's bytes.
   func sum(_ image: ObjectImage, _ size: inout Int) throws -> UInt64 {
+    var buffer = takeScratch()
+    defer { scratch = buffer }
+    return try sum(image, &size, in: &buffer)
+  }
+
+  /// A buffer that whoever takes it gives back.
+  private func takeScratch() -> BinaryWriter {
+    defer { scratch = BinaryWriter(capacity: 0) }
     // A huge object does not leave its memory behind.
-    if scratch.bytes.capacity > 1 << 20 { scratch = BinaryWriter(capacity: 1_024) }
-    scratch.bytes.removeAll(keepingCapacity: true)
+    return scratch.bytes.capacity > 1 << 20 ? BinaryWriter(capacity: 1_024) : scratch
+  }
+
+  private func sum(_ image: ObjectImage, _ size: inout Int, in buffer: inout BinaryWriter) throws -> UInt64 {
+    buffer.bytes.removeAll(keepingCapacity: true)
     if layout.numbers.keepsEntities {
-      image.encode(to: &scratch)
+      image.encode(to: &buffer)
     } else {
-      layout.numbers.stored(image).encode(to: &scratch)
+      layout.numbers.stored(image).encode(to: &buffer)
     }
-    guard scratch.bytes.count <= ObjectImage.maximumSize else {
+    guard buffer.bytes.count <= ObjectImage.maximumSize else {
       let name = layout.model.entity(image.id.entity)?.name ?? "object"
       throw Refusal(
-        .limit, "the \(name) would have \(scratch.bytes.count) bytes; at most \(ObjectImage.maximumSize) are taken")
+        .limit, "the \(name) would have \(buffer.bytes.count) bytes; at most \(ObjectImage.maximumSize) are taken")
     }
-    size += scratch.bytes.count
-    return Checksum.of(scratch.bytes)
+    size += buffer.bytes.count
+    return Checksum.of(buffer.bytes)
   }
 
   private static let insertCommit = SQL(
