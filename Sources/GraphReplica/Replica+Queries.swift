@@ -70,7 +70,9 @@ extension Replica {
     queries[query]?.number = number
     let since = queries[query]?.token ?? queries[query]?.subscribe.since
     if let since, !isRepeated {
-      if known || resumed { provenRevision = max(provenRevision, since.revision) } else {
+      if known || resumed {
+        provenRevision = max(provenRevision, since.revision)
+      } else {
         doubtedRevision = max(doubtedRevision, since.revision)
       }
     }

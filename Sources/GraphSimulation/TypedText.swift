@@ -103,7 +103,9 @@ struct TypedText {
         let keys = after.unicodeScalars.filter(isKey)
         let there = Set(keys)
         let single = keys.filter { !mayBeTwice.contains($0) }
-        guard Set(single).count == single.count else { return "revision \(record.revision) has a key twice in \(change.id)" }
+        guard Set(single).count == single.count else {
+          return "revision \(record.revision) has a key twice in \(change.id)"
+        }
         left[record.transaction, default: [:]][change.id] = there
         guard let before = change.before?[text].stringValue, record.undoes == nil, record.redoes == nil,
           !clients[number].replacing.contains(record.transaction)

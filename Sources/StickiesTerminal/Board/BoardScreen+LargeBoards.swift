@@ -40,7 +40,8 @@ extension BoardScreen {
   var outlying: [BoardSide: Int] {
     guard let part = page.part, let piece = part.shown, part.covers(seen), var counts = part.beyond else { return [:] }
     for id in piece.notes.snapshot {
-      guard let frame = boardFrame(of: id), let side = BoardSide.side(of: frame, beyond: seen), let note = page.note(id),
+      guard let frame = boardFrame(of: id), let side = BoardSide.side(of: frame, beyond: seen),
+        let note = page.note(id),
         !piece.wish.region.isBeyond(x: note.x, y: note.y, width: note.width, height: note.height)
       else { continue }
       counts[side, default: 0] += 1
