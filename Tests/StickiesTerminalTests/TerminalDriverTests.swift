@@ -89,6 +89,9 @@ import Testing
     try await terminal.reads("\u{1B}[?1049h")
     terminal.hangUp()
     #expect(await events.contains { $0 == .hangup })
+    // Whoever asks for something of it afterwards does not wait for ever: a program whose window was closed ends.
+    await withCheckedContinuation { done in driver.suspend { done.resume() } }
+    await withCheckedContinuation { done in driver.end { done.resume() } }
   }
 
   @Test func aSecondDriverIsRefusedAndSoIsAFile() async throws {

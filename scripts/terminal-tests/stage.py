@@ -2,6 +2,7 @@
 
 import os
 import re
+import select
 import signal
 import shutil
 import subprocess
@@ -115,6 +116,15 @@ class Terminal:
             if text in line:
                 return line.index(text), row
         raise AssertionError(f"{text!r} is not to be seen:\n{self.text}")
+
+    def hangs_up(self):
+        """The window is closed; waits until the program has ended."""
+        ended = os.pidfd_open(self.child.pid)
+        self.child.ptyproc.fileobj.close()
+        self.child.ptyproc.closed = self.child.closed = True
+        assert select.select([ended], [], [], PATIENCE)[0], "it goes on without a terminal"
+        os.close(ended)
+        self.child.wait()
 
     def ends(self):
         """Its exit code, when it has ended."""

@@ -64,6 +64,17 @@ class OpenTests(unittest.TestCase):
         self.assertEqual(ann.ends(), 0)
         self.assertTrue(ann.is_restored)
 
+    def test_a_terminal_that_is_closed_ends_the_program_and_what_was_typed_is_there(self):
+        ann, ben = self.stage.open(), self.stage.open(author="ben@test")
+        for person in (ann, ben):
+            person.shows("connected")
+        ann.types("nlast words")
+        ann.shows("last words")
+        ben.shows("ann edits")
+        ann.hangs_up()
+        ben.hides("ann edits")
+        self.assertIn("last words", self.stage.run("list"))
+
     def test_a_note_deleted_under_an_editor_is_offered(self):
         self.stage.run("add", "precious")
         ann = self.stage.open()

@@ -31,6 +31,8 @@ public final class TerminalDriver: Sendable {
     var depth: ColorDepth?
     /// In order; what is called on the thread when a wish has come true is beside it.
     var wishes: [(wish: Wish, done: (@Sendable () -> Void)?)] = []
+    /// Nobody reads it any more: there is no terminal, and every wish about it has come true.
+    var isOver = false
   }
 
   private enum Wish { case suspend, resume, stop, end }
@@ -81,7 +83,7 @@ public final class TerminalDriver: Sendable {
       }, held)
     guard failed == 0 else {
       Unmanaged<TerminalDriver>.fromOpaque(held).release()
-      return sink([.hangup])
+      return giveUp()
     }
     pthread_detach(thread)
   }
@@ -110,7 +112,11 @@ public final class TerminalDriver: Sendable {
   public func end(_ done: @escaping @Sendable () -> Void) { wish(.end, done) }
 
   private func wish(_ wish: Wish, _ done: (@Sendable () -> Void)?) {
-    hand { $0.wishes.append((wish, done)) }
+    let isOver = mailbox.withLock { mail in
+      if !mail.isOver { mail.wishes.append((wish, done)) }
+      return mail.isOver
+    }
+    if isOver { done?() } else { SignalPipe.send(SignalPipe.wake) }
   }
 
   private func hand(_ change: (inout Mailbox) -> Void) {
@@ -151,6 +157,16 @@ public final class TerminalDriver: Sendable {
     }
     CrashGuard.disarm()
     SignalPipe.uninstall(isHungUp: true)
+    giveUp()
+  }
+
+  /// The terminal is gone: whoever waits for something of it waits no longer.
+  private func giveUp() {
+    let wishes = mailbox.withLock { mail in
+      defer { (mail.wishes, mail.isOver) = ([], true) }
+      return mail.wishes
+    }
+    for (_, done) in wishes { done?() }
     sink([.hangup])
   }
 }

@@ -84,8 +84,12 @@ extension BoardScreen {
   // MARK: - Drawing
 
   var linkStates: [LinkState] {
+    // A line to a note that a search has not found would lead nowhere.
+    let shown = found == nil ? nil : Set(shownIDs)
     let lines = page.links.snapshot.enumerated().compactMap { index, id -> LinkState? in
-      guard let line = context.fault(id) as? Link, let from = line.from?.id, let to = line.to?.id else { return nil }
+      guard let line = context.fault(id) as? Link, let from = line.from?.id, let to = line.to?.id,
+        shown.map({ $0.isSuperset(of: [from, to]) }) ?? true
+      else { return nil }
       return linkState(index, from, to, line.label)
     }
     guard let start = linkStart?.id, let end = page.windows.focus, start != end,
