@@ -155,7 +155,9 @@ public struct Refusal: Error, Hashable, Sendable {
 
   /// For rules that are broken; there must be one.
   public init(violations: [Violation], conflicts: [Conflict] = []) {
-    let more = violations.count > 1 ? " (and \(violations.count - 1) more)" : ""
+    // A batch stops at so many: nobody has counted the rest.
+    let least = violations.count == Batch.maximumViolations ? "at least " : ""
+    let more = violations.count > 1 ? " (and \(least)\(violations.count - 1) more)" : ""
     let code: Code =
       if violations.allSatisfy({ $0.rule == "deny" }) {
         .denied

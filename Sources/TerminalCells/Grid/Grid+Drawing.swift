@@ -104,11 +104,14 @@ extension Grid {
     }
   }
 
-  /// Lays a shadow over a rectangle: what lies there is seen through it, faint and darker.
+  /// Lays a shadow over a rectangle: what lies there is seen through it, faint and darker; less so on a light ground, where
+  /// a little is seen at once.
   public mutating func shade(_ rect: Rect, clip: Rect? = nil) {
+    let black = Color.rgb(0, 0, 0)
     restyle(rect, clip: clip) { style in
-      style.foreground = style.foreground.mixed(with: .rgb(0, 0, 0), 0.5)
-      style.background = style.background.mixed(with: .rgb(0, 0, 0), 0.5)
+      let isLight = style.background.contrast(with: black).map { $0 > 7 } ?? false
+      style.foreground = style.foreground.mixed(with: black, 0.5)
+      style.background = style.background.mixed(with: black, isLight ? 0.25 : 0.5)
       style.attributes.insert(.dim)
     }
   }

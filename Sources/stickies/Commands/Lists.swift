@@ -4,7 +4,9 @@ import StickiesKit
 
 /// The conditions of `list` and `watch`.
 struct Filter: ParsableArguments {
-  @Option(name: .customLong("where"), help: "A predicate on notes, such as 'color == \"yellow\" AND pinned == TRUE'.")
+  @Option(
+    name: .customLong("where"), parsing: .unconditional,
+    help: "A predicate on notes, such as 'color == \"yellow\" AND pinned == TRUE'.")
   var condition: String?
   @Option(help: "Only the notes of this board, by name or id.")
   var board: String?

@@ -26,4 +26,6 @@ extension MergePolicy: ExpressibleByArgument {
   }
 
   public static var allValueStrings: [String] { allCases.map { "\($0)" } }
+
+  public var defaultValueDescription: String { "\(self)" }
 }

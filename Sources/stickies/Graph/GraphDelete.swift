@@ -20,7 +20,7 @@ extension GraphCommand {
     @OptionGroup var options: Options
     @Argument(help: ArgumentHelp("The beginnings of their ids; with --where one entity.", valueName: "id"))
     var words: [String]
-    @Option(name: .customLong("where"), help: "Delete all objects of the entity that match.")
+    @Option(name: .customLong("where"), parsing: .unconditional, help: "Delete all objects of the entity that match.")
     var condition: String?
     @Flag(help: "With --where: let the daemon delete all of them in one commit, or none, however many.")
     var oneCommit = false

@@ -12,7 +12,9 @@ extension GraphCommand {
     @Argument(help: "The entity; --template knows its own.")
     var entity: String?
     @OptionGroup var template: TemplateOptions
-    @Option(name: .customLong("where"), help: "A predicate, such as 'name BEGINSWITH \"A\" AND age > 30'.")
+    @Option(
+      name: .customLong("where"), parsing: .unconditional,
+      help: "A predicate, such as 'name BEGINSWITH \"A\" AND age > 30'.")
     var condition: String?
     @Option(parsing: .unconditional, help: "Attributes to sort by, a minus for descending: -age,name.")
     var sort = ""
@@ -54,6 +56,13 @@ extension GraphCommand {
       if after != nil, offset > 0 || count { throw ValidationError("--after goes without --offset and --count") }
     }
 
+    /// Of a request of the model's, no more than that asks for: options narrow it.
+    private func limit(within asked: FetchRequest?) -> Int? {
+      guard let most = asked?.limit else { return limit.number }
+      let left = most - min(most, offset)
+      return min(limit.number ?? left, left)
+    }
+
     @MainActor
     func run() async throws {
       try await options.withGraph { shell in
@@ -64,7 +73,7 @@ extension GraphCommand {
           [asked?.predicate ?? .always, try shell.predicate(condition, on: entity)])
         let sort = sort.isEmpty ? asked?.sort.text(in: shell.model) ?? "" : sort
         var fetch = shell.client.wireFetch(
-          entity, predicate, [], limit.number ?? asked?.limit, offset, try cursor(), at: shell.revision)
+          entity, predicate, [], limit(within: asked), offset, try cursor(), at: shell.revision)
         let rows = try rows(of: entity, sort, in: shell.model)
         if rows?.standForObjects ?? true { _ = try shell.order(sort, of: entity) }
         fetch.sort = sort

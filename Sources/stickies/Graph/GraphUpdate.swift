@@ -22,7 +22,7 @@ extension GraphCommand {
     var target: String
     @Argument(help: ArgumentHelp("Values.", valueName: "name=value"))
     var words: [String] = []
-    @Option(name: .customLong("where"), help: "Change all objects of the entity that match.")
+    @Option(name: .customLong("where"), parsing: .unconditional, help: "Change all objects of the entity that match.")
     var condition: String?
     @Option(parsing: .unconditional, help: ArgumentHelp("Values as a JSON object.", valueName: "json"))
     var values: String?
@@ -82,7 +82,7 @@ extension GraphCommand {
       let edits = try wishes.edits(of: try await whatWasRead(image, entity, shell))
       let change = Change(.update, image.id, base: base ?? image.revision, edits: edits)
       let saved = try await shell.client.commit([change], policy: policy)
-      shell.tellLost(saved)
+      shell.tellLost(saved, policy)
       let stored = try await shell.stored(saved, image.id)
       shell.output.show(stored, else: shell.reference(stored))
     }
@@ -113,7 +113,7 @@ extension GraphCommand {
         guard !changes.isEmpty else { return }
         do {
           let saved = try await shell.client.commit(changes, policy: policy)
-          shell.tellLost(saved)
+          shell.tellLost(saved, policy)
           // Deleted since they were read, or left as they are by the policy.
           let lost = Set(saved.committed.conflicts.filter { !$0.mineWon }.map(\.id))
           updated += changes.count - lost.count

@@ -10,7 +10,9 @@ extension GraphCommand {
     @OptionGroup var options: Options
     @Argument(help: "The entity; those that inherit from it are followed, too.")
     var entity: String
-    @Option(name: .customLong("where"), help: "Only those that match; the object's own attributes can be asked for.")
+    @Option(
+      name: .customLong("where"), parsing: .unconditional,
+      help: "Only those that match; key paths and aggregates are followed too.")
     var condition: String?
     @Option(parsing: .unconditional, help: "Attributes to sort a window by, a minus for descending: -age,name.")
     var sort = ""

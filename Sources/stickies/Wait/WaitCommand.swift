@@ -48,7 +48,7 @@ extension GraphCommand {
     @OptionGroup var options: Options
     @Argument(help: "The entity; those that inherit from it count, too.")
     var entity: String?
-    @Option(name: .customLong("where"), help: "Only those that match count.")
+    @Option(name: .customLong("where"), parsing: .unconditional, help: "Only those that match count.")
     var condition: String?
     @OptionGroup var goal: WaitOptions
 
