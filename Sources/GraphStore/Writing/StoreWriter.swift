@@ -27,7 +27,8 @@ final class StoreWriter {
   private var authors = [String: Int64]()
   private var replicas = [UniqueID: KnownReplica]()
   private let marker = PropertyMarker()
-  private var scratch = BinaryWriter(capacity: 1_024)
+  /// What images are encoded into for their checksums.
+  var scratch = BinaryWriter(capacity: 1_024)
   let updates = UpdateStatements()
   let keys = KeyStatements()
   /// History has a floor: a transaction that is not found may have been pruned.
@@ -248,60 +249,6 @@ final class StoreWriter {
       revision: next, time: time, author: author, transaction: batch.id, fingerprint: outcome.fingerprint, changes: [],
       summary: changes.count == 0 ? nil : changes.summary(layout.numbers))
     return WriteResult(outcome: .committed(outcome), record: record)
-  }
-
-  /// The checksum of each change's image.
-  /// - Parameter updated: which of them updates which object, to how many bytes.
-  func sums(
-    of changes: [ObjectChange], _ size: inout Int, updated: (Int, ObjectID, Int) -> Void = { _, _, _ in }
-  ) throws -> [UInt64] {
-    var sums = [UInt64]()
-    sums.reserveCapacity(changes.count)
-    var buffer = takeScratch()
-    defer { scratch = buffer }
-    // In place: a copy of a change costs more than what is read of it here.
-    try changes.withUnsafeBufferPointer { changes in
-      for index in changes.indices {
-        let before = size
-        if let after = changes[index].after {
-          sums.append(try sum(after, &size, in: &buffer))
-        } else {
-          sums.append(try changes[index].before.map { try sum($0, &size, in: &buffer) } ?? 0)
-        }
-        if changes[index].kind == .updated { updated(index, changes[index].id, size - before) }
-      }
-    }
-    return sums
-  }
-
-  /// - Parameter size: grows by the image's bytes.
-  func sum(_ image: ObjectImage, _ size: inout Int) throws -> UInt64 {
-    var buffer = takeScratch()
-    defer { scratch = buffer }
-    return try sum(image, &size, in: &buffer)
-  }
-
-  /// A buffer that whoever takes it gives back.
-  private func takeScratch() -> BinaryWriter {
-    defer { scratch = BinaryWriter(capacity: 0) }
-    // A huge object does not leave its memory behind.
-    return scratch.bytes.capacity > 1 << 20 ? BinaryWriter(capacity: 1_024) : scratch
-  }
-
-  private func sum(_ image: ObjectImage, _ size: inout Int, in buffer: inout BinaryWriter) throws -> UInt64 {
-    buffer.bytes.removeAll(keepingCapacity: true)
-    if layout.numbers.keepsEntities {
-      image.encode(to: &buffer)
-    } else {
-      layout.numbers.stored(image).encode(to: &buffer)
-    }
-    guard buffer.bytes.count <= ObjectImage.maximumSize else {
-      let name = layout.model.entity(image.id.entity)?.name ?? "object"
-      throw Refusal(
-        .limit, "the \(name) would have \(buffer.bytes.count) bytes; at most \(ObjectImage.maximumSize) are taken")
-    }
-    size += buffer.bytes.count
-    return Checksum.of(buffer.bytes)
   }
 
   private static let insertCommit = SQL(
