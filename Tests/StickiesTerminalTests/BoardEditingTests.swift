@@ -12,21 +12,21 @@ import Testing
     let stage = try await Stage()
     let ann = try await stage.open()
     ann.terminal.types("n")
-    await ann.terminal.shows("┏")
+    await ann.terminal.expects("┏")
     ann.terminal.press(.escape)
-    await ann.terminal.hides("┏")
+    await ann.terminal.expectsNo("┏")
     // One that was typed into and emptied again is gone as well.
     ann.terminal.types("nab")
-    await ann.terminal.shows { $0.text.contains("ab") && !$0.text.contains("not yet") }
+    await ann.terminal.expects { $0.text.contains("ab") && !$0.text.contains("not yet") }
     ann.terminal.press(.backspace)
     ann.terminal.press(.backspace)
     ann.terminal.press(.escape)
-    await ann.terminal.shows { !$0.text.contains("┏") && !$0.text.contains("not yet") }
+    await ann.terminal.expects { !$0.text.contains("┏") && !$0.text.contains("not yet") }
     #expect(try await stage.stored().isEmpty)
     ann.terminal.types("n")
     ann.terminal.types("kept")
     ann.terminal.press(.escape)
-    await ann.terminal.shows { $0.text.contains("kept") && !$0.text.contains("not yet") }
+    await ann.terminal.expects { $0.text.contains("kept") && !$0.text.contains("not yet") }
     #expect(try await stage.stored().map(\.number) == [2])
     await stage.close()
   }
@@ -37,38 +37,38 @@ import Testing
     ann.terminal.mouse(.move, 20, 5)
     ann.terminal.types("n")
     ann.terminal.types("here\n")
-    await ann.terminal.shows { $0.place(of: "┏ here") == Point(x: 20, y: 5) }
+    await ann.terminal.expects { $0.place(of: "┏ here") == Point(x: 20, y: 5) }
     ann.terminal.press(.escape)
     // In the corner there would be no room for it.
     ann.terminal.mouse(.move, 79, 22)
     ann.terminal.types("n")
     ann.terminal.types("there\n")
-    await ann.terminal.shows { $0.place(of: "┏ there") == Point(x: 55, y: 11) }
+    await ann.terminal.expects { $0.place(of: "┏ there") == Point(x: 55, y: 11) }
     await stage.close()
   }
 
   @Test func wordsAreJumpedOverSelectedReplacedAndTakenBackInTheEditor() async throws {
     let stage = try await Stage(boards: ["Work", "Home"])
     let ann = try await stage.open()
-    await ann.terminal.shows("● ○")
+    await ann.terminal.expects("● ○")
     ann.terminal.types("n")
     ann.terminal.types("one two three")
     // Elsewhere these keys scroll the board, go to another one and stop the program.
     ann.terminal.press(.left, .control)
     ann.terminal.types("big ")
-    await ann.terminal.shows("one two big three")
+    await ann.terminal.expects("one two big three")
     ann.terminal.press(.left, [.control, .shift])
     ann.terminal.press(.left, [.alt, .shift])
     ann.terminal.types("2 ")
-    await ann.terminal.shows("one 2 three")
+    await ann.terminal.expects("one 2 three")
     ann.terminal.press(.character("z"), .control)
-    await ann.terminal.shows("one two big three")
+    await ann.terminal.expects("one two big three")
     ann.terminal.press(.character("y"), .control)
-    await ann.terminal.shows { $0.text.contains("one 2 three") && !$0.text.contains("not yet") }
+    await ann.terminal.expects { $0.text.contains("one 2 three") && !$0.text.contains("not yet") }
     #expect(try await stage.stored().map(\.text) == ["one 2 three"])
     ann.terminal.press(.character("a"), .control)
     ann.terminal.types("line\nand line")
-    await ann.terminal.shows { $0.text.contains("and line") && !$0.text.contains("not yet") }
+    await ann.terminal.expects { $0.text.contains("and line") && !$0.text.contains("not yet") }
     #expect(try await stage.stored().map(\.text) == ["line\nand line"])
     await stage.close()
   }
@@ -77,18 +77,18 @@ import Testing
     let stage = try await Stage()
     _ = try await stage.note("copy this word\nand more", x: 80, y: 64)
     let ann = try await stage.open()
-    await ann.terminal.shows("and more")
+    await ann.terminal.expects("and more")
     ann.terminal.press(.tab)
     ann.terminal.press(.enter)
     // The text begins in the third column and the second row of its note.
     ann.terminal.click(18, 6, times: 2)
     ann.terminal.press(.character("c"), .control)
     ann.terminal.types("that")
-    await ann.terminal.shows("copy that word")
+    await ann.terminal.expects("copy that word")
     #expect(ann.terminal.sent.last == TerminalSequences.clipboard("this"))
     ann.terminal.click(18, 6, times: 3)
     ann.terminal.press(.character("x"), .control)
-    await ann.terminal.hides("copy that word")
+    await ann.terminal.expectsNo("copy that word")
     #expect(ann.terminal.sent.last == TerminalSequences.clipboard("copy that word\n"))
     await stage.close()
   }
@@ -97,7 +97,7 @@ import Testing
     let stage = try await Stage()
     let ann = try await stage.open()
     stage.kill()
-    await ann.terminal.shows("reconnecting")
+    await ann.terminal.expects("reconnecting")
     ann.terminal.types("n")
     ann.terminal.press(.character("q"), .control)
     #expect(await ann.end.value == 0)
@@ -113,7 +113,7 @@ import Testing
     ann.terminal.types("last words")
     ann.terminal.asksToEnd(SIGTERM)
     #expect(await ann.end.value == 0)
-    await ben.terminal.shows("last words")
+    await ben.terminal.expects("last words")
     await stage.close()
   }
 }

@@ -15,21 +15,21 @@ import Testing
     _ = try await stage.note("upper", x: 16, y: 160)
     _ = try await stage.note("lower", x: 16, y: 1_600)
     let ann = try await stage.open()
-    await ann.terminal.shows("upper")
+    await ann.terminal.expects("upper")
     ann.terminal.types("v")
-    let grid = await ann.terminal.shows(heading(30))
+    let grid = await ann.terminal.expects(heading(30))
     #expect(grid.place(of: "upper") == Point(x: 3, y: 2))
     #expect(grid.place(of: "lower") == Point(x: 3, y: 3))
     // The note is out of sight until its row is clicked.
     ann.terminal.mouse(.press(.left), 5, 3)
     ann.terminal.mouse(.release(.left), 5, 3)
-    await ann.terminal.shows("┏ lower")
+    await ann.terminal.expects("┏ lower")
     ann.terminal.mouse(.press(.left), 29, 8)
     ann.terminal.mouse(.drag(.left), 39, 8)
     ann.terminal.mouse(.release(.left), 39, 8)
-    await ann.terminal.shows(heading(40))
+    await ann.terminal.expects(heading(40))
     ann.terminal.types("v")
-    await ann.terminal.hides("2 │")
+    await ann.terminal.expectsNo("2 │")
     await stage.close()
   }
 
@@ -38,9 +38,9 @@ import Testing
     _ = try await stage.note("red apples\nand an apple pie", x: 16, y: 160)
     _ = try await stage.note("green pears", x: 16, y: 640)
     let ann = try await stage.open()
-    await ann.terminal.shows("red apples")
+    await ann.terminal.expects("red apples")
     ann.terminal.types("v/app")
-    let grid = await ann.terminal.shows { $0.text.contains("1 note") && !$0.text.contains("green pears") }
+    let grid = await ann.terminal.expects { $0.text.contains("1 note") && !$0.text.contains("green pears") }
     let match = Theme(depth: .direct).match
     func marked(_ text: String, below: Int) -> String {
       var found = ""
@@ -65,20 +65,20 @@ import Testing
     let stage = try await Stage()
     _ = try await stage.note("red apples", x: 16, y: 160)
     let ann = try await stage.open()
-    await ann.terminal.shows("red apples")
+    await ann.terminal.expects("red apples")
     ann.terminal.types("/pples")
-    await ann.terminal.shows("nothing")
+    await ann.terminal.expects("nothing")
     // The field begins in the fourth column.
     ann.terminal.mouse(.press(.left), 3, 1)
     ann.terminal.mouse(.release(.left), 3, 1)
     ann.terminal.types("a")
-    await ann.terminal.shows { $0.text.contains("/ apples") && $0.text.contains("1 note") }
+    await ann.terminal.expects { $0.text.contains("/ apples") && $0.text.contains("1 note") }
     // Control and z undoes in the line; it does not stop the program.
     ann.terminal.press(.character("z"), .control)
-    await ann.terminal.shows { $0.text.contains("/ pples") && $0.text.contains("nothing") }
-    let place = try #require(await ann.terminal.shows("×").place(of: "×"))
+    await ann.terminal.expects { $0.text.contains("/ pples") && $0.text.contains("nothing") }
+    let place = try #require(await ann.terminal.expects("×").place(of: "×"))
     ann.terminal.mouse(.press(.left), place.x, place.y)
-    await ann.terminal.shows { $0.text.contains("red apples") && !$0.text.contains("/ pples") }
+    await ann.terminal.expects { $0.text.contains("red apples") && !$0.text.contains("/ pples") }
     await stage.close()
   }
 
@@ -88,28 +88,28 @@ import Testing
     note.text = "in the end"
     try await stage.other.save()
     let ann = try await stage.open()
-    await ann.terminal.shows("in the end")
+    await ann.terminal.expects("in the end")
     ann.terminal.types("h")
-    await ann.terminal.shows { $0.text.contains("in the end") && $0.text.contains("history: revision") }
+    await ann.terminal.expects { $0.text.contains("in the end") && $0.text.contains("history: revision") }
     ann.terminal.press(.left)
-    await ann.terminal.shows("at first")
+    await ann.terminal.expects("at first")
     // The line ends in column 75, four before the edge; its rows are the two above the status line.
     ann.terminal.mouse(.press(.left), 75, 21)
-    await ann.terminal.shows("in the end")
+    await ann.terminal.expects("in the end")
     ann.terminal.mouse(.drag(.left), 2, 10)
     ann.terminal.mouse(.release(.left), 2, 10)
-    await ann.terminal.shows { !$0.text.contains("in the end") && !$0.text.contains("at first") }
+    await ann.terminal.expects { !$0.text.contains("in the end") && !$0.text.contains("at first") }
     ann.terminal.mouse(.press(.left), 78, 21)
-    await ann.terminal.shows { $0.text.contains("in the end") && !$0.text.contains("revision") }
+    await ann.terminal.expects { $0.text.contains("in the end") && !$0.text.contains("revision") }
     await stage.close()
   }
 
   @Test func aClickOnADotPagesThere() async throws {
     let stage = try await Stage(boards: ["Work", "Home", "Garden"])
     let ann = try await stage.open()
-    let place = try #require(await ann.terminal.shows("● ○ ○").place(of: "● ○ ○"))
+    let place = try #require(await ann.terminal.expects("● ○ ○").place(of: "● ○ ○"))
     ann.terminal.mouse(.press(.left), place.x + 4, place.y)
-    await ann.terminal.shows { $0.text.contains("○ ○ ●") && $0.text.contains("│ Garden") }
+    await ann.terminal.expects { $0.text.contains("○ ○ ●") && $0.text.contains("│ Garden") }
     await stage.close()
   }
 }

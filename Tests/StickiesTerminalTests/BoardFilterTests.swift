@@ -14,17 +14,17 @@ import Testing
     _ = try await stage.note("sun", x: 16, y: 32, color: .yellow)
     _ = try await stage.note("sky", x: 16, y: 240, color: .blue)
     let ann = try await stage.open()
-    await ann.terminal.shows("sky")
+    await ann.terminal.expects("sky")
     ann.terminal.types("f")
-    await ann.terminal.shows("Show Only")
+    await ann.terminal.expects("Show Only")
     ann.terminal.types(" ")
     ann.terminal.press(.escape)
-    await ann.terminal.shows { $0.text.contains("only yellow: 1 hidden") && !$0.text.contains("sky") }
+    await ann.terminal.expects { $0.text.contains("only yellow: 1 hidden") && !$0.text.contains("sky") }
     // What others make of a hidden color is hidden as well.
     _ = try await stage.note("sea", x: 300, y: 32, color: .blue)
-    await ann.terminal.shows { $0.text.contains("2 hidden") && !$0.text.contains("sea") }
+    await ann.terminal.expects { $0.text.contains("2 hidden") && !$0.text.contains("sea") }
     ann.terminal.types("F")
-    await ann.terminal.shows { $0.text.contains("sky") && $0.text.contains("sea") && !$0.text.contains("hidden") }
+    await ann.terminal.expects { $0.text.contains("sky") && $0.text.contains("sea") && !$0.text.contains("hidden") }
     await stage.close()
   }
 
@@ -37,17 +37,17 @@ import Testing
     note.add(tag, to: try #require(StickiesModel.model.entity(named: "Note")?.property(named: "tags")?.number))
     try await stage.other.save()
     let ann = try await stage.open()
-    await ann.terminal.shows { $0.text.contains("#shop") && $0.text.contains("eat") }
+    await ann.terminal.expects { $0.text.contains("#shop") && $0.text.contains("eat") }
     ann.terminal.types("f")
-    await ann.terminal.shows("Tags")
+    await ann.terminal.expects("Tags")
     ann.terminal.press(.end)
     ann.terminal.types(" ")
     ann.terminal.press(.escape)
-    await ann.terminal.shows { $0.text.contains("only #shop: 1 hidden") && !$0.text.contains("eat") }
+    await ann.terminal.expects { $0.text.contains("only #shop: 1 hidden") && !$0.text.contains("eat") }
     ann.terminal.types("/app")
-    await ann.terminal.shows("1 note")
+    await ann.terminal.expects("1 note")
     ann.terminal.press(.escape)
-    await ann.terminal.shows { $0.text.contains("1 hidden") && !$0.text.contains("eat") }
+    await ann.terminal.expects { $0.text.contains("1 hidden") && !$0.text.contains("eat") }
     await stage.close()
   }
 
@@ -55,23 +55,23 @@ import Testing
     let stage = try await Stage()
     let note = try await stage.note("mine", color: .yellow)
     let ann = try await stage.open()
-    await ann.terminal.shows("mine")
+    await ann.terminal.expects("mine")
     ann.terminal.types("f ")
     ann.terminal.press(.escape)
-    await ann.terminal.shows("only yellow: 0 hidden")
+    await ann.terminal.expects("only yellow: 0 hidden")
     ann.terminal.press(.tab)
     ann.terminal.press(.enter)
     ann.terminal.types(" and")
-    await ann.terminal.shows { $0.text.contains("mine and") && !$0.text.contains("not yet") }
+    await ann.terminal.expects { $0.text.contains("mine and") && !$0.text.contains("not yet") }
     note.color = .blue
     try await stage.other.save(policy: .objectTrump)
-    await ann.terminal.shows("ben@test changed it, and it left")
+    await ann.terminal.expects("ben@test changed it, and it left")
     ann.terminal.types("w")
-    await ann.terminal.hides("The note left the filter")
+    await ann.terminal.expectsNo("The note left the filter")
     ann.terminal.types(" yours")
-    await ann.terminal.shows { $0.text.contains("mine and yours") && !$0.text.contains("not yet") }
+    await ann.terminal.expects { $0.text.contains("mine and yours") && !$0.text.contains("not yet") }
     ann.terminal.press(.escape)
-    await ann.terminal.shows { $0.text.contains("1 hidden") && !$0.text.contains("mine and yours") }
+    await ann.terminal.expects { $0.text.contains("1 hidden") && !$0.text.contains("mine and yours") }
     #expect(try await stage.stored().map(\.text) == ["mine and yours"])
     await stage.close()
   }
@@ -83,11 +83,13 @@ import Testing
     ann.terminal.press(.down)
     ann.terminal.types(" ")
     ann.terminal.press(.escape)
-    await ann.terminal.shows("only blue")
+    await ann.terminal.expects("only blue")
     ann.terminal.types("n")
     ann.terminal.types("sky")
     ann.terminal.press(.escape)
-    await ann.terminal.shows { $0.text.contains("sky") && $0.text.contains("0 hidden") && !$0.text.contains("not yet") }
+    await ann.terminal.expects {
+      $0.text.contains("sky") && $0.text.contains("0 hidden") && !$0.text.contains("not yet")
+    }
     #expect(try await stage.stored().map(\.color) == [.blue])
     await stage.close()
   }
@@ -95,14 +97,14 @@ import Testing
   @Test func anEmptyBoardSaysWhatToDoAndAHiddenOneWhatHidesIt() async throws {
     let stage = try await Stage()
     let ann = try await stage.open()
-    await ann.terminal.shows("Nothing sticks to Work yet.")
+    await ann.terminal.expects("Nothing sticks to Work yet.")
     _ = try await stage.note("sun", color: .yellow)
-    await ann.terminal.shows { $0.text.contains("sun") && !$0.text.contains("Nothing sticks") }
+    await ann.terminal.expects { $0.text.contains("sun") && !$0.text.contains("Nothing sticks") }
     ann.terminal.types("f")
     ann.terminal.press(.down)
     ann.terminal.types(" ")
     ann.terminal.press(.escape)
-    await ann.terminal.shows("F  shows all notes again.")
+    await ann.terminal.expects("F  shows all notes again.")
     await stage.close()
   }
 }

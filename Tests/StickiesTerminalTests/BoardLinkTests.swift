@@ -24,21 +24,21 @@ import Testing
   @Test func aLinkIsMadeByKeysAndOneUndoTakesItBack() async throws {
     let stage = try await stage()
     let ann = try await stage.open()
-    await ann.terminal.shows("omega")
+    await ann.terminal.expects("omega")
     ann.terminal.press(.tab)
     ann.terminal.types("L")
-    await ann.terminal.shows("chooses the other note")
+    await ann.terminal.expects("chooses the other note")
     // Not to itself.
     ann.terminal.press(.enter)
-    await ann.terminal.shows("choose another note")
+    await ann.terminal.expects("choose another note")
     ann.terminal.press(.tab)
-    await ann.terminal.shows(" link ")
+    await ann.terminal.expects(" link ")
     ann.terminal.press(.enter)
-    await ann.terminal.shows("linked; u takes it back")
-    await ann.terminal.shows { $0.text.contains("→") && !$0.text.contains("not yet") }
+    await ann.terminal.expects("linked; u takes it back")
+    await ann.terminal.expects { $0.text.contains("→") && !$0.text.contains("not yet") }
     #expect(try await links(stage) == ["alpha to omega"])
     ann.terminal.types("u")
-    await ann.terminal.shows { $0.text.contains("Undone") && !$0.text.contains("→") }
+    await ann.terminal.expects { $0.text.contains("Undone") && !$0.text.contains("→") }
     #expect(try await links(stage).isEmpty)
     await stage.close()
   }
@@ -46,22 +46,24 @@ import Testing
   @Test func aLinkIsMadeByTheMouseTakenAwayByKeysAndBroughtBackByUndo() async throws {
     let stage = try await stage()
     let ann = try await stage.open()
-    let place = try #require(await ann.terminal.shows("omega").place(of: "omega"))
+    let place = try #require(await ann.terminal.expects("omega").place(of: "omega"))
     ann.terminal.press(.tab)
     ann.terminal.types("L")
     ann.terminal.mouse(.press(.left), place.x, place.y)
     ann.terminal.mouse(.release(.left), place.x, place.y)
-    await ann.terminal.shows("linked; u takes it back")
-    await ann.terminal.shows { $0.text.contains("→") && !$0.text.contains("not yet") }
+    await ann.terminal.expects("linked; u takes it back")
+    await ann.terminal.expects { $0.text.contains("→") && !$0.text.contains("not yet") }
     // The other way round it is the same link.
     ann.terminal.types("L")
     ann.terminal.press(.tab)
-    await ann.terminal.shows(" unlink ")
+    await ann.terminal.expects(" unlink ")
     ann.terminal.press(.enter)
-    await ann.terminal.shows { $0.text.contains("unlinked") && !$0.text.contains("→") && !$0.text.contains("not yet") }
+    await ann.terminal.expects {
+      $0.text.contains("unlinked") && !$0.text.contains("→") && !$0.text.contains("not yet")
+    }
     #expect(try await links(stage).isEmpty)
     ann.terminal.types("u")
-    await ann.terminal.shows("→")
+    await ann.terminal.expects("→")
     #expect(try await links(stage) == ["alpha to omega"])
     await stage.close()
   }
@@ -69,23 +71,25 @@ import Testing
   @Test func escapeLeavesALinkUnmadeAndADoubleClickOnALineDeletesIt() async throws {
     let stage = try await stage()
     let ann = try await stage.open()
-    await ann.terminal.shows("omega")
+    await ann.terminal.expects("omega")
     ann.terminal.press(.tab)
     ann.terminal.types("L")
     ann.terminal.press(.tab)
-    await ann.terminal.shows("→")
+    await ann.terminal.expects("→")
     ann.terminal.press(.escape)
-    await ann.terminal.hides("→")
+    await ann.terminal.expectsNo("→")
     ann.terminal.types("L")
     ann.terminal.press(.tab)
     ann.terminal.press(.enter)
-    await ann.terminal.shows("linked; u takes it back")
-    let grid = await ann.terminal.shows { $0.text.contains("←") && !$0.text.contains("not yet") }
+    await ann.terminal.expects("linked; u takes it back")
+    let grid = await ann.terminal.expects { $0.text.contains("←") && !$0.text.contains("not yet") }
     let head = try #require(grid.place(of: "←"))
     ann.terminal.click(head.x + 2, head.y, times: 2)
-    await ann.terminal.shows("Delete the link?")
+    await ann.terminal.expects("Delete the link?")
     ann.terminal.types("d")
-    await ann.terminal.shows { $0.text.contains("unlinked") && !$0.text.contains("←") && !$0.text.contains("not yet") }
+    await ann.terminal.expects {
+      $0.text.contains("unlinked") && !$0.text.contains("←") && !$0.text.contains("not yet")
+    }
     #expect(try await links(stage).isEmpty)
     await stage.close()
   }

@@ -11,23 +11,23 @@ import Testing
     _ = try await stage.note("here", x: 80, y: 64)
     let ann = try await stage.open()
     let ben = try await stage.open("ben@test")
-    await ben.terminal.shows("here")
+    await ben.terminal.expects("here")
     ann.terminal.mouse(.move, 50, 12)
-    await ben.terminal.shows { $0.place(of: "▘ann") == Point(x: 50, y: 12) }
+    await ben.terminal.expects { $0.place(of: "▘ann") == Point(x: 50, y: 12) }
     ann.terminal.mouse(.move, 12, 20)
-    await ben.terminal.shows { $0.place(of: "▘ann") == Point(x: 12, y: 20) }
+    await ben.terminal.expects { $0.place(of: "▘ann") == Point(x: 12, y: 20) }
     // Beside the note, which is 25 columns wide and begins in the eleventh.
     ann.terminal.press(.tab)
-    await ben.terminal.shows { $0.place(of: "▘ann") == Point(x: 35, y: 5) }
+    await ben.terminal.expects { $0.place(of: "▘ann") == Point(x: 35, y: 5) }
     ann.terminal.press(.right)
-    await ben.terminal.shows { $0.place(of: "▘ann") == Point(x: 36, y: 5) }
+    await ben.terminal.expects { $0.place(of: "▘ann") == Point(x: 36, y: 5) }
     ann.terminal.mouse(.press(.left), 60, 18)
     ann.terminal.mouse(.release(.left), 60, 18)
-    await ben.terminal.shows { $0.place(of: "▘ann") == Point(x: 60, y: 18) }
+    await ben.terminal.expects { $0.place(of: "▘ann") == Point(x: 60, y: 18) }
     ann.terminal.types("q")
     _ = await ann.end.value
     await ann.client.close()
-    await ben.terminal.hides("▘ann")
+    await ben.terminal.expectsNo("▘ann")
     await stage.close()
   }
 
@@ -43,7 +43,7 @@ import Testing
     let begin = clock.now
     for step in 0..<300 { ann.terminal.mouse(.move, step % 70, 2 + step % 19) }
     // The last of them is never lost.
-    await ben.terminal.shows { $0.place(of: "▘ann") == Point(x: 299 % 70, y: 2 + 299 % 19) }
+    await ben.terminal.expects { $0.place(of: "▘ann") == Point(x: 299 % 70, y: 2 + 299 % 19) }
     let tenths = Int((clock.now - begin) / .milliseconds(BoardScreen.presenceMilliseconds))
     #expect(heard > 0 && heard <= tenths + 2)
     #expect(ann.terminal.frames < 100)

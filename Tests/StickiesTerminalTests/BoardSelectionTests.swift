@@ -12,10 +12,10 @@ import Testing
     let stage = try await Stage()
     _ = try await stage.note("only one", color: .yellow)
     let ann = try await stage.open()
-    await ann.terminal.shows("only one")
+    await ann.terminal.expects("only one")
     ann.terminal.press(.tab)
     ann.terminal.types("e")
-    let grid = await ann.terminal.shows("Delete (0)")
+    let grid = await ann.terminal.expects("Delete (0)")
     // Neither key nor click reaches the note that has the focus.
     ann.terminal.press(.delete)
     ann.terminal.types("t")
@@ -23,14 +23,14 @@ import Testing
     ann.terminal.mouse(.press(.left), delete.x, delete.y)
     ann.terminal.mouse(.release(.left), delete.x, delete.y)
     ann.terminal.types("a")
-    let all = await ann.terminal.shows("Delete (1)")
+    let all = await ann.terminal.expects("Delete (1)")
     #expect(all.place(of: "only one") != nil && all.place(of: "Tag ─") == nil)
     let color = try #require(all.place(of: "Color (1)"))
     ann.terminal.mouse(.press(.left), color.x, color.y)
     ann.terminal.mouse(.release(.left), color.x, color.y)
     let blue = Theme(depth: .direct).note(.blue).text.background
     let note = try #require(all.place(of: "only one"))
-    await ann.terminal.shows { !$0.text.contains("not yet") && $0[note.x, note.y + 2].style.background == blue }
+    await ann.terminal.expects { !$0.text.contains("not yet") && $0[note.x, note.y + 2].style.background == blue }
     #expect(try await stage.stored().map(\.color) == [.blue])
     await stage.close()
   }
@@ -40,22 +40,22 @@ import Testing
     _ = try await stage.note("first", x: 0, y: 32)
     _ = try await stage.note("second", x: 300, y: 32)
     let ann = try await stage.open()
-    await ann.terminal.shows { $0.text.contains("second") && $0.text.contains("● ○") }
+    await ann.terminal.expects { $0.text.contains("second") && $0.text.contains("● ○") }
     ann.terminal.types("ea")
-    await ann.terminal.shows("Move (2)")
+    await ann.terminal.expects("Move (2)")
     ann.terminal.types("m")
-    await ann.terminal.shows("Move to Board")
+    await ann.terminal.expects("Move to Board")
     ann.terminal.types("ho")
-    await ann.terminal.shows("│ Home ")
+    await ann.terminal.expects("│ Home ")
     ann.terminal.press(.tab)
     ann.terminal.press(.enter)
-    await ann.terminal.shows { !$0.text.contains("first") && !$0.text.contains("second") && $0.text.contains("(0)") }
+    await ann.terminal.expects { !$0.text.contains("first") && !$0.text.contains("second") && $0.text.contains("(0)") }
     ann.terminal.types("2")
-    await ann.terminal.shows { $0.text.contains("first") && $0.text.contains("second") && $0.text.contains("│ Home") }
+    await ann.terminal.expects { $0.text.contains("first") && $0.text.contains("second") && $0.text.contains("│ Home") }
     ann.terminal.types("u")
-    await ann.terminal.shows { !$0.text.contains("first") && !$0.text.contains("second") }
+    await ann.terminal.expects { !$0.text.contains("first") && !$0.text.contains("second") }
     ann.terminal.types("1")
-    await ann.terminal.shows { $0.text.contains("first") && $0.text.contains("second") && $0.text.contains("│ Work") }
+    await ann.terminal.expects { $0.text.contains("first") && $0.text.contains("second") && $0.text.contains("│ Work") }
     await stage.close()
   }
 
@@ -68,19 +68,19 @@ import Testing
     note.add(tag, to: try #require(StickiesModel.model.entity(named: "Note")?.property(named: "tags")?.number))
     try await stage.other.save()
     let ann = try await stage.open()
-    await ann.terminal.shows { $0.text.contains("#shopping") && $0.text.contains("second") }
+    await ann.terminal.expects { $0.text.contains("#shopping") && $0.text.contains("second") }
     ann.terminal.types("eat")
-    await ann.terminal.shows("╭─ Tag ")
+    await ann.terminal.expects("╭─ Tag ")
     ann.terminal.types("sh")
-    await ann.terminal.shows("│ shopping")
+    await ann.terminal.expects("│ shopping")
     ann.terminal.press(.down)
     ann.terminal.press(.enter)
-    await ann.terminal.shows { $0.text.split(separator: "#shopping", omittingEmptySubsequences: false).count == 3 }
-    await ann.terminal.hides("not yet")
+    await ann.terminal.expects { $0.text.split(separator: "#shopping", omittingEmptySubsequences: false).count == 3 }
+    await ann.terminal.expectsNo("not yet")
     // It is the tag that was there, not a second one.
     #expect(try await stage.other.fetch(Tag.self, sort: [\.name.ascending]).map(\.name) == ["shopping"])
     ann.terminal.types("u")
-    await ann.terminal.shows { $0.text.split(separator: "#shopping", omittingEmptySubsequences: false).count == 2 }
+    await ann.terminal.expects { $0.text.split(separator: "#shopping", omittingEmptySubsequences: false).count == 2 }
     await stage.close()
   }
 
@@ -88,14 +88,14 @@ import Testing
     let stage = try await Stage()
     _ = try await stage.note("first", x: 0, y: 32)
     let ann = try await stage.open()
-    await ann.terminal.shows("first")
+    await ann.terminal.expects("first")
     ann.terminal.types("ea")
     ann.terminal.press(.function(10))
     ann.terminal.press(.right)
-    await ann.terminal.shows("Color (1)  ")
+    await ann.terminal.expects("Color (1)  ")
     ann.terminal.press(.escape)
     ann.terminal.types("mNowhere\n")
-    await ann.terminal.shows("no other board is called Nowhere")
+    await ann.terminal.expects("no other board is called Nowhere")
     await stage.close()
   }
 }

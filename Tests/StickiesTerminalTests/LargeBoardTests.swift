@@ -18,19 +18,19 @@ import Testing
     let stage = try await Stage()
     try await stage.row(of: 0..<count)
     let ann = try await stage.open()
-    await ann.terminal.shows("n2 ")
+    await ann.terminal.expects("n2 ")
     return (stage, ann)
   }
 
   @Test func aLargeBoardCostsWhatIsSeenOfItAndSaysHowManyLieBeyond() async throws {
     let (stage, ann) = try await opened()
     // Three are seen.
-    await ann.terminal.shows("\(Self.count - 3)→")
+    await ann.terminal.expects("\(Self.count - 3)→")
     #expect(ann.client.context.held.count < Self.few)
     for _ in 0..<50 { ann.terminal.mouse(.wheel(.right), 70, 20) }
     // 300 columns: n10 begins there.
-    await ann.terminal.shows("n10 ")
-    await ann.terminal.shows { $0.text.contains("←10") && $0.text.contains("\(Self.count - 13)→") }
+    await ann.terminal.expects("n10 ")
+    await ann.terminal.expects { $0.text.contains("←10") && $0.text.contains("\(Self.count - 13)→") }
     #expect(ann.client.context.held.count < Self.few)
     await stage.close()
   }
@@ -39,19 +39,19 @@ import Testing
     let (stage, ann) = try await opened()
     ann.terminal.types("o")
     // The focus goes with it.
-    await ann.terminal.shows("┏ n3 ")
+    await ann.terminal.expects("┏ n3 ")
     ann.terminal.types("/n2400")
-    await ann.terminal.hides("n4 ")
+    await ann.terminal.expectsNo("n4 ")
     ann.terminal.press(.enter)
-    await ann.terminal.shows("┏ n2400 ")
+    await ann.terminal.expects("┏ n2400 ")
     // The end of the search gives the focus back to where it was; a click takes it.
     ann.terminal.press(.escape)
-    let place = try #require(await ann.terminal.shows("╭ n2400 ").place(of: "n2400 "))
+    let place = try #require(await ann.terminal.expects("╭ n2400 ").place(of: "n2400 "))
     ann.terminal.click(place.x, place.y)
-    await ann.terminal.shows("┏ n2400 ")
+    await ann.terminal.expects("┏ n2400 ")
     ann.terminal.types("v")
     // Its neighbors are in the list, and not on the canvas.
-    await ann.terminal.shows { $0.text.contains("n2395") && $0.text.contains("n2399") }
+    await ann.terminal.expects { $0.text.contains("n2395") && $0.text.contains("n2399") }
     #expect(ann.client.context.held.count < 2 * Self.few)
     await stage.close()
   }
@@ -59,38 +59,38 @@ import Testing
   @Test func behindTheLastNoteOfALargeBoardComesTheFirst() async throws {
     let (stage, ann) = try await opened()
     ann.terminal.press(.tab, .shift)
-    await ann.terminal.shows("┏ n\(Self.count - 1) ")
+    await ann.terminal.expects("┏ n\(Self.count - 1) ")
     ann.terminal.press(.tab)
-    await ann.terminal.shows("┏ n0 ")
+    await ann.terminal.expects("┏ n0 ")
     await stage.close()
   }
 
   @Test func whatOthersDoToALargeBoardIsSeenAndCounted() async throws {
     let (stage, ann) = try await opened()
-    await ann.terminal.shows("\(Self.count - 3)→")
+    await ann.terminal.expects("\(Self.count - 3)→")
     let near = try await stage.note("nearby", x: 16, y: 240)
-    await ann.terminal.shows("nearby")
+    await ann.terminal.expects("nearby")
     _ = try await stage.note("far away", x: 900_000, y: 32)
-    await ann.terminal.shows("\(Self.count - 2)→")
+    await ann.terminal.expects("\(Self.count - 2)→")
     stage.other.context.delete(near)
     try await stage.other.save(policy: .objectTrump)
-    await ann.terminal.hides("nearby")
+    await ann.terminal.expectsNo("nearby")
     await stage.close()
   }
 
   @Test func anEditorKeepsItsNoteHoweverFarTheBoardIsScrolled() async throws {
     let (stage, ann) = try await opened()
     let ben = try await stage.open("ben@test")
-    await ben.terminal.shows("n2 ")
+    await ben.terminal.expects("n2 ")
     ann.terminal.press(.tab)
-    await ann.terminal.shows("┏ n0 ")
+    await ann.terminal.expects("┏ n0 ")
     ann.terminal.press(.enter)
-    await ann.terminal.shows { $0.cursor != nil }
+    await ann.terminal.expects { $0.cursor != nil }
     ann.terminal.types(" one")
     for _ in 0..<100 { ann.terminal.mouse(.wheel(.right), 70, 20) }
-    await ann.terminal.shows("n20 ")
+    await ann.terminal.expects("n20 ")
     ann.terminal.types(" two")
-    await ben.terminal.shows("n0 one two")
+    await ben.terminal.expects("n0 one two")
     #expect(!ann.terminal.grid.text.contains("The note is gone"))
     #expect(try await stage.stored().first?.text == "n0 one two")
     await stage.close()
@@ -98,16 +98,16 @@ import Testing
 
   @Test func allNotesOfALargeBoardAreSelectedByTheirIDsAndChangedInOneStep() async throws {
     let (stage, ann) = try await opened()
-    await ann.terminal.shows("\(Self.count - 3)→")
+    await ann.terminal.expects("\(Self.count - 3)→")
     ann.terminal.types("ea")
-    await ann.terminal.shows("(\(Self.count))")
+    await ann.terminal.expects("(\(Self.count))")
     #expect(ann.client.context.held.count < Self.few)
     // The selection stays where the notes that it names go out of sight.
     for _ in 0..<50 { ann.terminal.mouse(.wheel(.right), 70, 20) }
-    await ann.terminal.shows { $0.text.contains("n10 ") && $0.text.contains("(\(Self.count))") }
+    await ann.terminal.expects { $0.text.contains("n10 ") && $0.text.contains("(\(Self.count))") }
     ann.terminal.types("c")
-    await ann.terminal.shows("not yet")
-    await ann.terminal.hides("not yet")
+    await ann.terminal.expects("not yet")
+    await ann.terminal.expectsNo("not yet")
     let colors = Set(try await stage.stored().map(\.color))
     #expect(colors.count == 1 && colors != [.yellow])
     await stage.close()
@@ -120,7 +120,7 @@ import Testing
     ann.terminal.press(.tab)
     try await stage.row(of: first..<first + 20)
     // The marks of a board that is here as a whole end at 999.
-    let grid = await ann.terminal.shows("\(first + 17)→")
+    let grid = await ann.terminal.expects("\(first + 17)→")
     #expect(grid.place(of: "n0 ") != nil)
     #expect(ann.client.context.held.count < Self.few)
     await stage.close()

@@ -12,10 +12,10 @@ import Testing
     let stage = try await Stage()
     _ = try await stage.note("Buy milk\nand eggs", x: 16, y: 32)
     let ann = try await stage.open()
-    let grid = await ann.terminal.shows("and eggs")
+    let grid = await ann.terminal.expects("and eggs")
     // 16 points are 2 columns, 32 points 2 rows; the menu bar is above.
     #expect(grid.place(of: "╭ Buy milk ") == Point(x: 2, y: 3))
-    await ann.terminal.shows("connected │ Work")
+    await ann.terminal.expects("connected │ Work")
     await stage.close()
   }
 
@@ -25,16 +25,16 @@ import Testing
     let ben = try await stage.open("ben@test")
     ann.terminal.types("n")
     ann.terminal.types("hello")
-    await ann.terminal.shows("hello")
-    await ben.terminal.shows("hello")
-    await ben.terminal.shows("ann edits")
+    await ann.terminal.expects("hello")
+    await ben.terminal.expects("hello")
+    await ben.terminal.expects("ann edits")
     ann.terminal.types(" world")
-    await ben.terminal.shows("hello world")
+    await ben.terminal.expects("hello world")
     ann.terminal.press(.escape)
-    await ben.terminal.hides("ann edits")
+    await ben.terminal.expectsNo("ann edits")
     #expect(try await stage.stored().map(\.text) == ["hello world"])
     // The window kept its place when its note got its number: there is one, not two.
-    let grid = await ann.terminal.shows { !$0.text.contains("not yet") }
+    let grid = await ann.terminal.expects { !$0.text.contains("not yet") }
     #expect(grid.text.split(separator: "\n").filter { $0.contains("hello world") }.count == 1)
     await stage.close()
   }
@@ -45,16 +45,16 @@ import Testing
     let ann = try await stage.open()
     let ben = try await stage.open("ben@test")
     for seat in [ann, ben] {
-      await seat.terminal.shows("middle")
+      await seat.terminal.expects("middle")
       seat.terminal.press(.tab)
       seat.terminal.press(.enter)
-      await seat.terminal.shows { $0.cursor != nil }
+      await seat.terminal.expects { $0.cursor != nil }
     }
     ben.terminal.press(.home)
     ben.terminal.types("first ")
     ann.terminal.types(" last")
-    await ann.terminal.shows("first middle last")
-    await ben.terminal.shows("first middle last")
+    await ann.terminal.expects("first middle last")
+    await ben.terminal.expects("first middle last")
     await stage.close()
   }
 
@@ -62,16 +62,16 @@ import Testing
     let stage = try await Stage()
     let note = try await stage.note("precious")
     let ann = try await stage.open()
-    await ann.terminal.shows("precious")
+    await ann.terminal.expects("precious")
     ann.terminal.press(.tab)
     ann.terminal.press(.enter)
     ann.terminal.types(" words")
-    await ann.terminal.shows { $0.text.contains("precious words") && !$0.text.contains("not yet") }
+    await ann.terminal.expects { $0.text.contains("precious words") && !$0.text.contains("not yet") }
     stage.other.context.delete(note)
     try await stage.other.save(policy: .objectTrump)
-    await ann.terminal.shows("ben@test deleted it while it was edited here")
+    await ann.terminal.expects("ben@test deleted it while it was edited here")
     ann.terminal.types("n")
-    await ann.terminal.shows { !$0.text.contains("The note is gone") && !$0.text.contains("not yet") }
+    await ann.terminal.expects { !$0.text.contains("The note is gone") && !$0.text.contains("not yet") }
     #expect(try await stage.stored().map(\.text) == ["precious words"])
     await stage.close()
   }
@@ -80,20 +80,20 @@ import Testing
     let stage = try await Stage()
     let note = try await stage.note("drag me", x: 80, y: 64)
     let ann = try await stage.open()
-    let place = try #require(await ann.terminal.shows("drag me").place(of: "drag me"))
+    let place = try #require(await ann.terminal.expects("drag me").place(of: "drag me"))
     ann.terminal.mouse(.press(.left), place.x, place.y)
     for step in 1...5 { ann.terminal.mouse(.drag(.left), place.x + 2 * step, place.y + step) }
     ann.terminal.mouse(.release(.left), place.x + 10, place.y + 5)
-    await ann.terminal.shows { $0.place(of: "drag me") == Point(x: place.x + 10, y: place.y + 5) }
-    await ann.terminal.hides("not yet")
+    await ann.terminal.expects { $0.place(of: "drag me") == Point(x: place.x + 10, y: place.y + 5) }
+    await ann.terminal.expectsNo("not yet")
     var stored = try #require(try await stage.stored().first)
     #expect((stored.x, stored.y) == (160, 144))
     ann.terminal.types("u")
-    await ann.terminal.shows { $0.place(of: "drag me") == place }
+    await ann.terminal.expects { $0.place(of: "drag me") == place }
     stored = try #require(try await stage.stored().first)
     #expect((stored.x, stored.y) == (80, 64))
     ann.terminal.press(.right)
-    await ann.terminal.shows { $0.place(of: "drag me") == Point(x: place.x + 1, y: place.y) }
+    await ann.terminal.expects { $0.place(of: "drag me") == Point(x: place.x + 1, y: place.y) }
     #expect(note.id == stored.id)
     await stage.close()
   }
@@ -102,24 +102,24 @@ import Testing
     let stage = try await Stage()
     _ = try await stage.note("before")
     let ann = try await stage.open()
-    await ann.terminal.shows("before")
+    await ann.terminal.expects("before")
     stage.kill()
-    await ann.terminal.shows("reconnecting")
+    await ann.terminal.expects("reconnecting")
     ann.terminal.types("n")
     ann.terminal.types("written offline")
     ann.terminal.press(.escape)
-    await ann.terminal.shows("not yet on the server")
+    await ann.terminal.expects("not yet on the server")
     // Leaving asks first.
     ann.terminal.types("q")
-    await ann.terminal.shows("Leave?")
+    await ann.terminal.expects("Leave?")
     ann.terminal.press(.escape)
-    await ann.terminal.hides("Leave?")
+    await ann.terminal.expectsNo("Leave?")
     try stage.restart()
-    await ann.terminal.shows { $0.text.contains("connected │ Work") && !$0.text.contains("not yet") }
+    await ann.terminal.expects { $0.text.contains("connected │ Work") && !$0.text.contains("not yet") }
     ann.terminal.types("q")
     #expect(await ann.end.value == 0)
     let again = try await stage.open("cem@test")
-    let grid = await again.terminal.shows("written offline")
+    let grid = await again.terminal.expects("written offline")
     #expect(grid.place(of: "before") != nil)
     await stage.close()
   }
@@ -129,14 +129,14 @@ import Testing
     _ = try await stage.note("red apples", x: 0, y: 0)
     _ = try await stage.note("green pears", x: 300, y: 0)
     let ann = try await stage.open()
-    await ann.terminal.shows("green pears")
+    await ann.terminal.expects("green pears")
     ann.terminal.types("/app")
-    await ann.terminal.shows { $0.text.contains("red apples") && !$0.text.contains("green pears") }
+    await ann.terminal.expects { $0.text.contains("red apples") && !$0.text.contains("green pears") }
     // What is found stays live.
     _ = try await stage.note("apple pie", x: 300, y: 32)
-    await ann.terminal.shows("apple pie")
+    await ann.terminal.expects("apple pie")
     ann.terminal.press(.escape)
-    await ann.terminal.shows("green pears")
+    await ann.terminal.expects("green pears")
     await stage.close()
   }
 
@@ -144,12 +144,12 @@ import Testing
     let stage = try await Stage(boards: ["Work", "Home"])
     _ = try await stage.note("at work")
     let ann = try await stage.open()
-    await ann.terminal.shows("at work")
-    await ann.terminal.shows("● ○")
+    await ann.terminal.expects("at work")
+    await ann.terminal.expects("● ○")
     ann.terminal.types("2")
-    await ann.terminal.shows { $0.text.contains("│ Home") && !$0.text.contains("at work") }
+    await ann.terminal.expects { $0.text.contains("│ Home") && !$0.text.contains("at work") }
     ann.terminal.press(.left, .alt)
-    await ann.terminal.shows { $0.text.contains("│ Work") && $0.text.contains("at work") }
+    await ann.terminal.expects { $0.text.contains("│ Work") && $0.text.contains("at work") }
     await stage.close()
   }
 
@@ -158,15 +158,15 @@ import Testing
     _ = try await stage.note("one", x: 0, y: 0)
     _ = try await stage.note("two", x: 300, y: 0)
     let ann = try await stage.open()
-    await ann.terminal.shows("two")
+    await ann.terminal.expects("two")
     ann.terminal.types("ea")
-    await ann.terminal.shows("● two")
+    await ann.terminal.expects("● two")
     ann.terminal.press(.delete)
-    await ann.terminal.shows { !$0.text.contains("one") && !$0.text.contains("two") }
-    await ann.terminal.hides("not yet")
+    await ann.terminal.expects { !$0.text.contains("one") && !$0.text.contains("two") }
+    await ann.terminal.expectsNo("not yet")
     #expect(try await stage.stored().isEmpty)
     ann.terminal.types("u")
-    await ann.terminal.shows { $0.text.contains("one") && $0.text.contains("two") }
+    await ann.terminal.expects { $0.text.contains("one") && $0.text.contains("two") }
     await stage.close()
   }
 
@@ -174,9 +174,9 @@ import Testing
     let stage = try await Stage()
     _ = try await stage.note("far away", x: 4_000, y: 3_000)
     let ann = try await stage.open()
-    await ann.terminal.shows("→")
+    await ann.terminal.expects("→")
     ann.terminal.types("o")
-    await ann.terminal.shows("far away")
+    await ann.terminal.expects("far away")
     await stage.close()
   }
 

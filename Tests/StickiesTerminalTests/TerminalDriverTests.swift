@@ -99,7 +99,13 @@ import Testing
     let terminal = try PseudoTerminal()
     let (_, driver) = try drive(terminal)
     #expect(throws: TerminalError.alreadyRunning) { try TerminalDriver(path: terminal.path, depth: .none) { _ in } }
-    withExtendedLifetime(driver) {}
+    // One that has ended leaves the terminal to the next at once, and answers whoever asks it for more.
+    driver.start()
+    await withCheckedContinuation { done in driver.end { done.resume() } }
+    let next = try drive(terminal)
+    await withCheckedContinuation { done in driver.end { done.resume() } }
+    await withCheckedContinuation { done in driver.suspend { done.resume() } }
+    withExtendedLifetime((driver, next)) {}
   }
 
   private func drive(_ terminal: PseudoTerminal) throws -> (AsyncStream<DriverEvent>, TerminalDriver) {

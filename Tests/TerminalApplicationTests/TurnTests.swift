@@ -45,6 +45,10 @@ import Testing
     script.text.setNeedsDisplay()
     #expect(asked == 1)
     #expect(script.application.runTurn(at: 2).grid != nil)
+    // A timer: whoever sleeps until the next one is due has to know of it.
+    _ = script.application.schedule(at: 9) {}
+    #expect(asked == 2)
+    #expect(script.application.runTurn(at: 3).wakeTime == 9)
   }
 
   @Test func windowsAreDrawnFromBackToFront() throws {

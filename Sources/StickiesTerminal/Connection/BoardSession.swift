@@ -76,7 +76,6 @@ public final class BoardSession {
     client.stateDidChange = { [weak self] state in self?.follow(state) }
     client.presenceDidChange = { [weak self] presence in
       self?.screen?.take(presence.state, of: presence.session, presence.author)
-      self?.askForTurn()
     }
     driver.start()
     screen?.open()
@@ -148,7 +147,6 @@ public final class BoardSession {
       case .reconnecting(let attempt): .reconnecting(attempt: attempt)
       case .closed: .closed("the server has closed the connection for good")
       }
-    askForTurn()
   }
 
   // MARK: - The link
@@ -157,12 +155,7 @@ public final class BoardSession {
     BoardLink(
       user: user,
       perform: { [client] in client.perform() },
-      save: { [weak self, client] done in
-        client.save(policy: .objectTrump) { result in
-          done(result)
-          self?.askForTurn()
-        }
-      },
+      save: { [client] done in client.save(policy: .objectTrump) { done($0) } },
       undo: { [weak self] isRedo, done in
         self?.answer(done) { client in try await isRedo ? client.redo() : client.undo() }
       },
@@ -198,7 +191,6 @@ public final class BoardSession {
       } catch {
         done(.failure(error as? Refusal ?? Refusal(.unavailable, "\(error)")))
       }
-      askForTurn()
     }
   }
 
@@ -213,7 +205,6 @@ public final class BoardSession {
       }
       driver.resume()
       done(result)
-      askForTurn()
     }
   }
 }

@@ -39,6 +39,8 @@ public final class TerminalDriver: Sendable {
 
   private static let isTaken = Atomic<Bool>(false)
 
+  /// Whether `isTaken` is this driver's: given up once, by whoever comes first of its end and its release.
+  private let isHolder = Atomic<Bool>(true)
   private let file: TerminalFile
   private let mailbox = Mutex(Mailbox())
   private let depth: ColorDepth
@@ -60,8 +62,8 @@ public final class TerminalDriver: Sendable {
   }
 
   deinit {
-    close(file.descriptor)
-    Self.isTaken.store(false, ordering: .relaxed)
+    Glibc.close(file.descriptor)
+    giveBack()
   }
 
   /// Columns and rows as they are now.
@@ -83,6 +85,7 @@ public final class TerminalDriver: Sendable {
       }, held)
     guard failed == 0 else {
       Unmanaged<TerminalDriver>.fromOpaque(held).release()
+      SignalPipe.uninstall()
       return giveUp()
     }
     pthread_detach(thread)
@@ -108,7 +111,7 @@ public final class TerminalDriver: Sendable {
   /// Stops the whole program, as Ctrl-Z does, until the shell lets it go on; `.resumed` tells that.
   public func stop() { wish(.stop, nil) }
 
-  /// Gives the terminal back for good; `done` is called when it is as it was.
+  /// Gives the terminal back for good; `done` is called when it is as it was and another driver may take it.
   public func end(_ done: @escaping @Sendable () -> Void) { wish(.end, done) }
 
   private func wish(_ wish: Wish, _ done: (@Sendable () -> Void)?) {
@@ -139,20 +142,13 @@ public final class TerminalDriver: Sendable {
       if let depth = mail.depth { loop.writer.depth = depth }
       if let frame = mail.frame { loop.newest = frame }
       loop.sequences += mail.sequences
+      var isOver = false
       for (wish, done) in mail.wishes {
-        switch wish {
-        case .suspend: loop.leave()
-        case .resume: loop.enter()
-        case .stop:
-          loop.stop()
-          sink([.resumed, .terminal(.resize(file.size))])
-        case .end:
-          loop.leave()
-          SignalPipe.uninstall()
-        }
+        if !isOver { grant(wish, &loop) }
+        isOver = isOver || wish == .end
         done?()
-        if wish == .end { return }
       }
+      if isOver { return close() }
       loop.write()
     }
     CrashGuard.disarm()
@@ -160,13 +156,38 @@ public final class TerminalDriver: Sendable {
     giveUp()
   }
 
-  /// The terminal is gone: whoever waits for something of it waits no longer.
+  private func grant(_ wish: Wish, _ loop: inout DriverLoop) {
+    switch wish {
+    case .suspend: loop.leave()
+    case .resume: loop.enter()
+    case .stop:
+      loop.stop()
+      sink([.resumed, .terminal(.resize(file.size))])
+    case .end:
+      loop.leave()
+      SignalPipe.uninstall()
+      giveBack()
+    }
+  }
+
+  /// Another driver may take the terminal.
+  private func giveBack() {
+    if isHolder.exchange(false, ordering: .relaxed) { Self.isTaken.store(false, ordering: .relaxed) }
+  }
+
+  /// The terminal is gone.
   private func giveUp() {
+    giveBack()
+    close()
+    sink([.hangup])
+  }
+
+  /// Nobody reads the mailbox from now on: whoever waits for something of the terminal waits no longer.
+  private func close() {
     let wishes = mailbox.withLock { mail in
       defer { (mail.wishes, mail.isOver) = ([], true) }
       return mail.wishes
     }
     for (_, done) in wishes { done?() }
-    sink([.hangup])
   }
 }

@@ -61,6 +61,8 @@ extension Application {
   ) -> TimerID {
     let id = timers.schedule(at: time, every: interval, modes: modes)
     timerHandlers[id] = body
+    // Outside a turn nobody knows yet when the next one is due.
+    askForTurn()
     return id
   }
 

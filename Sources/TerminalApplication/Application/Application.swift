@@ -29,7 +29,7 @@ open class Application: Responder {
   }
 
   /// How far it has come.
-  public internal(set) var phase = Phase.made
+  public internal(set) var phase = Phase.made { didSet { askForTurn() } }
   /// What is particular to this application; it keeps nobody alive.
   public weak var delegate: ApplicationDelegate?
   /// Every command with its key.

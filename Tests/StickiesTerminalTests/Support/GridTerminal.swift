@@ -83,7 +83,7 @@ final class GridTerminal: BoardTerminal {
 
   /// Waits until what is shown fits. What has not come by the deadline is an issue that says what was shown instead.
   @discardableResult
-  func shows(
+  func expects(
     _ what: String = "what was waited for", place: SourceLocation = #_sourceLocation,
     _ fits: @escaping @Sendable (Grid) -> Bool
   ) async -> Grid {
@@ -96,6 +96,7 @@ final class GridTerminal: BoardTerminal {
       }
       if let now { return continuation.resume(returning: now) }
       Task { [self] in
+        // A deadline: nothing waits for it but what would otherwise wait for ever.
         try await Task.sleep(for: Self.patience)
         giveUp(number, what, place)
       }
@@ -116,14 +117,14 @@ final class GridTerminal: BoardTerminal {
 
   /// Waits until a text is to be seen.
   @discardableResult
-  func shows(_ text: String, place: SourceLocation = #_sourceLocation) async -> Grid {
-    await shows(text, place: place) { $0.text.contains(text) }
+  func expects(_ text: String, place: SourceLocation = #_sourceLocation) async -> Grid {
+    await expects(text, place: place) { $0.text.contains(text) }
   }
 
   /// Waits until a text is not to be seen any more.
   @discardableResult
-  func hides(_ text: String, place: SourceLocation = #_sourceLocation) async -> Grid {
-    await shows("a screen without \(text)", place: place) { !$0.text.contains(text) }
+  func expectsNo(_ text: String, place: SourceLocation = #_sourceLocation) async -> Grid {
+    await expects("a screen without \(text)", place: place) { !$0.text.contains(text) }
   }
 }
 

@@ -78,7 +78,7 @@ final class Stage {
       })
     let terminal = try #require(made)
     let end = Task { await session.run() }
-    await terminal.shows("connected")
+    await terminal.expects("connected")
     return Seat(terminal: terminal, client: client, end: end)
   }
 
