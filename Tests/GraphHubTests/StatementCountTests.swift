@@ -195,6 +195,16 @@ import Testing
     #expect(tags.writes.byReaders == 0)
     // Deleting a note, at the end, changes what its tags lead to: there one look for each of five notes is due.
     #expect(tags.writes.byWriter - without.writes.byWriter <= 4 * 5, "\(tags.writes) \(without.writes)")
+    let others = try Self.commits(queries: 50, of: "Tag") {
+      [
+        "SUBQUERY(notes, $n, $n.text == \"\($0)\" AND $n.number > 3).@count > 0", "notes.@sum.number == \(1_000 + $0)",
+        "notes.@count > 0 AND ALL notes.text BEGINSWITH \"\($0)\"",
+        "notes.@count > 0 AND NONE notes.text CONTAINS \"\"", "ANY notes.text SEARCH \"\($0)\"",
+      ]
+    }
+    #expect(others.reads.byReaders >= 50 && others.deltas == 0)
+    #expect(others.writes.byReaders == 0)
+    #expect(others.writes.byWriter - without.writes.byWriter <= 4 * 5, "\(others.writes) \(without.writes)")
     let links = try Self.commits(queries: 50, of: "Link") { ["label == \"\($0)\" AND from.board.name == \"\($0)\""] }
     #expect(links.deltas == 0)
     // Whoever moves changes nothing that a link hangs on; for each of five that go it is asked who led to them.

@@ -12,6 +12,10 @@ import Testing
       "color == \"red\"", "color IN {\"red\", \"blue\"}", "x > 5", "x <= 3 AND pinned == TRUE", "x BETWEEN {2, 4}",
       "number == 3", "NOT (color == \"red\")", "pinned == TRUE OR x > 7", "text CONTAINS \"a\"", "x >= 2 AND x < 6",
       "origin == NULL", "origin == \"k\"", "TRUEPREDICATE", "number > 2.5", "number == 3.0",
+      "color == \"red\" OR number == 3", "(x > 7 OR color == \"blue\" OR x > 7) AND pinned == TRUE",
+      "number == 1 OR x < 1",
+      "text BEGINSWITH \"ab\"", "text BEGINSWITH \"\"", "text BEGINSWITH \"x\" OR FALSEPREDICATE", "FALSEPREDICATE",
+      "color == \"green\" OR text CONTAINS \"z\"",
     ]
     for seed in UInt64(0)..<200 {
       var random = SeededGenerator(seed: seed)

@@ -44,6 +44,24 @@ struct IntervalTree: Sendable {
 
   /// The numbers of the intervals that hold `value`.
   func holding(_ value: Value, into found: inout [UInt64]) {
+    forEach(holding: value) { number in
+      found.append(number)
+      return true
+    }
+  }
+
+  /// Whether there is one.
+  func isHolding(_ value: Value) -> Bool {
+    var isFound = false
+    forEach(holding: value) { _ in
+      isFound = true
+      return false
+    }
+    return isFound
+  }
+
+  /// - Parameter body: whether to go on.
+  private func forEach(holding value: Value, _ body: (UInt64) -> Bool) {
     var pending = [root]
     while let index = pending.popLast() {
       guard index >= 0 else { continue }
@@ -53,7 +71,7 @@ struct IntervalTree: Sendable {
       if let low = node.interval.low, Value.order(low, value) == .descending { continue }
       pending.append(node.right)
       if let high = node.interval.high, Value.order(high, value) == .ascending { continue }
-      found.append(node.interval.number)
+      guard body(node.interval.number) else { return }
     }
   }
 

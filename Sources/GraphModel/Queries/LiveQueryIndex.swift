@@ -1,8 +1,8 @@
 /// Files live queries so that a commit touches only those that it could change.
 ///
-/// A query is filed once for each concrete entity that it can return: under the value of its most selective equality,
-/// else in an interval tree over one ordered property, else among the general ones of the entity. Each concrete
-/// change asks with the object before and after; what is found is a superset, which the predicate then decides.
+/// A query is filed for each concrete entity that it can return: under the value of its most selective equality, else in
+/// an interval tree over one ordered property, one that is an OR in both ways for each part, else among the general ones
+/// of the entity. Each concrete change asks with the object before and after; what is found is a superset, which the predicate then decides.
 public struct LiveQueryIndex: Sendable {
   private struct Shelf {
     var byObject = [ObjectID: Set<UInt64>]()
@@ -90,24 +90,27 @@ public struct LiveQueryIndex: Sendable {
   // MARK: - Filing
 
   private mutating func forEachShelf(of query: LiveQuery, _ body: (inout Shelf, Place) -> Void) {
-    let place = place(for: query.predicate)
+    let places = places(for: query.predicate)
     for entity in model.entity(query.entity)?.family ?? [] where model.entity(entity)?.isAbstract == false {
-      body(&shelves[entity, default: Shelf()], place)
+      for place in places { body(&shelves[entity, default: Shelf()], place) }
     }
   }
 
-  private func place(for predicate: GraphPredicate) -> Place {
+  private func places(for predicate: GraphPredicate) -> [Place] {
     // What an image tells by itself: the object's id and its stored properties.
-    let filed = QueryPlace(of: predicate, model: model) { path in
+    let filed = QueryPlace.all(of: predicate, model: model) { path in
       path.hops.isEmpty && (path.end == .identifier || property(of: path)?.slot != nil)
     }
+    return filed?.map(place) ?? [.general]
+  }
+
+  private func place(_ filed: QueryPlace) -> Place {
     switch filed {
     case .values(let path, let values):
       guard let property = property(of: path) else { return .objects(values.compactMap(\.objectID)) }
       return .values(property, values)
     case .range(let path, let low, let high):
       return property(of: path).map { .range($0, low: low, high: high) } ?? .general
-    case .general: return .general
     }
   }
 

@@ -1,48 +1,114 @@
-/// Where a live query is filed: under the values of its most selective equality, else over the range of one ordered path,
-/// else among the general ones of its entity. What is found there is a superset; the predicate decides.
-enum QueryPlace {
+/// Where a live query is filed: under the values of its most selective equality, else over the range of one ordered path;
+/// one that is an OR in a place for each part. What is found there is a superset; the predicate decides.
+enum QueryPlace: Hashable {
   case values(GraphPredicate.Path, [Value])
   case range(GraphPredicate.Path, low: Value?, high: Value?)
-  case general
 
   /// At most this many values of an `IN` are filed one by one.
   static let maximumValues = 100
+  /// A query is filed in so many places at most.
+  static let maximumPlaces = 8
 
+  /// The places where every object that satisfies the predicate is found, each once; nil where only the predicate
+  /// itself can tell.
   /// - Parameter canRead: whether the index can tell the values at a path's end.
-  init(of predicate: GraphPredicate, model: Model, where canRead: (GraphPredicate.Path) -> Bool = { _ in true }) {
-    let parts = if case .and(let parts) = predicate { parts } else { [predicate] }
-    var best: (rank: Int, place: QueryPlace) = (.max, .general)
-    func offer(_ rank: Int, _ place: QueryPlace) { if rank < best.rank { best = (rank, place) } }
-    for case .comparison(let comparison) in parts {
-      // With ANY one of the path's values is in the list or the range.
-      guard comparison.quantifier == .one || comparison.quantifier == .any, comparison.options.isEmpty,
-        let path = comparison.path, canRead(path)
-      else { continue }
-      var constants = [Value]()
-      switch comparison.right {
-      case .value(let value): constants = [value]
-      case .list(let values): constants = values
-      default: continue
-      }
-      let type = path.type(in: model)
-      // A whole number compared with a fraction has another hash.
-      let isMixed = constants.contains { value in
-        if case .double = value { type == .integer } else { false }
-      }
-      switch comparison.comparator {
-      case .equal where !isMixed, .in where !isMixed && constants.count <= Self.maximumValues:
-        offer(Self.rank(of: path, model) + (constants.count > 1 ? 1 : 0), .values(path, constants))
-      case .less, .lessOrEqual: offer(20, .range(path, low: nil, high: constants.first))
-      case .greater, .greaterOrEqual: offer(20, .range(path, low: constants.first, high: nil))
-      case .between where constants.count == 2: offer(19, .range(path, low: constants[0], high: constants[1]))
-      default: break
-      }
-    }
-    self = best.place
+  static func all(
+    of predicate: GraphPredicate, model: Model, where canRead: @escaping (GraphPredicate.Path) -> Bool = { _ in true }
+  ) -> [QueryPlace]? {
+    QueryPlaceFinder(model: model, canRead: canRead).best(for: predicate, way: [])?.places
   }
 
-  /// The fewer objects are likely to share a value and the less there is to read for it, the lower.
-  private static func rank(of path: GraphPredicate.Path, _ model: Model) -> Int {
+  var path: GraphPredicate.Path {
+    switch self {
+    case .values(let path, _), .range(let path, _, _): path
+    }
+  }
+}
+
+/// Looks for the places of one predicate.
+private struct QueryPlaceFinder {
+  struct Offer {
+    /// The fewer objects are likely to be found there and the less there is to read for it, the lower.
+    var rank: Int
+    var places: [QueryPlace]
+  }
+
+  let model: Model
+  let canRead: (GraphPredicate.Path) -> Bool
+
+  /// - Parameter way: what leads from the query's object to the one that the predicate judges, in a subquery.
+  func best(for predicate: GraphPredicate, way: [PropertyNumber]) -> Offer? {
+    switch predicate {
+    case .always, .not: return nil
+    case .never: return Offer(rank: 0, places: [])
+    case .and(let parts):
+      // One is enough: all of them hold. Of equals the first.
+      return parts.compactMap { best(for: $0, way: way) }.min { $0.rank < $1.rank }
+    case .or(let parts):
+      var all = Offer(rank: 0, places: [])
+      for part in parts {
+        guard let offer = best(for: part, way: way) else { return nil }
+        all.rank = max(all.rank, offer.rank + 1)
+        for place in offer.places where !all.places.contains(place) { all.places.append(place) }
+        guard all.places.count <= QueryPlace.maximumPlaces else { return nil }
+      }
+      return all
+    case .comparison(let comparison): return offer(of: comparison, way)
+    }
+  }
+
+  private func offer(of comparison: GraphPredicate.Comparison, _ way: [PropertyNumber]) -> Offer? {
+    // With ANY one of the path's values is in the list or the range.
+    guard comparison.quantifier == .one || comparison.quantifier == .any, comparison.options.isEmpty else { return nil }
+    var constants = [Value]()
+    switch comparison.right {
+    case .value(let value): constants = [value]
+    case .list(let values): constants = values
+    default: return nil
+    }
+    if case .subquery(0, let hops, let inner) = comparison.left {
+      return Self.needsOne(comparison.comparator, constants) ? best(for: inner, way: way + hops) : nil
+    }
+    guard var path = comparison.path, path.level == 0 else { return nil }
+    path.hops = way + path.hops
+    guard canRead(path) else { return nil }
+    let type = path.type(in: model)
+    // A whole number compared with a fraction has another hash.
+    let isMixed = constants.contains { value in
+      if case .double = value { type == .integer } else { false }
+    }
+    func range(_ rank: Int, _ low: Value?, _ high: Value?) -> Offer {
+      Offer(rank: rank, places: [.range(path, low: low, high: high)])
+    }
+    switch comparison.comparator {
+    case .equal where !isMixed, .in where !isMixed && constants.count <= QueryPlace.maximumValues:
+      return Offer(rank: rank(of: path) + (constants.count > 1 ? 1 : 0), places: [.values(path, constants)])
+    case .less, .lessOrEqual: return range(20, nil, constants.first)
+    case .greater, .greaterOrEqual: return range(20, constants.first, nil)
+    case .between where constants.count == 2: return range(19, constants[0], constants[1])
+    case .beginsWith where path.end != .identifier:
+      // Strings are ordered by their bytes, which is the order of their scalars.
+      guard let prefix = constants.first?.stringValue, !prefix.isEmpty else { return nil }
+      return range(18, .string(prefix), prefix.firstBeyondPrefix.map(Value.string))
+    default: return nil
+    }
+  }
+
+  /// Whether a count that satisfies the comparison is at least one.
+  private static func needsOne(_ comparator: GraphPredicate.Comparator, _ constants: [Value]) -> Bool {
+    func isAtLeast(_ least: Int64, _ value: Value?) -> Bool {
+      if case .integer(let number)? = value { number >= least } else { false }
+    }
+    switch comparator {
+    case .greater: return isAtLeast(0, constants.first)
+    case .greaterOrEqual, .equal, .between: return isAtLeast(1, constants.first)
+    case .notEqual: return constants.first == .integer(0)
+    case .in: return constants.allSatisfy { isAtLeast(1, $0) }
+    default: return false
+    }
+  }
+
+  private func rank(of path: GraphPredicate.Path) -> Int {
     let way = min(path.hops.count, 4)
     switch path.end {
     case .identifier: return way
@@ -52,5 +118,21 @@ enum QueryPlace {
       if model.entities.contains(where: { $0.uniquenessConstraints.contains([number]) }) { return 2 + way }
       return (attribute.kind == .bool || attribute.kind == .enumeration ? 11 : 5) + way
     }
+  }
+}
+
+extension String {
+  /// The first string in the order of scalars that is greater than all that begin with this one; nil when there is none.
+  fileprivate var firstBeyondPrefix: String? {
+    var scalars = Array(unicodeScalars)
+    while let last = scalars.popLast() {
+      // After U+D7FF come the surrogates, which are no scalars.
+      guard last.value < 0x10_FFFF, let next = Unicode.Scalar(last.value == 0xD7FF ? 0xE000 : last.value + 1) else {
+        continue
+      }
+      scalars.append(next)
+      return String(String.UnicodeScalarView(scalars))
+    }
+    return nil
   }
 }

@@ -5,7 +5,8 @@
 /// of its paths did. For the second, each property that a path reads on its way is a *trigger*: when it changes, the way is
 /// followed back to the objects where it starts. Those and the changed ones are judged as they were before and as they are
 /// after. Which queries to ask is known by values: a query is filed under its most selective equality or range, over paths
-/// too, so that ten thousand of them that a commit does not touch cost one look. A commit that changes none of the
+/// too, so that ten thousand of them that a commit does not touch cost one look; and where a trigger's values are all
+/// that is asked of it, a way is followed only for a value that somebody waits for. A commit that changes none of the
 /// triggers and none of the entities reads nothing.
 public struct RelatedQueries {
   private struct Query {
@@ -18,6 +19,17 @@ public struct RelatedQueries {
   private struct Trigger: Hashable {
     let root: EntityNumber
     let hops: [PropertyNumber]
+  }
+
+  /// How often a trigger is read.
+  private struct Uses {
+    /// By comparisons whose values are filed on the shelves under the trigger's path. A change between two values that
+    /// are not there leaves each of them as it was.
+    var filed = 0
+    /// By anything else: any change may matter.
+    var others = 0
+
+    var isEmpty: Bool { filed + others <= 0 }
   }
 
   /// Queries of one concrete entity, by what tells whether they can matter.
@@ -36,7 +48,7 @@ public struct RelatedQueries {
 
   private let model: Model
   private var queries = [UInt64: Query]()
-  private var triggers = [PropertyNumber: [Trigger: Int]]()
+  private var triggers = [PropertyNumber: [Trigger: Uses]]()
   private var shelves = [EntityNumber: Shelf]()
   /// The highest number that was ever inserted.
   public private(set) var lastNumber: UInt64 = 0
@@ -55,60 +67,74 @@ public struct RelatedQueries {
     guard queries[number] == nil, let family = model.entity(query.entity)?.family else { return }
     queries[number] = Query(
       query: query, family: family, evaluator: PredicateEvaluator(query.predicate, model: model))
-    for (property, trigger) in triggers(of: query) { triggers[property, default: [:]][trigger, default: 0] += 1 }
     file(query, number, inserting: true)
   }
 
   /// Takes a query out; nothing for a number that is not here.
   public mutating func remove(_ number: UInt64) {
     guard let query = queries.removeValue(forKey: number)?.query else { return }
-    for (property, trigger) in triggers(of: query) {
-      let count = (triggers[property]?[trigger] ?? 1) - 1
-      triggers[property]?[trigger] = count > 0 ? count : nil
-      if triggers[property]?.isEmpty == true { triggers[property] = nil }
-    }
     file(query, number, inserting: false)
   }
 
   private mutating func file(_ query: LiveQuery, _ number: UInt64, inserting: Bool) {
-    let place = QueryPlace(of: query.predicate, model: model)
+    let places = QueryPlace.all(of: query.predicate, model: model)
+    for (property, trigger, isFiled) in triggers(of: query, in: places ?? []) {
+      var uses = triggers[property]?[trigger] ?? Uses()
+      if isFiled { uses.filed += inserting ? 1 : -1 } else { uses.others += inserting ? 1 : -1 }
+      triggers[property, default: [:]][trigger] = uses.isEmpty ? nil : uses
+      if triggers[property]?.isEmpty == true { triggers[property] = nil }
+    }
     for entity in model.entity(query.entity)?.family ?? [] where model.entity(entity)?.isAbstract == false {
-      var shelf = shelves[entity] ?? Shelf()
-      switch place {
-      case .values(let path, let values):
-        var entry = shelf.byValue[path] ?? (PathReader(path, model), [:])
-        for value in values {
-          if inserting { entry.table[value, default: []].insert(number) } else { entry.table[value]?.remove(number) }
-          if entry.table[value]?.isEmpty == true { entry.table[value] = nil }
-        }
-        shelf.byValue[path] = entry.table.isEmpty ? nil : entry
-      case .range(let path, let low, let high):
-        var entry = shelf.byRange[path] ?? (PathReader(path, model), IntervalTree())
-        let interval = IntervalTree.Interval(low: low, high: high, number: number)
-        if inserting { entry.tree.insert(interval) } else { entry.tree.remove(interval) }
-        shelf.byRange[path] = entry.tree.isEmpty ? nil : entry
-      case .general:
-        if inserting { shelf.general.insert(number) } else { shelf.general.remove(number) }
+      // Taken out meanwhile: a copy of ten thousand entries for each would be felt.
+      var shelf = shelves.removeValue(forKey: entity) ?? Shelf()
+      if let places {
+        for place in places { file(number, at: place, on: &shelf, inserting: inserting) }
+      } else if inserting {
+        shelf.general.insert(number)
+      } else {
+        shelf.general.remove(number)
       }
       shelves[entity] = shelf.isEmpty ? nil : shelf
     }
   }
 
-  /// What a query's paths read on their way, and the ways back.
-  private func triggers(of query: LiveQuery) -> [(PropertyNumber, Trigger)] {
-    var found = [(PropertyNumber, Trigger)]()
-    for path in query.predicate.dependencies() {
+  private func file(_ number: UInt64, at place: QueryPlace, on shelf: inout Shelf, inserting: Bool) {
+    switch place {
+    case .values(let path, let values):
+      var entry = shelf.byValue.removeValue(forKey: path) ?? (PathReader(path, model), [:])
+      for value in values {
+        if inserting { entry.table[value, default: []].insert(number) } else { entry.table[value]?.remove(number) }
+        if entry.table[value]?.isEmpty == true { entry.table[value] = nil }
+      }
+      shelf.byValue[path] = entry.table.isEmpty ? nil : entry
+    case .range(let path, let low, let high):
+      var entry = shelf.byRange.removeValue(forKey: path) ?? (PathReader(path, model), IntervalTree())
+      let interval = IntervalTree.Interval(low: low, high: high, number: number)
+      if inserting { entry.tree.insert(interval) } else { entry.tree.remove(interval) }
+      shelf.byRange[path] = entry.tree.isEmpty ? nil : entry
+    }
+  }
+
+  /// What a query's paths read on their way, and the ways back; whether it is filed under what is read there and reads
+  /// it nowhere else.
+  private func triggers(
+    of query: LiveQuery, in places: [QueryPlace]
+  ) -> [(PropertyNumber, Trigger, isFiled: Bool)] {
+    var found = [(PropertyNumber, Trigger, isFiled: Bool)]()
+    let paths = query.predicate.dependencies()
+    for path in paths {
       for (index, hop) in path.hops.enumerated() {
         guard let relationship = model.property(hop)?.relationship else { break }
         // The reference stands at one end or the other: there a change of it changes where the way leads.
         if relationship.storage == .inverse {
-          found.append((relationship.inverse, Trigger(root: query.entity, hops: Array(path.hops[...index]))))
+          found.append((relationship.inverse, Trigger(root: query.entity, hops: Array(path.hops[...index])), false))
         } else if index > 0 {
-          found.append((hop, Trigger(root: query.entity, hops: Array(path.hops[..<index]))))
+          found.append((hop, Trigger(root: query.entity, hops: Array(path.hops[..<index])), false))
         }
       }
       if case .property(let number) = path.end, !path.hops.isEmpty, model.property(number)?.slot != nil {
-        found.append((number, Trigger(root: query.entity, hops: path.hops)))
+        let isFiled = places.count { $0.path == path } == paths.count { $0 == path }
+        found.append((number, Trigger(root: query.entity, hops: path.hops), isFiled))
       }
     }
     return found
@@ -196,7 +222,8 @@ public struct RelatedQueries {
         guard let ways = triggers[property.number], change.before?[property] != change.after?[property] else {
           continue
         }
-        for way in ways.keys where !tooMany.contains(way.root) {
+        for (way, uses) in ways where !tooMany.contains(way.root) {
+          if uses.others == 0, !isAwaited(change, property, behind: way) { continue }
           var starts = reached[way.root] ?? []
           let isComplete =
             follow(way.hops, back: change.id, change.before, before, into: &starts)
@@ -212,6 +239,18 @@ public struct RelatedQueries {
       all.formUnion(ids.filter { family.contains($0.entity) })
     }
     return (all, tooMany)
+  }
+
+  /// Whether a query is filed under the value that a property at the end of a way had, or has.
+  private func isAwaited(_ change: ObjectChange, _ property: Property, behind way: Trigger) -> Bool {
+    let path = GraphPredicate.Path(hops: way.hops, end: .property(property.number))
+    let values = [change.before, change.after].compactMap { $0?[property] }
+    return model.entity(way.root)?.family.contains { entity in
+      guard let shelf = shelves[entity] else { return false }
+      return values.contains { value in
+        shelf.byValue[path]?.table[value] != nil || shelf.byRange[path]?.tree.isHolding(value) == true
+      }
+    } ?? false
   }
 
   /// Follows a way from its last object to where it starts; false when that becomes too much.

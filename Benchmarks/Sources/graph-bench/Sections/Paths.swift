@@ -8,6 +8,9 @@ extension Bench {
     case toOne = "department.name == …"
     case toMany = "ANY skills.name == …"
     case count = "reports.@count == …"
+    case sum = "reports.@sum.age == …"
+    case subquery = "SUBQUERY(reports, $r, $r.name == … AND $r.age > 20).@count > 0"
+    case either = "department.name == … OR manager.name BEGINSWITH …"
 
     /// Nobody here satisfies it.
     func predicate(_ number: Int) -> String {
@@ -15,6 +18,9 @@ extension Bench {
       case .toOne: "department.name == \"Nowhere \(number)\""
       case .toMany: "ANY skills.name == \"Nothing \(number)\""
       case .count: "reports.@count == \(1_000 + number)"
+      case .sum: "reports.@sum.age == \(1_000_000 + number)"
+      case .subquery: "SUBQUERY(reports, $r, $r.name == \"Nobody \(number)\" AND $r.age > 20).@count > 0"
+      case .either: "department.name == \"Nowhere \(number)\" OR manager.name BEGINSWITH \"Nobody \(number)\""
       }
     }
   }
@@ -31,10 +37,10 @@ extension Bench {
         limit: birthday, aim: .atMost(1.5)
       ).report()
     }
-    // Twenty people have to be judged: what their paths lead to has another name.
+    // Twenty people work there, and nobody waits for either name.
     Figure(
       name: "– a name of a department of 20 beside 10,000 × `\(PathKind.toOne.rawValue)`", unit: "µs",
-      ours: try pathCost(.toOne, renaming: true), limit: renaming
+      ours: try pathCost(.toOne, renaming: true), limit: renaming, aim: .atMost(1.5)
     ).report()
     Figure(
       name: "– an age beside 10,000 × `\(PathKind.toOne.rawValue)` and one that it touches", unit: "µs",
