@@ -14,6 +14,7 @@ import Testing
       "origin == NULL", "origin == \"k\"", "TRUEPREDICATE", "number > 2.5", "number == 3.0",
       "color == \"red\" OR number == 3", "(x > 7 OR color == \"blue\" OR x > 7) AND pinned == TRUE",
       "number == 1 OR x < 1",
+      "text SEARCH \"AB\"", "text SEARCH \"xyz of\"", "number == 2 OR text SEARCH \"ä zw\"",
       "text BEGINSWITH \"ab\"", "text BEGINSWITH \"\"", "text BEGINSWITH \"x\" OR FALSEPREDICATE", "FALSEPREDICATE",
       "color == \"green\" OR text CONTAINS \"z\"",
     ]
@@ -42,7 +43,7 @@ import Testing
         set("x", .double(Double(Int.random(in: 0...9, using: &random))))
         set("number", .integer(Int64.random(in: 1...5, using: &random)))
         set("pinned", .bool(random.chance(50)))
-        set("text", .string(random.chance(50) ? "abc" : "xyz"))
+        set("text", .string(random.pick(["abc", "xyz", "Offer, XYZ!", "Ärger, zwei"]) ?? ""))
         set("origin", random.chance(50) ? .null : .string("k"))
         return image
       }

@@ -1,13 +1,14 @@
 /// Files live queries so that a commit touches only those that it could change.
 ///
-/// A query is filed for each concrete entity that it can return: under the value of its most selective equality, else in
-/// an interval tree over one ordered property, one that is an OR in both ways for each part, else among the general ones
+/// A query is filed for each concrete entity that it can return: under the value of its most selective equality, else
+/// under a word of a search, else in an interval tree over one ordered property, one that is an OR in both ways for each part, else among the general ones
 /// of the entity. Each concrete change asks with the object before and after; what is found is a superset, which the predicate then decides.
 public struct LiveQueryIndex: Sendable {
   private struct Shelf {
     var byObject = [ObjectID: Set<UInt64>]()
     var byValue = [PropertyNumber: [Value: Set<UInt64>]]()
     var byRange = [PropertyNumber: IntervalTree]()
+    var byWord = [PropertyNumber: WordTable]()
     var general = Set<UInt64>()
   }
 
@@ -15,6 +16,7 @@ public struct LiveQueryIndex: Sendable {
     case objects([ObjectID])
     case values(Property, [Value])
     case range(Property, low: Value?, high: Value?)
+    case word(Property, String)
     case general
   }
 
@@ -33,6 +35,8 @@ public struct LiveQueryIndex: Sendable {
         for value in values { shelf.byValue[property.number, default: [:]][value, default: []].insert(number) }
       case .range(let property, let low, let high):
         shelf.byRange[property.number, default: IntervalTree()].insert(.init(low: low, high: high, number: number))
+      case .word(let property, let word):
+        shelf.byWord[property.number, default: WordTable()].insert(number, word: word)
       case .general: shelf.general.insert(number)
       }
     }
@@ -56,6 +60,9 @@ public struct LiveQueryIndex: Sendable {
       case .range(let property, let low, let high):
         shelf.byRange[property.number]?.remove(.init(low: low, high: high, number: number))
         if shelf.byRange[property.number]?.isEmpty == true { shelf.byRange[property.number] = nil }
+      case .word(let property, let word):
+        shelf.byWord[property.number]?.remove(number, word: word)
+        if shelf.byWord[property.number]?.isEmpty == true { shelf.byWord[property.number] = nil }
       case .general: shelf.general.remove(number)
       }
     }
@@ -79,6 +86,13 @@ public struct LiveQueryIndex: Sendable {
       let after = change.after.map { $0[property] }
       if let before { tree.holding(before, into: &found) }
       if let after, after != before { tree.holding(after, into: &found) }
+    }
+    for (property, table) in shelf.byWord {
+      guard let property = model.property(property) else { continue }
+      let before = change.before.map { $0[property] }
+      let after = change.after.map { $0[property] }
+      if let before { table.holding(before, into: &found) }
+      if let after, after != before { table.holding(after, into: &found) }
     }
     guard found.count > 1 else { return found }
     found.sort()
@@ -111,6 +125,7 @@ public struct LiveQueryIndex: Sendable {
       return .values(property, values)
     case .range(let path, let low, let high):
       return property(of: path).map { .range($0, low: low, high: high) } ?? .general
+    case .word(let path, let word): return property(of: path).map { .word($0, word) } ?? .general
     }
   }
 

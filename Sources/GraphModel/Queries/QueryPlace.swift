@@ -1,8 +1,10 @@
-/// Where a live query is filed: under the values of its most selective equality, else over the range of one ordered path;
-/// one that is an OR in a place for each part. What is found there is a superset; the predicate decides.
+/// Where a live query is filed: under the values of its most selective equality, else a word of a search, else over the
+/// range of one ordered path; one that is an OR in a place for each part. What is found there is a superset; the predicate decides.
 enum QueryPlace: Hashable {
   case values(GraphPredicate.Path, [Value])
   case range(GraphPredicate.Path, low: Value?, high: Value?)
+  /// A word of the text at the path's end begins with this one.
+  case word(GraphPredicate.Path, String)
 
   /// At most this many values of an `IN` are filed one by one.
   static let maximumValues = 100
@@ -20,7 +22,7 @@ enum QueryPlace: Hashable {
 
   var path: GraphPredicate.Path {
     switch self {
-    case .values(let path, _), .range(let path, _, _): path
+    case .values(let path, _), .range(let path, _, _), .word(let path, _): path
     }
   }
 }
@@ -90,6 +92,11 @@ private struct QueryPlaceFinder {
       // Strings are ordered by their bytes, which is the order of their scalars.
       guard let prefix = constants.first?.stringValue, !prefix.isEmpty else { return nil }
       return range(18, .string(prefix), prefix.firstBeyondPrefix.map(Value.string))
+    case .search:
+      // All of its words are there; the longest is the rarest.
+      let words = constants.first?.stringValue?.words ?? []
+      guard let word = words.max(by: { $0.utf8.count < $1.utf8.count }) else { return nil }
+      return Offer(rank: 17, places: [.word(path, word)])
     default: return nil
     }
   }

@@ -36,9 +36,10 @@ public struct RelatedQueries {
   private struct Shelf {
     var byValue = [GraphPredicate.Path: (reader: PathReader, table: [Value: Set<UInt64>])]()
     var byRange = [GraphPredicate.Path: (reader: PathReader, tree: IntervalTree)]()
+    var byWord = [GraphPredicate.Path: (reader: PathReader, table: WordTable)]()
     var general = Set<UInt64>()
 
-    var isEmpty: Bool { byValue.isEmpty && byRange.isEmpty && general.isEmpty }
+    var isEmpty: Bool { byValue.isEmpty && byRange.isEmpty && byWord.isEmpty && general.isEmpty }
   }
 
   /// So many objects of one entity are judged for one commit because of others; past it their queries are read anew.
@@ -112,6 +113,10 @@ public struct RelatedQueries {
       let interval = IntervalTree.Interval(low: low, high: high, number: number)
       if inserting { entry.tree.insert(interval) } else { entry.tree.remove(interval) }
       shelf.byRange[path] = entry.tree.isEmpty ? nil : entry
+    case .word(let path, let word):
+      var entry = shelf.byWord.removeValue(forKey: path) ?? (PathReader(path, model), WordTable())
+      if inserting { entry.table.insert(number, word: word) } else { entry.table.remove(number, word: word) }
+      shelf.byWord[path] = entry.table.isEmpty ? nil : entry
     }
   }
 
@@ -198,15 +203,18 @@ public struct RelatedQueries {
         }
       }
     }
+    var numbers = [UInt64]()
     for (reader, tree) in shelf.byRange.values {
       for judgement in judgements {
-        for value in reader.values(judgement) {
-          var numbers = [UInt64]()
-          tree.holding(value, into: &numbers)
-          found.formUnion(numbers)
-        }
+        for value in reader.values(judgement) { tree.holding(value, into: &numbers) }
       }
     }
+    for (reader, table) in shelf.byWord.values {
+      for judgement in judgements {
+        for value in reader.values(judgement) { table.holding(value, into: &numbers) }
+      }
+    }
+    found.formUnion(numbers)
     return found.sorted()
   }
 
@@ -249,6 +257,7 @@ public struct RelatedQueries {
       guard let shelf = shelves[entity] else { return false }
       return values.contains { value in
         shelf.byValue[path]?.table[value] != nil || shelf.byRange[path]?.tree.isHolding(value) == true
+          || shelf.byWord[path]?.table.isHolding(value) == true
       }
     } ?? false
   }

@@ -1,0 +1,57 @@
+/// Searches, each filed under one of its words: asked which of them a text could satisfy. A search's word stands for all
+/// words that begin with it, so a text is asked for by the beginnings of its words that are as long as a filed one.
+struct WordTable: Sendable {
+  private var searches = [[UInt8]: Set<UInt64>]()
+  /// How many words of each length, in bytes, are filed.
+  private var lengths = [Int: Int]()
+
+  var isEmpty: Bool { searches.isEmpty }
+
+  /// - Parameter word: folded, as `String.words` are.
+  mutating func insert(_ number: UInt64, word: String) {
+    let key = Array(word.utf8)
+    if searches[key] == nil { lengths[key.count, default: 0] += 1 }
+    searches[key, default: []].insert(number)
+  }
+
+  mutating func remove(_ number: UInt64, word: String) {
+    let key = Array(word.utf8)
+    guard searches[key]?.remove(number) != nil, searches[key]?.isEmpty == true else { return }
+    searches[key] = nil
+    let left = (lengths[key.count] ?? 1) - 1
+    lengths[key.count] = left > 0 ? left : nil
+  }
+
+  /// The numbers of the searches whose word begins one of the text's; nothing for what is no text.
+  func holding(_ value: Value, into found: inout [UInt64]) {
+    forEach(holding: value) { numbers in
+      found += numbers
+      return true
+    }
+  }
+
+  /// Whether there is one.
+  func isHolding(_ value: Value) -> Bool {
+    var isFound = false
+    forEach(holding: value) { _ in
+      isFound = true
+      return false
+    }
+    return isFound
+  }
+
+  /// - Parameter body: whether to go on.
+  private func forEach(holding value: Value, _ body: (Set<UInt64>) -> Bool) {
+    guard !isEmpty, let text = value.stringValue else { return }
+    var beginnings = Set<[UInt8]>()
+    for word in Set(text.words) {
+      let bytes = Array(word.utf8)
+      for length in lengths.keys where length <= bytes.count {
+        let beginning = Array(bytes[..<length])
+        // Many words begin alike.
+        guard let numbers = searches[beginning], beginnings.insert(beginning).inserted else { continue }
+        guard body(numbers) else { return }
+      }
+    }
+  }
+}
