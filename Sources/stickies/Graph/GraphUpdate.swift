@@ -82,8 +82,8 @@ extension GraphCommand {
       let edits = try wishes.edits(of: try await whatWasRead(image, entity, shell))
       let change = Change(.update, image.id, base: base ?? image.revision, edits: edits)
       let saved = try await shell.client.commit([change], policy: policy)
-      shell.tellLost(saved, policy)
       let stored = try await shell.stored(saved, image.id)
+      shell.tellLost(saved, policy)
       shell.output.show(stored, else: shell.reference(stored))
     }
 

@@ -10,6 +10,8 @@ struct ModelRefusal: ReportedError {
   var lines = [ObjectID: Int]()
   /// What was to come back did not: its conflicts tell what it would have had to have.
   var isRestore = false
+  /// Who deleted what its conflicts name, and when.
+  var deletions = [ObjectID: Deletion]()
   /// What is done already, when it is a later part that was refused.
   var done = ""
 
@@ -56,7 +58,11 @@ struct ModelRefusal: ReportedError {
       if isRestore { return unrestored(conflict, property, who) }
       switch conflict.kind {
       case .unique: return "\(name(conflict.id)) is in the way"
-      case .deleted: return "\(name(conflict.id)): deleted by \(who) in revision \(conflict.revision)"
+      case .deleted:
+        return "\(name(conflict.id)): "
+          + (deletions[conflict.id]?.words ?? "deleted by \(who) in revision \(conflict.revision)")
+      case .changed where conflict.property == 0:
+        return "\(name(conflict.id)): changed by \(who) in revision \(conflict.revision)"
       case .changed:
         let mine = brief(conflict.mine, property)
         let theirs = brief(conflict.theirs, property)
@@ -122,12 +128,16 @@ struct ModelRefusal: ReportedError {
       case .deleted: "deleted"
       case .unique: "unique"
       }
-    return .object(
-      [.init("kind", .string(kind))] + subject(conflict.id, property) + [
-        .init("mine", json(conflict.mine, property)), .init("theirs", json(conflict.theirs, property)),
-        .init("author", .string(conflict.author)), .init("revision", .integer(conflict.revision)),
-        .init("mineWon", .bool(conflict.mineWon)),
-      ])
+    let deletion = deletions[conflict.id]
+    var members = [JSON.Member("kind", .string(kind))] + subject(conflict.id, property)
+    members += [
+      .init("mine", json(conflict.mine, property)), .init("theirs", json(conflict.theirs, property)),
+      .init("author", .string(deletion?.author ?? conflict.author)),
+      .init("revision", .integer(deletion?.revision ?? conflict.revision)),
+      .init("mineWon", .bool(conflict.mineWon)),
+    ]
+    if let deletion { members.append(.init("time", .string(Dates.text(deletion.time)))) }
+    return .object(members)
   }
 }
 
@@ -144,6 +154,12 @@ extension Shell {
       guard let entity = model.entity(root) else { continue }
       // What can't be read is named by its id.
       for image in (try? await images(ids.sorted(), of: entity)) ?? [] { explained.titles[image.id] = reference(image) }
+    }
+    guard !isRestore else { return explained }
+    for conflict in refusal.conflicts.filter({ $0.kind == .deleted }).prefix(Self.deletionsLookedUp) {
+      guard let (deletion, image) = await deletion(of: conflict.id) else { continue }
+      explained.deletions[conflict.id] = deletion
+      if let image, explained.titles[conflict.id] == nil { explained.titles[conflict.id] = reference(image) }
     }
     return explained
   }
