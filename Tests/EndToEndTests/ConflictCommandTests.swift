@@ -49,4 +49,42 @@ import Testing
     }
     #expect(company.daemon.stop() == 0)
   }
+
+  @Test func aDeleteOfWhatSomebodyHasChangedIsDecidedByThePolicy() throws {
+    let company = try Company()
+    let department = try company.department()
+    let ids = try ["Ann", "Bob", "Cid", "Dan"].map { try company.person($0, in: department) }
+    for id in ids { try company.run("update", id, "vacationDays=26", author: "ben@test") }
+    // Revisions: 1 the department, 2 to 5 the people, 6 to 9 the changes.
+    let refused = try company.run("delete", ids[0], "--base", "5", "--policy", "error")
+    #expect(refused.status == 2)
+    #expect(refused.errors.hasPrefix("stickies: ben@test has changed this Person since you read it\n"))
+    #expect(refused.errors.hasSuffix("  Person \(ids[0].prefix(8)) Ann: changed by ben@test in revision 6\n"))
+    let refusal = try company.run("delete", ids[0], "--base", "5", "--policy", "error", "--json").refusal()
+    #expect(refusal["code"] == .string("conflict"))
+    #expect(refusal["conflicts"]?[0]?["object"] == .string(ids[0]) && refusal["conflicts"]?[0]?["property"] == .null)
+    for policy in ["storeTrump", "rollback"] {
+      let kept = try company.run("delete", ids[0], "--base", "5", "--policy", policy)
+      #expect(kept.status == 0 && kept.output.isEmpty)
+      #expect(
+        kept.errors == "stickies: not deleted: ben@test has changed \(ids[0].prefix(8)) since (revision 6)\n")
+    }
+    #expect(try company.count("Person") == 4)
+    // Nobody has changed it behind this base; and without one it is the object as it is now.
+    let same = try company.run("delete", ids[0], "--base", "6", "--policy", "error")
+    #expect(same.status == 0 && same.errors.isEmpty, "\(same.errors)")
+    #expect(try company.run("delete", ids[1], "--policy", "error").errors.isEmpty)
+    let mine = try company.run("delete", ids[2], "--base", "5")
+    #expect(mine.output == "deleted Person \(ids[2].prefix(8)) Cid\n")
+    #expect(
+      mine.errors == "stickies: deleted: \(ids[2].prefix(8)), which ben@test had changed since (revision 8)\n")
+    #expect(try company.run("delete", ids[3], "--base", "-1").status == 64)
+    #expect(try company.run("delete", "Person", "--where", "TRUEPREDICATE", "--base", "1").status == 64)
+    let unborn = try company.run("delete", ids[3], "--base", "2")
+    #expect(unborn.status == 64 && unborn.errors.contains("was made in revision 5"))
+    #expect(
+      try company.run("delete", "Person", "--where", "TRUEPREDICATE", "--policy", "error").output
+        == "deleted 1 Person object\n")
+    #expect(company.daemon.stop() == 0)
+  }
 }
