@@ -38,9 +38,19 @@ struct ModelRefusal: ReportedError {
   private var violations: [String] {
     refusal.violations.map { violation in
       let property = model.property(violation.property)
-      let value = violation.value.isNull ? "" : ", value \(brief(violation.value, property))"
+      let value = violation.value.isNull ? "" : ", \(values(violation, property))"
       return "\(name(violation.id)): \(violation.message) (\(violation.rule)\(value))"
     }
+  }
+
+  /// What breaks the rule; of a unique key over several properties, each with its name.
+  private func values(_ violation: Violation, _ property: Property?) -> String {
+    guard !violation.others.isEmpty else { return "value \(brief(violation.value, property))" }
+    let parts = [Violation.KeyPart(violation.property, violation.value)] + violation.others
+    return parts.map { part in
+      let property = model.property(part.property)
+      return "\(property?.name ?? "value") \(brief(part.value, property))"
+    }.joined(separator: ", ")
   }
 
   /// Each object that keeps another from being deleted.
@@ -113,11 +123,15 @@ struct ModelRefusal: ReportedError {
 
   private func json(_ violation: Violation) -> JSON {
     let property = model.property(violation.property)
-    return .object(
-      subject(violation.id, property) + [
-        .init("rule", .string(violation.rule)), .init("value", json(violation.value, property)),
-        .init("message", .string(violation.message)),
-      ])
+    var members = subject(violation.id, property)
+    members += [.init("rule", .string(violation.rule)), .init("value", json(violation.value, property))]
+    if !violation.others.isEmpty {
+      let others = violation.others.compactMap { part in
+        model.property(part.property).map { JSON.Member($0.name, json(part.value, $0)) }
+      }
+      members.append(.init("others", .object(others)))
+    }
+    return .object(members + [.init("message", .string(violation.message))])
   }
 
   private func json(_ conflict: Conflict) -> JSON {
@@ -148,7 +162,8 @@ extension Shell {
     explained.isRestore = isRestore
     let subjects =
       refusal.violations.map(\.id) + refusal.conflicts.flatMap { [$0.id] + $0.mine.objectIDs + $0.theirs.objectIDs }
-    let named = Set((subjects + refusal.violations.flatMap(\.value.objectIDs)).filter { !$0.isTemporary })
+    let values = refusal.violations.flatMap { [$0.value] + $0.others.map(\.value) }
+    let named = Set((subjects + values.flatMap(\.objectIDs)).filter { !$0.isTemporary })
     let groups = Dictionary(grouping: named) { model.entity($0.entity)?.root ?? 0 }
     for (root, ids) in groups.sorted(by: { $0.key < $1.key }) {
       guard let entity = model.entity(root) else { continue }
