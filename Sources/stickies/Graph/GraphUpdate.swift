@@ -114,9 +114,7 @@ extension GraphCommand {
         do {
           let saved = try await shell.client.commit(changes, policy: policy)
           shell.tellLost(saved, policy)
-          // Deleted since they were read, or left as they are by the policy.
-          let lost = Set(saved.committed.conflicts.filter { !$0.mineWon }.map(\.id))
-          updated += changes.count - lost.count
+          updated += Self.changed(changes, saved)
           revisions.append(saved.committed.revision)
           changes = []
         } catch let refusal as Refusal where !revisions.isEmpty {
@@ -140,8 +138,22 @@ extension GraphCommand {
             .init("revisions", .array(revisions.map(JSON.integer))),
           ]))
       }
+      let commits = "in \(Output.count(revisions.count, "commit"))"
       shell.output.print(
-        "updated \(Output.count(updated, entity.name + " object")) in \(Output.count(revisions.count, "commit"))")
+        updated == matched
+          ? "updated \(Output.count(updated, entity.name + " object")) \(commits)"
+          : "updated \(updated) of \(Output.count(matched, entity.name + " object")) \(commits); the others are as they were"
+      )
+    }
+
+    /// How many of them are not what they were: some had the values already, were deleted since they were read, or are left
+    /// as they are by the policy.
+    private static func changed(_ changes: [Change], _ saved: Saved) -> Int {
+      guard !saved.isComplete else {
+        let stored = Set(saved.objects.map(\.id))
+        return changes.count { stored.contains($0.id) }
+      }
+      return changes.count - Set(saved.committed.conflicts.filter { !$0.mineWon }.map(\.id)).count
     }
   }
 }
