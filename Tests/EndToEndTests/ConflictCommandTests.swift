@@ -87,4 +87,13 @@ import Testing
         == "deleted 1 Person object\n")
     #expect(company.daemon.stop() == 0)
   }
+
+  @Test(arguments: [("update", "objectTrump"), ("delete", "objectTrump"), ("insert", "error")])
+  func theHelpNamesThePoliciesAndTheOneThatItTakes(command: String, policy: String) throws {
+    let help = try Daemon.run(
+      ["graph", command, "--help"], server: "unix:///nowhere", author: "ann@test", input: nil
+    ).output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(
+      help.contains("(values: error, storeTrump, objectTrump, overwrite, rollback; default: \(policy))"), "\(help)")
+  }
 }

@@ -31,7 +31,7 @@ extension GraphCommand {
     @Option(help: ArgumentHelp("Objects that a to-many loses.", valueName: "name=ids"))
     var remove: [String] = []
     @Option(help: "Who wins where somebody else changed the same property since it was read.")
-    var policy = MergePolicy.objectTrump
+    var policy = PolicyName.objectTrump
     @Option(parsing: .unconditional, help: "The revision that you read the object at, when not now.")
     var base: Revision?
     @Option(parsing: .unconditional, help: "With --where: commit at most this many objects at once.")
@@ -81,9 +81,9 @@ extension GraphCommand {
       let wishes = try await Wishes(self, entity, shell)
       let edits = try wishes.edits(of: try await whatWasRead(image, entity, shell))
       let change = Change(.update, image.id, base: base ?? image.revision, edits: edits)
-      let saved = try await shell.client.commit([change], policy: policy)
+      let saved = try await shell.client.commit([change], policy: policy.policy)
       let stored = try await shell.stored(saved, image.id)
-      shell.tellLost(saved, policy)
+      shell.tellLost(saved, policy.policy)
       shell.output.show(stored, else: shell.reference(stored))
     }
 
@@ -112,8 +112,8 @@ extension GraphCommand {
       @MainActor func commit() async throws {
         guard !changes.isEmpty else { return }
         do {
-          let saved = try await shell.client.commit(changes, policy: policy)
-          shell.tellLost(saved, policy)
+          let saved = try await shell.client.commit(changes, policy: policy.policy)
+          shell.tellLost(saved, policy.policy)
           updated += Self.changed(changes, saved)
           revisions.append(saved.committed.revision)
           changes = []

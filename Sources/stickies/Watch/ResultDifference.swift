@@ -44,9 +44,10 @@ struct ResultDifference {
     return parts.joined(separator: ", ")
   }
 
-  /// Which properties changed in any of the objects. That an object was updated is no news.
+  /// Which properties changed in any of the objects, in the order of the model. That an object was updated is no news.
   private var properties: [String] {
-    let numbers = Set(changes.flatMap { $0.edits.map(\.property) }).sorted()
+    var seen = Set<PropertyNumber>()
+    let numbers = changes.flatMap { $0.edits.map(\.property) }.filter { seen.insert($0).inserted }
     return numbers.compactMap { model.property($0) }.filter { $0.attribute?.assignment != .updated }.map(\.name)
   }
 }
