@@ -229,7 +229,13 @@ struct Shell {
   func stored(_ saved: Saved, _ id: ObjectID) async throws -> ObjectImage {
     let permanent = saved.committed.identities.first { $0.temporary == id }?.permanent ?? id
     if let lost = saved.committed.conflicts.first(where: { $0.kind == .deleted && $0.id == permanent }) {
-      throw Refusal(.conflict, "\(lost.author.isEmpty ? "someone" : lost.author) has deleted it", conflicts: [lost])
+      let who = lost.author.isEmpty ? "someone" : lost.author
+      // The conflict names who brought it back, the last to have a hand in it.
+      let isBack = await deletion(of: permanent)?.0.revival != nil
+      throw Refusal(
+        .conflict,
+        isBack ? "it was deleted since you read it, and brought back by \(who)" : "\(who) has deleted it",
+        conflicts: [lost])
     }
     if let image = saved.objects.first(where: { $0.id == permanent }) { return image }
     // Nothing changed, or the reply could not hold it.

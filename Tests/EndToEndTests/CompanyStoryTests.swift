@@ -76,6 +76,12 @@ import Testing
     let same = try company.run("insert", "Project", "title=LAUNCH", "department=\(eng)", "--json")
     #expect(same.status == 2)
     #expect(try same.refusal()["code"] == .string("unique"))
+    // The key is of both: neither alone is in the way.
+    let violation = try #require(try same.refusal()["violations"]?[0])
+    #expect(violation["property"] == .string("department") && violation["value"] == .string(eng))
+    #expect(violation["others"] == .object([.init("key", .string("launch"))]))
+    let told = try company.run("insert", "Project", "title=LAUNCH", "department=\(eng)").errors
+    #expect(told.contains("(unique, department Department \(eng.prefix(8)) ENG, key \"launch\")"), "\(told)")
     _ = try company.insert("Project", "title=LAUNCH", "department=\(try #require(ids["ops"]))")
     try must(company, "update", project, "--add", "members=\(try #require(ids["ben"]))", "--remove", "members=\(con)")
     #expect(try show(company, con)["projects"] == .array([]))

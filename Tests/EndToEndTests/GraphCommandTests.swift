@@ -231,6 +231,13 @@ import Testing
     #expect(result.output == "updated 3 Person objects in 2 commits\n")
     #expect(try company.count("Person", where: "vacationDays == 26") == 3)
     #expect(try company.run("show", other, "--json").json()["vacationDays"] == .integer(10))
+    // Who has the value already is not changed, and is not said to be.
+    let again = try company.run(
+      "update", "Person", "--where", "vacationDays == 26 OR name == \"Dan\"", "vacationDays=26")
+    #expect(again.output == "updated 1 of 4 Person objects in 1 commit; the others are as they were\n")
+    #expect(try company.run("update", other, "vacationDays=10").status == 0)
+    let same = try company.run("update", "Person", "--where", "vacationDays == 26", "vacationDays=26", "--json").json()
+    #expect(same["matched"] == .integer(3) && same["updated"] == .integer(0))
     let none = try company.run("update", "Person", "--where", "vacationDays == 1", "remote=true", "--json").json()
     #expect(none["matched"] == .integer(0))
     let refused = try company.run(

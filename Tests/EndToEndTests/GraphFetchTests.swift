@@ -160,6 +160,41 @@ import Testing
     #expect(wrong.errors.contains("--properties can't be read at column 1: name is neither an aggregate"))
   }
 
+  @Test func groupsAndDistinctRowsAreCountedAsRows() throws {
+    let company = try company()
+    func count(_ options: String...) throws -> String {
+      let result = try Daemon.run(
+        ["graph", "fetch", "Person", "--count"] + options, server: company.daemon.socket.description,
+        author: "ann@test", input: nil)
+      #expect(result.status == 0, "\(options): \(result.errors)")
+      return result.output
+    }
+    #expect(try count("--group-by", "department.code") == "2\n")
+    #expect(try count("--group-by", "department.code, vacationDays") == "3\n")
+    #expect(try count("--properties", "vacationDays", "--distinct") == "3\n")
+    #expect(try count("--properties", "vacationDays", "--distinct", "--where", "vacationDays > 20") == "2\n")
+    #expect(try count("--properties", "vacationDays", "--distinct", "--offset", "2", "--limit", "5") == "1\n")
+    #expect(try count("--group-by", "name", "--where", "name == \"Nobody\"") == "0\n")
+    #expect(try count("--group-by", "name", "--json") == "{\"count\":4}\n")
+  }
+
+  @Test func aRefusedCombinationSaysWhatToDo() throws {
+    let company = try company()
+    for (words, sentence) in [
+      (["--count", "--properties", "name"], "leave out --properties, or say --distinct to count the different rows"),
+      (["--count", "--after", ""], "--count counts all that match: leave out --after"),
+      (["--ids", "--properties", "name"], "leave out --properties, --distinct and --group-by"),
+      // One group of all, whose row is no place to go on behind.
+      (["--properties", "@count", "--after", ""], "page them by --limit and --offset"),
+    ] {
+      let result = try Daemon.run(
+        ["graph", "fetch", "Person"] + words, server: company.daemon.socket.description, author: "ann@test", input: nil)
+      #expect(result.status == 64)
+      #expect(result.errors.contains(sentence), "\(words): \(result.errors)")
+      #expect(result.output.isEmpty)
+    }
+  }
+
   @Test func theDaemonExplainsItself() throws {
     let company = try company()
     let text = try company.run("fetch", "Person", "--where", "hired > \"2019-01-01\"", "--sort", "hired", "--explain")

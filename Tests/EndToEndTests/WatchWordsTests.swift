@@ -100,4 +100,59 @@ import Testing
     watcher.kill()
     #expect(company.daemon.stop() == 0)
   }
+
+  /// More than a thousand objects in one commit are not told one by one: who did it is, and what came of it here.
+  @Test func aBatchThatIsTooLargeToBeListedIsToldWithItsAuthorAndWhatItDidHere() throws {
+    let company = try Company()
+    let department = try company.department()
+    let ann = try company.person("Ann", in: department)
+    let all = try Companion(company.daemon, ["graph", "watch", "Person"])
+    let some = try Companion(company.daemon, ["graph", "watch", "Person", "--where", "name == \"Ann\""])
+    let window = try Companion(company.daemon, ["graph", "watch", "Person", "--sort", "name", "--limit", "1"])
+    try company.daemon.expectQueries(3, sessions: 3)
+    let told = "Person \(ann.prefix(8)) Ann"
+    let follow = "; changes follow"
+    #expect(Self.lines(all, until: follow) == ["revision 2: 1 Person object; changes follow"])
+    #expect(Self.lines(some, until: follow) == ["revision 2: 1 Person object; changes follow"])
+    #expect(Self.lines(window, until: follow) == [told, "revision 2: 1 of 1 rows; changes follow"])
+
+    // What it makes and the department's headcount, which each slice of rows counts anew.
+    let rows = (0..<1_500).map { #"{"name":"P\#($0)","hired":"2020-01-01","department":"\#(department)"}"# }
+    try company.run("insert", "Person", "-", "--one-commit", input: rows.joined(separator: "\n"))
+    let made = "ann@test * 1502 changes by a batch, revision 3"
+    #expect(
+      Self.lines(all, until: follow) == [
+        made, "  Person: 1500 came", "revision 3: 1501 Person objects; changes follow",
+      ])
+    #expect(
+      Self.lines(some, until: follow) == [
+        made, "  Person: nothing that is watched here", "revision 3: 1 Person object; changes follow",
+      ])
+    #expect(Self.lines(window, until: follow) == [made, told, "revision 3: 1 of 1501 rows; changes follow"])
+
+    try company.run("update", "Person", "--where", "TRUEPREDICATE", "--one-commit", "vacationDays=26", "remote=yes")
+    let changed = "ann@test * 1501 changes by a batch, revision 4"
+    #expect(
+      Self.lines(all, until: follow) == [
+        changed, "  Person: 1501 changed (vacationDays, remote)", "revision 4: 1501 Person objects; changes follow",
+      ])
+    #expect(
+      Self.lines(some, until: follow) == [
+        changed, "  ~ \(told): vacationDays 25 → 26; remote false → true",
+        "revision 4: 1 Person object; changes follow",
+      ])
+
+    try company.run("delete", "Person", "--where", "TRUEPREDICATE", "--one-commit")
+    let deleted = "ann@test * 1502 changes by a batch, revision 5"
+    #expect(
+      Self.lines(all, until: follow) == [
+        deleted, "  Person: 1501 went", "revision 5: 0 Person objects; changes follow",
+      ])
+    #expect(
+      Self.lines(some, until: follow) == [
+        deleted, "  - \(told)  (deleted, or no longer matches)", "revision 5: 0 Person objects; changes follow",
+      ])
+    for watcher in [all, some, window] { watcher.kill() }
+    #expect(company.daemon.stop() == 0)
+  }
 }

@@ -183,13 +183,19 @@ import Testing
       Violation(
         id: .temporary(1, entity: 1), property: try number("people", "Group", in: lens.new), rule: "count",
         message: "this Group can't be deleted while 2 of its people remain"),
+      Violation(
+        id: .temporary(1, entity: 1), property: try number("fullName", in: lens.new), rule: "unique",
+        others: [.init(try number("fullName", in: lens.new), .string("Ann"))],
+        message: "there is already a Person with this fullName"),
     ])
     let seen = lens.view(of: refusal)
-    #expect(seen.message == "Person.name is required. (and 1 more)")
+    #expect(seen.message == "Person.name is required. (and 2 more)")
     #expect(
       seen.violations.map(\.message) == [
         "Person.name is required.", "this Team can't be deleted while 2 of its people remain",
+        "there is already a Person with this name",
       ])
+    #expect(seen.violations.last?.others == [.init(try number("name", in: lens.old), .string("Ann"))])
     #expect(seen.violations.first?.property == (try number("name", in: lens.old)))
   }
 

@@ -146,7 +146,32 @@ import Testing
     Case(attribute(#""type": "integer", "default": "1""#), "entities[0].attributes[0].default", "is no integer"),
     Case(attribute(#""type": "date", "maximum": "soon""#), "entities[0].attributes[0].maximum", "is no date"),
     Case(
-      attribute(#""type": "integer", "default": 1, "minimum": 2"#), "entities[0].attributes[0].default", "lies outside"),
+      attribute(#""type": "integer", "default": 1, "minimum": 2"#), "entities[0].attributes[0].default",
+      "is less than 2 (minimum)"),
+    Case(
+      attribute(#""type": "decimal", "default": "2.5", "maximum": 2"#), "entities[0].attributes[0].default",
+      "(maximum)"),
+    Case(
+      attribute(#""type": "date", "default": "1989-12-31", "minimum": "1990-01-01""#),
+      "entities[0].attributes[0].default",
+      "is less than "),
+    Case(
+      attribute(#""type": "string", "default": "", "minimumLength": 1"#), "entities[0].attributes[0].default",
+      "has 0 bytes and needs 1 (minimumLength)"),
+    Case(
+      attribute(#""type": "text", "default": "ä", "maximumLength": 1"#), "entities[0].attributes[0].default",
+      "has 2 bytes and takes 1 (maximumLength)"),
+    Case(
+      attribute(#""type": "data", "default": "aGVsbG8=", "maximumLength": 4"#), "entities[0].attributes[0].default",
+      "has 5 bytes and takes 4 (maximumLength)"),
+    Case(
+      attribute(#""type": "string", "default": "1234", "pattern": "[0-9]{5}""#), "entities[0].attributes[0].default",
+      "does not match [0-9]{5} (pattern)"),
+    Case(
+      attribute(
+        #""type": "enumeration", "enumeration": "E", "default": "c""#,
+        more: #""enumerations": [{"name": "E", "cases": ["a", "b"]}], "#), "entities[0].attributes[0].default",
+      "is no enumeration"),
     Case(
       attribute(#""type": "integer", "minimum": 2, "maximum": 1"#), "entities[0].attributes[0].maximum",
       "is less than the minimum"),
@@ -251,6 +276,9 @@ import Testing
     Case(
       composite(#"{"name": "x", "type": "integer", "default": "a"}"#), "composites[0].attributes[0].default",
       "is no integer"),
+    Case(
+      composite(#"{"name": "x", "type": "string", "default": "a", "pattern": "b"}"#),
+      "composites[0].attributes[0].default", "does not match b (pattern)"),
     Case(
       file(
         #""composites": [{"name": "a", "attributes": [{"name": "x", "type": "bool"}]}], "entities": [{"name": "A"}]"#),

@@ -79,6 +79,7 @@ extension Violation: BinaryForm {
     writer.field(3, rule)
     writer.field(4, value)
     writer.field(5, message)
+    for part in others { writer.field(6, part) }
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -90,6 +91,25 @@ extension Violation: BinaryForm {
       case 3: rule = try field.string()
       case 4: value = try field.form()
       case 5: message = try field.string()
+      case 6: others.append(try field.form())
+      default: break
+      }
+    }
+  }
+}
+
+extension Violation.KeyPart: BinaryForm {
+  public func encode(to writer: inout BinaryWriter) {
+    writer.field(1, UInt64(property))
+    writer.field(2, value)
+  }
+
+  public init(from reader: inout BinaryReader) throws(MalformedMessage) {
+    self.init(0, .null)
+    while let (number, field) = try reader.next() {
+      switch number {
+      case 1: property = try field.uint32()
+      case 2: value = try field.form()
       default: break
       }
     }

@@ -97,12 +97,32 @@ public struct Violation: Hashable, Sendable {
   public var rule: String
   /// The value that breaks the rule; for a denied delete, the objects in the way.
   public var value: Value
+  /// Of a unique key over several properties, those behind the first: the rule is broken by all of them together.
+  public var others: [KeyPart]
   /// A sentence for a person, without contents.
   public var message: String
 
+  /// A property of a unique key, with the value that another object has, too.
+  public struct KeyPart: Hashable, Sendable {
+    /// Which property of the key.
+    public var property: PropertyNumber
+    /// Its value.
+    public var value: Value
+
+    /// A property and its value.
+    public init(_ property: PropertyNumber, _ value: Value) {
+      self.property = property
+      self.value = value
+    }
+  }
+
   /// A broken rule; without a property it is about the object as a whole.
-  public init(id: ObjectID, property: PropertyNumber = 0, rule: String, value: Value = .null, message: String) {
+  public init(
+    id: ObjectID, property: PropertyNumber = 0, rule: String, value: Value = .null, others: [KeyPart] = [],
+    message: String
+  ) {
     self.id = id
+    self.others = others
     self.property = property
     self.rule = rule
     self.value = value

@@ -76,14 +76,19 @@ extension ModelLens {
 
   /// A refusal, its sentences in the older version's names.
   public func view(of refusal: Refusal) -> Refusal {
-    let violated = refusal.violations.map(\.property)
+    func properties(_ violation: Violation) -> [PropertyNumber] {
+      [violation.property] + violation.others.map(\.property)
+    }
     var result = refusal
-    result.message = words(refusal.message, about: violated)
+    result.message = words(refusal.message, about: refusal.violations.flatMap(properties))
     result.conflicts = refusal.conflicts.map { view(of: $0) }
     result.violations = refusal.violations.map { violation in
       Violation(
         id: view(of: violation.id), property: view(ofProperty: violation.property) ?? 0, rule: violation.rule,
-        value: view(of: violation.value), message: words(violation.message, about: [violation.property]))
+        value: view(of: violation.value),
+        others: violation.others.map {
+          Violation.KeyPart(view(ofProperty: $0.property) ?? 0, view(of: $0.value, of: $0.property))
+        }, message: words(violation.message, about: properties(violation)))
     }
     return result
   }

@@ -1,4 +1,4 @@
-/// What an attribute may say beside its type: patterns, and that it is transient.
+/// What an attribute may say beside its type: patterns, a default, and that it is transient.
 extension ModelLinker {
   mutating func checkPattern(of attribute: ModelDraft.Attribute) {
     guard let pattern = attribute.pattern else { return }
@@ -11,6 +11,15 @@ extension ModelLinker {
       expressions[pattern] = try RegularExpression(parsing: pattern)
     } catch {
       report(path, "column \(error.column): \(error.reason)")
+    }
+  }
+
+  /// An insert that says nothing of the attribute gets the default: one that breaks the attribute's own rules would have
+  /// every such insert refused, and a migration fill a store with it.
+  mutating func checkDefault(of attribute: ModelDraft.Attribute) {
+    guard let json = attribute.json["default"], json != .null, let value = value(json, of: attribute) else { return }
+    for (rule, message) in linkedAttribute(attribute).brokenRules(value) {
+      report(attribute.path + ".default", "\(message) (\(rule))")
     }
   }
 

@@ -136,6 +136,7 @@ struct ModelLinker {
 
   mutating func checkAttribute(_ attribute: ModelDraft.Attribute) {
     let kind = attribute.kind
+    let known = mistakes.count
     if kind == .enumeration {
       switch attribute.enumeration {
       case nil: report(attribute.path + ".enumeration", "is missing")
@@ -156,13 +157,6 @@ struct ModelLinker {
     }
     func bound(_ name: String) -> Value? {
       attribute.json[name].flatMap { $0 == .null ? nil : value($0, of: attribute) }
-    }
-    if let start = bound("default"),
-      [("minimum", Order.ascending), ("maximum", .descending)].contains(where: { limit in
-        bound(limit.0).map { Value.order(start, $0) == limit.1 } ?? false
-      })
-    {
-      report(attribute.path + ".default", "lies outside minimum and maximum")
     }
     if let low = bound("minimum"), let high = bound("maximum"), Value.order(low, high) == .descending {
       report(attribute.path + ".maximum", "is less than the minimum")
@@ -189,6 +183,8 @@ struct ModelLinker {
     if attribute.assignment != nil, let start = attribute.json["default"], start != .null {
       report(attribute.path + ".default", "the server assigns this attribute")
     }
+    // A rule that makes no sense judges no value.
+    if mistakes.count == known { checkDefault(of: attribute) }
   }
 
   private mutating func checkRelationship(_ relationship: ModelDraft.Relationship, of entity: ModelDraft.Entity) {
@@ -231,7 +227,7 @@ struct ModelLinker {
     if earlier > 1 { report(path, "the same constraint stands here or in an ancestor twice") }
   }
 
-  private func value(_ json: JSON, of attribute: ModelDraft.Attribute) -> Value? {
+  func value(_ json: JSON, of attribute: ModelDraft.Attribute) -> Value? {
     let cases = attribute.enumeration.flatMap { enumerations[$0]?.cases } ?? []
     return Value(json: json, kind: attribute.kind, cases: cases)
   }

@@ -232,6 +232,9 @@ public struct TransactionPlanner {
     let who = first.author.isEmpty ? "someone else" : first.author
     let more = conflicts.count > 1 ? " (and \(conflicts.count - 1) more conflicts)" : ""
     switch first.kind {
+    // The conflict names who brought it back, the last to have a hand in it.
+    case .deleted where draft(of: first.id)?.isDeleted == false:
+      return "this \(entity) was deleted since you read it, and brought back by \(who)\(more)"
     case .deleted: return "\(who) has deleted this \(entity)\(more)"
     case .changed:
       let property = model.property(first.property).map { "\(entity).\($0.name)" } ?? "this \(entity)"

@@ -102,7 +102,7 @@ extension BatchWriter {
       guard !key.contains(.null) else { continue }
       let owner = model.owner(of: constraint, in: entity)
       guard let other = try reader.object(of: owner, matching: constraint, values: key), other != id else { continue }
-      return (Violation(id, meets: constraint, of: owner, value: key[0], model), other)
+      return (Violation(id, meets: constraint, of: owner, values: key, model), other)
     }
     return nil
   }

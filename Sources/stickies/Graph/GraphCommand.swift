@@ -18,14 +18,18 @@ struct GraphCommand: AsyncParsableCommand {
     ])
 }
 
-/// By the names that docs/protocol.md has, in this language's spelling.
-extension MergePolicy: ExpressibleByArgument {
-  public init?(argument: String) {
-    guard let policy = Self.allCases.first(where: { "\($0)" == argument }) else { return nil }
-    self = policy
+/// Merge policies by the names that docs/protocol.md has, in this language's spelling: the library tells a default by what
+/// it is in memory, which of the policies themselves is a number.
+enum PolicyName: String, CaseIterable, ExpressibleByArgument {
+  case error, storeTrump, objectTrump, overwrite, rollback
+
+  var policy: MergePolicy {
+    switch self {
+    case .error: .error
+    case .storeTrump: .storeTrump
+    case .objectTrump: .objectTrump
+    case .overwrite: .overwrite
+    case .rollback: .rollback
+    }
   }
-
-  public static var allValueStrings: [String] { allCases.map { "\($0)" } }
-
-  public var defaultValueDescription: String { "\(self)" }
 }

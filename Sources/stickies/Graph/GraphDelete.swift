@@ -9,8 +9,9 @@ extension GraphCommand {
     static let configuration = CommandConfiguration(
       abstract: "Delete objects, with what the model's delete rules take along; undo brings them back.",
       usage: """
-        stickies graph delete [<options>] <id> ...
-        stickies graph delete [<options>] <entity> --where <predicate> [--one-commit]
+        stickies graph delete [<options>] <id> ... [--base <revision>] [--policy <policy>]
+        stickies graph delete [<options>] <entity> --where <predicate> [--policy <policy>]
+        stickies graph delete [<options>] <entity> --where <predicate> --one-commit
         """,
       discussion: "All in one commit, all or none; more than \(Self.objectsInOneCommit) by --where in several.")
 
@@ -22,11 +23,17 @@ extension GraphCommand {
     var words: [String]
     @Option(name: .customLong("where"), parsing: .unconditional, help: "Delete all objects of the entity that match.")
     var condition: String?
+    @Option(help: "Who wins where somebody else changed an object since it was read.")
+    var policy = PolicyName.objectTrump
+    @Option(parsing: .unconditional, help: "The revision that you read the objects at, when not now.")
+    var base: Revision?
     @Flag(help: "With --where: let the daemon delete all of them in one commit, or none, however many.")
     var oneCommit = false
 
     func validate() throws {
       if oneCommit, condition == nil { throw ValidationError("--one-commit goes with --where") }
+      if let base, base < 0 { throw ValidationError("--base takes a revision from 0") }
+      if base != nil, condition != nil { throw ValidationError("--base goes without --where") }
       if condition != nil, words.count != 1 { throw ValidationError("--where goes with one ENTITY before it") }
     }
 
@@ -51,9 +58,13 @@ extension GraphCommand {
         let image = try await shell.object(word)
         if !images.contains(where: { $0.id == image.id }) { images.append(image) }
       }
-      let commit = try await shell.delete(images.map(\.id))
+      let saved = try await shell.client.commit(
+        images.map { Change(.delete, $0.id, base: base ?? $0.revision) }, policy: policy.policy)
+      shell.tellKept(saved)
+      let commit = try await shell.record(of: saved)
       if shell.output.json { return shell.output.print(ObjectJSON.commit(commit, shell.model)) }
-      for image in images { shell.output.print("deleted \(shell.reference(image))") }
+      let kept = saved.kept
+      for image in images where !kept.contains(image.id) { shell.output.print("deleted \(shell.reference(image))") }
       let others = Self.cascade(commit, besides: images.map(\.id))
       for change in others.prefix(10) {
         shell.output.print("  with \(change.object.map(shell.reference) ?? change.id.description)")
@@ -70,21 +81,27 @@ extension GraphCommand {
     @MainActor
     private func deleteAll(_ entity: Entity, _ condition: String, _ shell: Shell) async throws {
       let predicate = try shell.predicate(condition, on: entity)
-      var ids = [ObjectID]()
-      for try await chunk in shell.client.images(of: entity, where: predicate) { ids += chunk.map(\.id) }
-      var revisions = [Revision]()
+      var read = [(id: ObjectID, revision: Revision)]()
+      for try await chunk in shell.client.images(of: entity, where: predicate) {
+        read += chunk.map { ($0.id, $0.revision) }
+      }
+      let ids = read.map(\.id)
+      var (deleted, revisions) = (0, [Revision]())
       var others = [EntityNumber: Int]()
       var isCounted = true
-      for start in stride(from: 0, to: ids.count, by: Self.objectsInOneCommit) {
-        let part = Array(ids[start..<min(start + Self.objectsInOneCommit, ids.count)])
+      for start in stride(from: 0, to: read.count, by: Self.objectsInOneCommit) {
+        let part = read[start..<min(start + Self.objectsInOneCommit, read.count)]
         let saved: Saved
         do {
-          saved = try await shell.client.commit(part.map { Change(.delete, $0) }, policy: .objectTrump)
+          saved = try await shell.client.commit(
+            part.map { Change(.delete, $0.id, base: $0.revision) }, policy: policy.policy)
         } catch let refusal as Refusal where start > 0 {
           var explained = await shell.explained(refusal)
-          explained.done = "\(Output.count(start, "object")) before them are deleted"
+          explained.done = "\(Output.count(deleted, "object")) before them \(deleted == 1 ? "is" : "are") deleted"
           throw explained
         }
+        shell.tellKept(saved)
+        deleted += part.count - saved.kept.count
         revisions.append(saved.committed.revision)
         do {
           for change in Self.cascade(try await shell.record(of: saved), besides: ids) {
@@ -99,15 +116,36 @@ extension GraphCommand {
       if shell.output.json {
         return shell.output.print(
           JSON.object([
-            .init("deleted", .integer(Int64(ids.count))),
+            .init("deleted", .integer(Int64(deleted))),
             .init("cascaded", isCounted ? .integer(Int64(along)) : .null),
             .init("revisions", .array(revisions.map(JSON.integer))),
           ]))
       }
-      shell.output.print("deleted \(Output.count(ids.count, entity.name + " object"))")
+      shell.output.print("deleted \(Output.count(deleted, entity.name + " object"))")
       for (number, count) in others.sorted(by: { $0.key < $1.key }) {
         shell.output.print("  with \(Output.count(count, (shell.model.entity(number)?.name ?? "") + " object"))")
       }
+    }
+  }
+}
+
+extension Saved {
+  /// What a delete has left as it is, since somebody had changed it.
+  fileprivate var kept: Set<ObjectID> {
+    Set(committed.conflicts.filter { $0.kind == .changed && !$0.mineWon }.map(\.id))
+  }
+}
+
+extension Shell {
+  /// Says which of a commit's deletes met what others have changed since it was read; the commit stands.
+  fileprivate func tellKept(_ saved: Saved) {
+    for conflict in saved.committed.conflicts where conflict.kind == .changed {
+      let who = TextTable.visible(conflict.author.isEmpty ? "someone else" : conflict.author)
+      let id = conflict.id.description.prefix(8)
+      StandardError.write(
+        conflict.mineWon
+          ? "stickies: deleted: \(id), which \(who) had changed since (revision \(conflict.revision))"
+          : "stickies: not deleted: \(who) has changed \(id) since (revision \(conflict.revision))")
     }
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import GraphClient
 import GraphModel
 import StickiesKit
 
@@ -23,7 +24,7 @@ extension GraphCommand {
     var offset = 0
     @Option(help: "Go on where an earlier page ended: its cursor; empty for the first page.")
     var after: String?
-    @Flag(help: "Print only how many there are.")
+    @Flag(help: "Print only how many there are; with --distinct or --group-by, how many rows.")
     var count = false
     @Flag(help: "Print only the ids.")
     var ids = false
@@ -46,15 +47,24 @@ extension GraphCommand {
       if entity == nil, template.name == nil { throw ValidationError("an entity or --template is missing") }
       if offset < 0 { throw ValidationError("--offset takes a number from 0") }
       if count, ids { throw ValidationError("--count and --ids exclude each other") }
-      if count || ids, properties != nil || distinct || groupBy != nil {
-        throw ValidationError("--properties, --distinct and --group-by go without --count and --ids")
+      if ids, properties != nil || distinct || groupBy != nil {
+        throw ValidationError("--ids prints ids alone: leave out --properties, --distinct and --group-by")
+      }
+      if count, properties != nil, !distinct, groupBy == nil {
+        throw ValidationError(
+          "--count counts objects: leave out --properties, or say --distinct to count the different rows")
       }
       if distinct, properties == nil, groupBy == nil { throw ValidationError("--distinct goes with --properties") }
       if after != nil, distinct || groupBy != nil {
-        throw ValidationError("groups and distinct rows take no --after: page them by --limit and --offset")
+        throw ValidationError(Self.pagesOfRows)
       }
-      if after != nil, offset > 0 || count { throw ValidationError("--after goes without --offset and --count") }
+      if after != nil, count { throw ValidationError("--count counts all that match: leave out --after") }
+      if after != nil, offset > 0 {
+        throw ValidationError("--after goes on behind a cursor, and without --offset")
+      }
     }
+
+    private static let pagesOfRows = "groups and distinct rows take no --after: page them by --limit and --offset"
 
     /// Of a request of the model's, no more than that asks for: options narrow it.
     private func limit(within asked: FetchRequest?) -> Int? {
@@ -75,6 +85,8 @@ extension GraphCommand {
         var fetch = shell.client.wireFetch(
           entity, predicate, [], limit(within: asked), offset, try cursor(), at: shell.revision)
         let rows = try rows(of: entity, sort, in: shell.model)
+        // Aggregates without a group make one row of all.
+        if after != nil, rows?.isGrouped == true { throw Refusal(.malformed, Self.pagesOfRows) }
         if rows?.standForObjects ?? true { _ = try shell.order(sort, of: entity) }
         fetch.sort = sort
         if rows != nil {
@@ -87,7 +99,9 @@ extension GraphCommand {
         if explain {
           shell.output.show(try await shell.client.explain(fetch))
         } else if count {
-          let number = try await shell.client.count(fetch)
+          let number =
+            rows == nil
+            ? try await shell.client.count(fetch) : try await Self.number(of: shell.client.rows(fetch))
           shell.output.json
             ? shell.output.print(JSON.object([.init("count", .integer(Int64(number)))]))
             : shell.output.print("\(number)")
@@ -105,6 +119,14 @@ extension GraphCommand {
           if printer.isEmpty, !shell.output.json { StandardError.write("no \(entity.name) matches") }
         }
       }
+    }
+
+    /// The daemon counts objects; groups and distinct rows are counted as they come.
+    @MainActor
+    private static func number(of rows: RowStream) async throws -> Int {
+      var number = 0
+      for try await chunk in rows { number += chunk.count }
+      return number
     }
 
     /// Groups alone are counted.
@@ -180,42 +202,6 @@ struct Columns {
 
 /// To-many relationships that are part of no image, by property and owner.
 typealias Members = [PropertyNumber: [ObjectID: [ObjectID]]]
-
-/// Values on one line, for a person.
-enum ValueText {
-  /// What a property was and what it is. Of texts that differ further down, the first lines that do, with their number.
-  static func change(from old: Value, to new: Value, _ property: Property) -> (was: String, is: String) {
-    func text(_ value: Value) -> String { value.isNull ? "null" : cell(value, property) }
-    let cells = (was: text(old), is: text(new))
-    guard cells.was == cells.is, let before = old.stringValue, let after = new.stringValue, before != after else {
-      return cells
-    }
-    func lines(_ text: String) -> [Substring] {
-      text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-    }
-    let (first, second) = (lines(before), lines(after))
-    let place = zip(first, second).prefix { $0.utf8.elementsEqual($1.utf8) }.count
-    func line(_ lines: [Substring]) -> String {
-      place < lines.count
-        ? "line \(place + 1): \(TextTable.visible(String(lines[place])))" : Output.count(lines.count, "line")
-    }
-    return (line(first), line(second))
-  }
-
-  static func cell(_ value: Value, _ property: Property) -> String { cell(value, property.attribute?.kind) }
-
-  static func cell(_ value: Value, _ kind: Attribute.Kind?) -> String {
-    switch value {
-    case .null: ""
-    case .string(let text) where kind != .json: TextTable.firstLine(text)
-    case .data(let bytes): Output.count(bytes.count, "byte")
-    case .object(let id): String(id.description.prefix(8))
-    case .objects(let ids): ids.map { String($0.description.prefix(8)) }.joined(separator: " ")
-    default:
-      TextTable.firstLine(value.json(kind: kind).stringValue ?? value.json(kind: kind).text)
-    }
-  }
-}
 
 extension ObjectJSON {
   /// An object with some of its properties, and with to-manys that are stored elsewhere.

@@ -29,7 +29,7 @@ extension GraphCommand {
     @Option(parsing: .unconditional, help: "Commit at most this many lines at once, and at most 4 MiB of them.")
     var batch = 1_000
     @Option(help: "What becomes of an insert whose unique key is taken; error refuses it.")
-    var policy = MergePolicy.error
+    var policy = PolicyName.error
     @Flag(help: "With -: commit all lines at once, or none.")
     var oneCommit = false
 
@@ -45,16 +45,16 @@ extension GraphCommand {
     func run() async throws {
       try await options.withGraph { shell in
         let entity = try shell.known(entity)
-        if oneCommit { return try await shell.insertOnServer(entity, policy: policy) }
+        if oneCommit { return try await shell.insertOnServer(entity, policy: policy.policy) }
         if words == ["-"] {
-          var insertion = LineInsertion(shell: shell, entity: entity, batch: batch, policy: policy)
+          var insertion = LineInsertion(shell: shell, entity: entity, batch: batch, policy: policy.policy)
           return try await insertion.run()
         }
         let inputs = try shell.inputs(words, values: values, entity: entity)
         if entity.isAbstract { throw Refusal(.malformed, shell.model.abstractSentence(entity)) }
         let id = ObjectID.temporary(1, entity: entity.number)
         let insert = Change(.insert, id, edits: try await shell.edits(inputs))
-        let image = try await shell.commit([insert], policy: policy, returning: id)
+        let image = try await shell.commit([insert], policy: policy.policy, returning: id)
         shell.output.show(image, else: shell.reference(image))
       }
     }

@@ -31,7 +31,7 @@ extension GraphCommand {
     @Option(help: ArgumentHelp("Objects that a to-many loses.", valueName: "name=ids"))
     var remove: [String] = []
     @Option(help: "Who wins where somebody else changed the same property since it was read.")
-    var policy = MergePolicy.objectTrump
+    var policy = PolicyName.objectTrump
     @Option(parsing: .unconditional, help: "The revision that you read the object at, when not now.")
     var base: Revision?
     @Option(parsing: .unconditional, help: "With --where: commit at most this many objects at once.")
@@ -81,9 +81,9 @@ extension GraphCommand {
       let wishes = try await Wishes(self, entity, shell)
       let edits = try wishes.edits(of: try await whatWasRead(image, entity, shell))
       let change = Change(.update, image.id, base: base ?? image.revision, edits: edits)
-      let saved = try await shell.client.commit([change], policy: policy)
-      shell.tellLost(saved, policy)
+      let saved = try await shell.client.commit([change], policy: policy.policy)
       let stored = try await shell.stored(saved, image.id)
+      shell.tellLost(saved, policy.policy)
       shell.output.show(stored, else: shell.reference(stored))
     }
 
@@ -112,11 +112,9 @@ extension GraphCommand {
       @MainActor func commit() async throws {
         guard !changes.isEmpty else { return }
         do {
-          let saved = try await shell.client.commit(changes, policy: policy)
-          shell.tellLost(saved, policy)
-          // Deleted since they were read, or left as they are by the policy.
-          let lost = Set(saved.committed.conflicts.filter { !$0.mineWon }.map(\.id))
-          updated += changes.count - lost.count
+          let saved = try await shell.client.commit(changes, policy: policy.policy)
+          shell.tellLost(saved, policy.policy)
+          updated += Self.changed(changes, saved)
           revisions.append(saved.committed.revision)
           changes = []
         } catch let refusal as Refusal where !revisions.isEmpty {
@@ -140,8 +138,22 @@ extension GraphCommand {
             .init("revisions", .array(revisions.map(JSON.integer))),
           ]))
       }
+      let commits = "in \(Output.count(revisions.count, "commit"))"
       shell.output.print(
-        "updated \(Output.count(updated, entity.name + " object")) in \(Output.count(revisions.count, "commit"))")
+        updated == matched
+          ? "updated \(Output.count(updated, entity.name + " object")) \(commits)"
+          : "updated \(updated) of \(Output.count(matched, entity.name + " object")) \(commits); the others are as they were"
+      )
+    }
+
+    /// How many of them are not what they were: some had the values already, were deleted since they were read, or are left
+    /// as they are by the policy.
+    private static func changed(_ changes: [Change], _ saved: Saved) -> Int {
+      guard !saved.isComplete else {
+        let stored = Set(saved.objects.map(\.id))
+        return changes.count { stored.contains($0.id) }
+      }
+      return changes.count - Set(saved.committed.conflicts.filter { !$0.mineWon }.map(\.id)).count
     }
   }
 }

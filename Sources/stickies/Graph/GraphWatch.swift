@@ -37,12 +37,12 @@ extension GraphCommand {
         let entity = try shell.known(entity)
         let predicate = try shell.predicate(condition, on: entity)
         let printer = WatchPrinter(
-          output: shell.output, model: shell.model, count: 1, since: since.revision,
+          shell.client, output: shell.output, model: shell.model, count: 1, since: since.revision,
           summary: { Output.count($0.count, entity.name + " object") }, line: shell.reference)
-        guard let limit = limit.number else { return try await printer.follow([(entity, predicate)], of: shell.client) }
+        guard let limit = limit.number else { return try await printer.follow([(entity, predicate)]) }
         let window = WatchedWindow(
           entity: entity, predicate: predicate, sort: try shell.order(sort, of: entity), offset: offset, limit: limit)
-        try await printer.follow(window, of: shell.client)
+        try await printer.follow(window)
       }
     }
   }

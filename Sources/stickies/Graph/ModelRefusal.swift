@@ -10,6 +10,8 @@ struct ModelRefusal: ReportedError {
   var lines = [ObjectID: Int]()
   /// What was to come back did not: its conflicts tell what it would have had to have.
   var isRestore = false
+  /// Who deleted what its conflicts name, and when.
+  var deletions = [ObjectID: Deletion]()
   /// What is done already, when it is a later part that was refused.
   var done = ""
 
@@ -36,9 +38,19 @@ struct ModelRefusal: ReportedError {
   private var violations: [String] {
     refusal.violations.map { violation in
       let property = model.property(violation.property)
-      let value = violation.value.isNull ? "" : ", value \(brief(violation.value, property))"
+      let value = violation.value.isNull ? "" : ", \(values(violation, property))"
       return "\(name(violation.id)): \(violation.message) (\(violation.rule)\(value))"
     }
+  }
+
+  /// What breaks the rule; of a unique key over several properties, each with its name.
+  private func values(_ violation: Violation, _ property: Property?) -> String {
+    guard !violation.others.isEmpty else { return "value \(brief(violation.value, property))" }
+    let parts = [Violation.KeyPart(violation.property, violation.value)] + violation.others
+    return parts.map { part in
+      let property = model.property(part.property)
+      return "\(property?.name ?? "value") \(brief(part.value, property))"
+    }.joined(separator: ", ")
   }
 
   /// Each object that keeps another from being deleted.
@@ -56,7 +68,11 @@ struct ModelRefusal: ReportedError {
       if isRestore { return unrestored(conflict, property, who) }
       switch conflict.kind {
       case .unique: return "\(name(conflict.id)) is in the way"
-      case .deleted: return "\(name(conflict.id)): deleted by \(who) in revision \(conflict.revision)"
+      case .deleted:
+        return "\(name(conflict.id)): "
+          + (deletions[conflict.id]?.words ?? "deleted by \(who) in revision \(conflict.revision)")
+      case .changed where conflict.property == 0:
+        return "\(name(conflict.id)): changed by \(who) in revision \(conflict.revision)"
       case .changed:
         let mine = brief(conflict.mine, property)
         let theirs = brief(conflict.theirs, property)
@@ -107,11 +123,15 @@ struct ModelRefusal: ReportedError {
 
   private func json(_ violation: Violation) -> JSON {
     let property = model.property(violation.property)
-    return .object(
-      subject(violation.id, property) + [
-        .init("rule", .string(violation.rule)), .init("value", json(violation.value, property)),
-        .init("message", .string(violation.message)),
-      ])
+    var members = subject(violation.id, property)
+    members += [.init("rule", .string(violation.rule)), .init("value", json(violation.value, property))]
+    if !violation.others.isEmpty {
+      let others = violation.others.compactMap { part in
+        model.property(part.property).map { JSON.Member($0.name, json(part.value, $0)) }
+      }
+      members.append(.init("others", .object(others)))
+    }
+    return .object(members + [.init("message", .string(violation.message))])
   }
 
   private func json(_ conflict: Conflict) -> JSON {
@@ -122,12 +142,16 @@ struct ModelRefusal: ReportedError {
       case .deleted: "deleted"
       case .unique: "unique"
       }
-    return .object(
-      [.init("kind", .string(kind))] + subject(conflict.id, property) + [
-        .init("mine", json(conflict.mine, property)), .init("theirs", json(conflict.theirs, property)),
-        .init("author", .string(conflict.author)), .init("revision", .integer(conflict.revision)),
-        .init("mineWon", .bool(conflict.mineWon)),
-      ])
+    let deletion = deletions[conflict.id]
+    var members = [JSON.Member("kind", .string(kind))] + subject(conflict.id, property)
+    members += [
+      .init("mine", json(conflict.mine, property)), .init("theirs", json(conflict.theirs, property)),
+      .init("author", .string(deletion?.author ?? conflict.author)),
+      .init("revision", .integer(deletion?.revision ?? conflict.revision)),
+      .init("mineWon", .bool(conflict.mineWon)),
+    ]
+    if let deletion { members.append(.init("time", .string(Dates.text(deletion.time)))) }
+    return .object(members)
   }
 }
 
@@ -138,12 +162,19 @@ extension Shell {
     explained.isRestore = isRestore
     let subjects =
       refusal.violations.map(\.id) + refusal.conflicts.flatMap { [$0.id] + $0.mine.objectIDs + $0.theirs.objectIDs }
-    let named = Set((subjects + refusal.violations.flatMap(\.value.objectIDs)).filter { !$0.isTemporary })
+    let values = refusal.violations.flatMap { [$0.value] + $0.others.map(\.value) }
+    let named = Set((subjects + values.flatMap(\.objectIDs)).filter { !$0.isTemporary })
     let groups = Dictionary(grouping: named) { model.entity($0.entity)?.root ?? 0 }
     for (root, ids) in groups.sorted(by: { $0.key < $1.key }) {
       guard let entity = model.entity(root) else { continue }
       // What can't be read is named by its id.
       for image in (try? await images(ids.sorted(), of: entity)) ?? [] { explained.titles[image.id] = reference(image) }
+    }
+    guard !isRestore else { return explained }
+    for conflict in refusal.conflicts.filter({ $0.kind == .deleted }).prefix(Self.deletionsLookedUp) {
+      guard let (deletion, image) = await deletion(of: conflict.id) else { continue }
+      explained.deletions[conflict.id] = deletion
+      if let image, explained.titles[conflict.id] == nil { explained.titles[conflict.id] = reference(image) }
     }
     return explained
   }

@@ -17,13 +17,17 @@ extension Shell {
     return try GraphPredicate(parsing: text, entity: entity, model: model)
   }
 
-  /// The one object whose id begins so, of the entity or of any.
+  /// The one object whose id begins so, of the entity or of any. Of one that is gone the refusal tells who deleted it.
   func object(_ prefix: String, of entity: Entity? = nil) async throws -> ObjectImage {
     guard !prefix.isEmpty, UniqueID.range(ofPrefix: prefix) != nil else {
       throw Refusal(.malformed, "\"\(prefix)\" is not the beginning of an id")
     }
     let entities = entity.map { [$0.name] } ?? model.entities.filter { $0.parent == nil }.map(\.name)
-    return try await object(prefix, of: entities, called: entity?.name ?? "object")
+    do {
+      return try await object(prefix, of: entities, called: entity?.name ?? "object")
+    } catch let refusal as Refusal where refusal.code == .notFound && revision == nil {
+      throw await refusalOfDeleted(prefix, of: entity) ?? refusal
+    }
   }
 
   /// The objects with these ids, of which there may be many; those that are gone are missing.
@@ -142,10 +146,14 @@ extension Shell {
 
   /// Says which of a commit's edits lost to what others have stored, and which of theirs it took back; the commit stands.
   func tellLost(_ saved: Saved, _ policy: MergePolicy) {
-    for conflict in saved.committed.conflicts where conflict.kind == .changed {
+    for conflict in saved.committed.conflicts where conflict.kind != .unique {
       let who = TextTable.visible(conflict.author.isEmpty ? "someone else" : conflict.author)
       let what = model.property(conflict.property)?.name ?? "the object"
       let id = conflict.id.description.prefix(8)
+      if conflict.kind == .deleted {
+        StandardError.write("stickies: not changed: \(who) has deleted \(id) (revision \(conflict.revision))")
+        continue
+      }
       let text =
         switch (conflict.mineWon, policy) {
         // Decided by the object: somebody has changed it, which need not be this property.

@@ -23,6 +23,12 @@ struct ChangeWords {
 
   mutating func forgetAll() { known = [:] }
 
+  /// What is known of an entity and of those that inherit from it.
+  func known(of entity: Entity) -> [ObjectImage] {
+    let family = Set(entity.family)
+    return known.values.filter { family.contains($0.id.entity) }
+  }
+
   // MARK: - Objects
 
   /// Who is meant, by a name where one is known.

@@ -21,13 +21,13 @@ struct Watch: AsyncParsableCommand {
         filter.condition == nil && filter.board == nil
         ? shell.model.entities.filter { !$0.isAbstract && $0.parent == nil } : [shell.entity("Note")]
       let printer = WatchPrinter(
-        output: shell.output, model: shell.model, count: entities.count, since: since.revision,
+        shell.client, output: shell.output, model: shell.model, count: entities.count, since: since.revision,
         summary: { images in
           Output.count(images.count { shell.model.entity($0.id.entity)?.name == "Note" }, "note")
         }, line: { shell.output.line($0) }, speaksOfNotes: true)
       // What the notes that match lie on and wear is told by name.
       let names = ["Board", "Tag"].map(shell.entity).filter { name in !entities.contains { $0.number == name.number } }
-      try await printer.follow(entities.map { ($0, predicate) }, names: names, of: shell.client)
+      try await printer.follow(entities.map { ($0, predicate) }, names: names)
     }
   }
 }

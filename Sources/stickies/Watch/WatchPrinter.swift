@@ -7,25 +7,31 @@ import StickiesKit
 /// Puts together what several queries say into one snapshot and one line for each change.
 @MainActor
 final class WatchPrinter {
-  private let output: Output
-  private let model: Model
+  let output: Output
+  let model: Model
   private var missing: Int
   /// All queries, with those that are silent.
   private var count: Int
   private var snapshot = [ObjectImage]()
-  private var revision: Revision = 0
+  /// The newest that was told.
+  var revision: Revision = 0
   private var isShown = false
   /// The newest revision that was told of another past, until the new one is shown.
   private var abandoned: Revision?
   private let since: Revision?
-  private let summary: ([ObjectImage]) -> String
+  let summary: ([ObjectImage]) -> String
   /// Of a window: how many rows there are before limit and offset.
   private var total: UInt64?
   private let line: (ObjectImage) -> String
   /// For a person only: a program is told the object, and keeps what it wants to compare.
-  private var words: ChangeWords
+  var words: ChangeWords
   /// Queries that are followed for the names of their objects alone.
-  private var silent = Set<QueryID>()
+  private(set) var silent = Set<QueryID>()
+  /// What each query but a window asks for.
+  private(set) var queries = [QueryID: (entity: Entity, predicate: GraphPredicate)]()
+  /// Queries of which the words do not know all that was told: they began behind what can be read.
+  var unknown = Set<QueryID>()
+  let client: GraphClient
 
   /// - Parameters:
   ///   - count: how many queries are watched.
@@ -33,9 +39,11 @@ final class WatchPrinter {
   ///   - line: what a person is told of an object.
   ///   - speaksOfNotes: the model is known to be that of the notes.
   init(
-    output: Output, model: Model, count: Int, since: Revision?, summary: @escaping ([ObjectImage]) -> String,
+    _ client: GraphClient, output: Output, model: Model, count: Int, since: Revision?,
+    summary: @escaping ([ObjectImage]) -> String,
     line: @escaping (ObjectImage) -> String, speaksOfNotes: Bool = false
   ) {
+    self.client = client
     self.output = output
     self.model = model
     self.summary = summary
@@ -48,44 +56,44 @@ final class WatchPrinter {
 
   /// Prints what happens to the queries until it is interrupted, or the server refuses.
   /// - Parameter names: entities whose objects are told by name where others are related to them.
-  func follow(
-    _ queries: [(entity: Entity, predicate: GraphPredicate)], names: [Entity] = [], of client: GraphClient
-  ) async throws {
-    let token = try await token(client)
+  func follow(_ queries: [(entity: Entity, predicate: GraphPredicate)], names: [Entity] = []) async throws {
+    let token = try await token()
     let names = output.json ? [] : names.map { (entity: $0, predicate: GraphPredicate.always) }
-    if let token { await learn(queries + names, at: token.revision, of: client) }
+    var isKnown = true
+    if let token { isKnown = await learn(queries + names, at: token.revision) }
     // One watch for all: a commit that makes a tag and tags a note is told at once.
     missing += names.count
     count += names.count
-    try await follow(client) { body in
-      let numbers = client.watch(queries + names, since: token, body: body)
+    try await follow { body in
+      let numbers = self.client.watch(queries + names, since: token, body: body)
       self.silent = Set(numbers.suffix(names.count))
+      if !isKnown { self.unknown = Set(numbers) }
+      for (number, query) in zip(numbers, queries + names) { self.queries[number] = query }
     }
   }
 
   /// Prints what happens to a window.
-  func follow(_ window: WatchedWindow, of client: GraphClient) async throws {
-    try await follow(client) {
-      client.watch(
+  func follow(_ window: WatchedWindow) async throws {
+    try await follow {
+      _ = self.client.watch(
         window.entity, where: window.predicate, sort: window.sort, offset: window.offset, limit: window.limit, body: $0)
     }
   }
 
   /// What there was when the watch begins. A past that can't be read any more costs the words what they come from.
-  private func learn(
-    _ queries: [(entity: Entity, predicate: GraphPredicate)], at revision: Revision, of client: GraphClient
-  ) async {
-    guard !output.json, revision > 0 else { return }
+  private func learn(_ queries: [(entity: Entity, predicate: GraphPredicate)], at revision: Revision) async -> Bool {
+    guard !output.json, revision > 0 else { return true }
     for (entity, predicate) in queries {
       do {
         for try await chunk in client.images(of: entity, where: predicate, at: revision) { words.learn(chunk) }
       } catch {
-        return
+        return false
       }
     }
+    return true
   }
 
-  private func token(_ client: GraphClient) async throws -> Token? {
+  private func token() async throws -> Token? {
     guard let since else { return nil }
     guard let head = client.welcome?.head, since <= head.revision else {
       throw Refusal(.notFound, "there is no revision \(since) yet")
@@ -93,24 +101,18 @@ final class WatchPrinter {
     return try await Self.token(of: since, head, client)
   }
 
-  private func follow(
-    _ client: GraphClient, _ watch: (@escaping (GraphClient.WatchEvent) -> Void) -> Void
-  ) async throws {
+  /// One event after the other: what has to be asked for to tell one keeps the next waiting.
+  private func follow(_ watch: (@escaping (GraphClient.WatchEvent) -> Void) -> Void) async throws {
     client.stateDidChange = { state in
       if case .reconnecting(1) = state {
         StandardError.write("stickies: the connection was lost; trying again")
       }
     }
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-      var hasEnded = false
-      watch { event in
-        if case .ended(let refusal) = event {
-          guard !hasEnded else { return }
-          hasEnded = true
-          return continuation.resume(throwing: refusal)
-        }
-        self.take(event)
-      }
+    let (events, continuation) = AsyncStream.makeStream(of: GraphClient.WatchEvent.self)
+    watch { continuation.yield($0) }
+    for await event in events {
+      if case .ended(let refusal) = event { throw refusal }
+      await take(event)
     }
   }
 
@@ -125,21 +127,24 @@ final class WatchPrinter {
     return Token(store: head.store, revision: revision, fingerprint: entry.fingerprint)
   }
 
-  private func take(_ event: GraphClient.WatchEvent) {
+  private func take(_ event: GraphClient.WatchEvent) async {
     switch event {
     case .loaded(let query, let images, let at):
-      if !output.json { words.learn(images) }
+      if isShown, abandoned == nil, !output.json { return await showAnew(query, images, at) }
+      if !output.json { hold(images, of: query) }
       if !silent.contains(query) { snapshot += images }
       revision = max(revision, at.revision)
       missing -= 1
       if missing <= 0 { showSnapshot() }
     case .loadedWindow(_, let rows, let at):
+      if isShown, abandoned == nil, !output.json { await showBatches(through: at.revision) }
       total = rows.total
       if !output.json { words.learn(rows.objects) }
       snapshot = rows.objects
       revision = max(revision, at.revision)
       showSnapshot()
     case .resumed(_, let since):
+      revision = max(revision, since)
       missing -= 1
       if missing <= 0, !isShown { showSince(since) }
     case .diverged:
@@ -147,6 +152,7 @@ final class WatchPrinter {
       guard isShown, abandoned == nil else { return }
       abandoned = revision
       words.forgetAll()
+      unknown = []
       (snapshot, missing, revision) = ([], count, 0)
     case .changed(let update):
       revision = update.revision
@@ -208,6 +214,16 @@ final class WatchPrinter {
   }
 
   private func show(_ change: Delta.Change, _ update: CommitUpdate) {
+    output.print("\(when(update.time, update.author)) \(text(of: change, gone: "no longer matches"))")
+  }
+
+  func when(_ time: Timestamp, _ author: String) -> String {
+    output.dim("\(Output.localTime(time)) \(TextTable.visible(author))")
+  }
+
+  /// A sign, the object, and what became of it.
+  /// - Parameter gone: what is said of an object that went without having been deleted.
+  func text(of change: Delta.Change, gone: String) -> String {
     let sign: String
     var detail = ""
     switch change.kind {
@@ -221,11 +237,9 @@ final class WatchPrinter {
       if let object = change.object { words.learn([object]) }
     case .removed:
       sign = "-"
-      detail = change.deleted ? "" : total == nil ? "  (no longer matches)" : "  (no longer in the window)"
+      detail = change.deleted ? "" : "  (\(total == nil ? gone : "no longer in the window"))"
     }
     if let place = change.place { detail += "  row \(place + 1)" }
-    let what = change.object.map(line) ?? change.id.description
-    let when = output.dim("\(Output.localTime(update.time)) \(TextTable.visible(update.author))")
-    output.print("\(when) \(sign) \(what)\(detail)")
+    return "\(sign) \(change.object.map(line) ?? change.id.description)\(detail)"
   }
 }

@@ -159,6 +159,12 @@ struct OracleMapping {
       $0.rule = violation.rule
       $0.value = value(violation.value)
       $0.message = violation.message
+      $0.others = violation.others.map { part in
+        make {
+          $0.property = part.property
+          $0.value = value(part.value)
+        }
+      }
     }
   }
 

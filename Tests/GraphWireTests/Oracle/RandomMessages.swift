@@ -119,7 +119,9 @@ struct RandomMessages {
   }
 
   mutating func violation() -> Violation {
-    Violation(id: id(), property: number(), rule: string(), value: value(), message: string())
+    Violation(
+      id: id(), property: number(), rule: string(), value: value(),
+      others: list { Violation.KeyPart($0.number(), $0.value()) }, message: string())
   }
 
   mutating func token() -> Token { Token(store: key(), revision: integer(), fingerprint: unsigned()) }

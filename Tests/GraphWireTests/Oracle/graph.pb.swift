@@ -773,11 +773,37 @@ nonisolated struct Graph_Violation: Sendable {
 
   var message: String = String()
 
+  var others: [Graph_KeyPart] = []
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _id: Graph_ObjectID? = nil
+  fileprivate var _value: Graph_Value? = nil
+}
+
+/// Of a unique key over several properties those behind the first, in the order of the key.
+nonisolated struct Graph_KeyPart: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var property: UInt32 = 0
+
+  var value: Graph_Value {
+    get {_value ?? Graph_Value()}
+    set {_value = newValue}
+  }
+  /// Returns true if `value` has been explicitly set.
+  var hasValue: Bool {self._value != nil}
+  /// Clears the value of `value`. Subsequent reads from it will return its default value.
+  mutating func clearValue() {self._value = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
   fileprivate var _value: Graph_Value? = nil
 }
 
@@ -3871,7 +3897,7 @@ nonisolated extension Graph_Conflict: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension Graph_Violation: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Violation"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}property\0\u{1}rule\0\u{1}value\0\u{1}message\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}id\0\u{1}property\0\u{1}rule\0\u{1}value\0\u{1}message\0\u{1}others\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3884,6 +3910,7 @@ nonisolated extension Graph_Violation: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 3: try { try decoder.decodeSingularStringField(value: &self.rule) }()
       case 4: try { try decoder.decodeSingularMessageField(value: &self._value) }()
       case 5: try { try decoder.decodeSingularStringField(value: &self.message) }()
+      case 6: try { try decoder.decodeRepeatedMessageField(value: &self.others) }()
       default: break
       }
     }
@@ -3909,6 +3936,9 @@ nonisolated extension Graph_Violation: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if !self.message.isEmpty {
       try visitor.visitSingularStringField(value: self.message, fieldNumber: 5)
     }
+    if !self.others.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.others, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3918,6 +3948,46 @@ nonisolated extension Graph_Violation: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.rule != rhs.rule {return false}
     if lhs._value != rhs._value {return false}
     if lhs.message != rhs.message {return false}
+    if lhs.others != rhs.others {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_KeyPart: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".KeyPart"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}property\0\u{1}value\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.property) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._value) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.property != 0 {
+      try visitor.visitSingularUInt32Field(value: self.property, fieldNumber: 1)
+    }
+    try { if let v = self._value {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_KeyPart, rhs: Graph_KeyPart) -> Bool {
+    if lhs.property != rhs.property {return false}
+    if lhs._value != rhs._value {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

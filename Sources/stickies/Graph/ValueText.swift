@@ -1,0 +1,38 @@
+import GraphModel
+import StickiesKit
+
+/// Values on one line, for a person.
+enum ValueText {
+  /// What a property was and what it is. Of texts that differ further down, the first lines that do, with their number.
+  static func change(from old: Value, to new: Value, _ property: Property) -> (was: String, is: String) {
+    func text(_ value: Value) -> String { value.isNull ? "null" : cell(value, property) }
+    let cells = (was: text(old), is: text(new))
+    guard cells.was == cells.is, let before = old.stringValue, let after = new.stringValue, before != after else {
+      return cells
+    }
+    func lines(_ text: String) -> [Substring] {
+      text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    }
+    let (first, second) = (lines(before), lines(after))
+    let place = zip(first, second).prefix { $0.utf8.elementsEqual($1.utf8) }.count
+    func line(_ lines: [Substring]) -> String {
+      place < lines.count
+        ? "line \(place + 1): \(TextTable.visible(String(lines[place])))" : Output.count(lines.count, "line")
+    }
+    return (line(first), line(second))
+  }
+
+  static func cell(_ value: Value, _ property: Property) -> String { cell(value, property.attribute?.kind) }
+
+  static func cell(_ value: Value, _ kind: Attribute.Kind?) -> String {
+    switch value {
+    case .null: ""
+    case .string(let text) where kind != .json: TextTable.firstLine(text)
+    case .data(let bytes): Output.count(bytes.count, "byte")
+    case .object(let id): String(id.description.prefix(8))
+    case .objects(let ids): ids.map { String($0.description.prefix(8)) }.joined(separator: " ")
+    default:
+      TextTable.firstLine(value.json(kind: kind).stringValue ?? value.json(kind: kind).text)
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import GraphClient
+import GraphModel
+import GraphReplica
+import GraphWire
+
+/// Results that come anew while they are watched: a batch was too large to be told change by change, or nobody could say
+/// any more what the commits did. Whoever watches hears who did it, and what came of it here.
+extension WatchPrinter {
+  /// Of the commits behind what was told so many are asked for, the newest: the one that made the result come anew is
+  /// among them unless commits come faster than results.
+  private static let commitsAskedFor = 20
+
+  func showAnew(_ query: QueryID, _ images: [ObjectImage], _ at: Token) async {
+    guard let (entity, predicate) = queries[query] else { return }
+    if !silent.contains(query) {
+      let told = revision
+      let isBatch = await showBatches(through: at.revision)
+      if !unknown.contains(query) {
+        if !isBatch, told < at.revision {
+          output.print(output.dim("what revisions \(told + 1) to \(at.revision) did:"))
+        }
+        showDifference(to: images, entity, mayMatch: predicate != .always)
+      }
+    }
+    hold(images, of: query)
+    revision = max(revision, at.revision)
+    guard !silent.contains(query) else { return }
+    let shown = queries.filter { !silent.contains($0.key) }.values.flatMap { words.known(of: $0.entity) }
+    output.print(output.dim("revision \(revision): \(summary(shown)); changes follow"))
+  }
+
+  /// Names the batches behind what was told, the oldest first.
+  /// - Returns: whether there were any.
+  @discardableResult
+  func showBatches(through newest: Revision) async -> Bool {
+    guard newest > revision else { return false }
+    // What the log does not hold, or nobody answers, stays untold; the result is there all the same.
+    let commits = (try? await client.log(after: revision, through: newest, limit: Self.commitsAskedFor)) ?? []
+    let batches = commits.filter { $0.unlisted > 0 }.sorted { $0.revision < $1.revision }
+    for batch in batches {
+      let count = Output.count(Int(clamping: batch.unlisted), "change")
+      output.print("\(when(batch.time, batch.author)) * \(count) by a batch, revision \(batch.revision)")
+    }
+    return !batches.isEmpty
+  }
+
+  /// The words know what the query's result is now, and nothing that has left it.
+  func hold(_ images: [ObjectImage], of query: QueryID) {
+    unknown.remove(query)
+    guard let entity = queries[query]?.entity else { return }
+    for image in words.known(of: entity) { words.forget(image.id) }
+    words.learn(images)
+  }
+
+  private func showDifference(to images: [ObjectImage], _ entity: Entity, mayMatch: Bool) {
+    let difference = ResultDifference(from: words.known(of: entity), to: images, model: model)
+    if difference.changes.isEmpty {
+      output.print("  \(entity.name): nothing that is watched here")
+    } else if difference.changes.count > ResultDifference.toldOneByOne {
+      output.print("  \(entity.name): \(difference.counts)")
+    } else {
+      for change in difference.changes {
+        var change = change
+        change.deleted = change.kind == .removed && !mayMatch
+        output.print("  \(text(of: change, gone: "deleted, or no longer matches"))")
+      }
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import GraphModel
+import GraphTesting
+import Testing
+
+/// What the generic commands say when somebody else was faster: who, when, and which side stands.
+@Suite struct ConflictCommandTests {
+  @Test func whoNamesADeletedObjectHearsWhoDeletedItAndWhen() throws {
+    let company = try Company()
+    let department = try company.department()
+    let ann = try company.person("Ann", in: department)
+    try company.run("delete", ann, author: "ben@test")
+    let log = try company.run("log", "--limit", "1", "--json").json()
+    let time = try #require(log[0]?["time"])
+    for words in [["update", ann, "name=Anna"], ["delete", ann], ["show", ann], ["show", "Person", ann]] {
+      let result = try Daemon.run(
+        ["graph"] + words, server: company.daemon.socket.description, author: "ann@test", input: nil)
+      #expect(result.status == 4)
+      #expect(
+        result.errors.hasPrefix("stickies: this Person is deleted; stickies graph restore \(ann.prefix(8)) brings"))
+      #expect(result.errors.contains("\n  Person \(ann.prefix(8)) Ann: deleted by ben@test, "), "\(result.errors)")
+      #expect(result.errors.hasSuffix(", revision 3\n"), "\(result.errors)")
+    }
+    let refusal = try company.run("update", String(ann.prefix(12)), "name=Anna", "--json").refusal()
+    #expect(refusal["code"] == .string("notFound"))
+    let conflict = try #require(refusal["conflicts"]?[0])
+    #expect(conflict["kind"] == .string("deleted") && conflict["object"] == .string(ann))
+    #expect(conflict["author"] == .string("ben@test") && conflict["revision"] == .integer(3))
+    #expect(conflict["time"] == time)
+    // An id that never was, and one of another entity, are told as before.
+    #expect(
+      try company.run("update", "aaaaaaaaaa", "name=x").errors.contains("there is no object whose id begins with"))
+    #expect(try company.run("show", "Project", ann).errors.contains("there is no Project whose id begins with"))
+    #expect(company.daemon.stop() == 0)
+  }
+
+  @Test func anEditFromBeforeADeleteThatWasTakenBackNamesBoth() throws {
+    let company = try Company()
+    let department = try company.department()
+    let ann = try company.person("Ann", in: department)
+    try company.run("delete", ann, author: "ben@test")
+    try company.run("restore", ann, author: "cid@test")
+    for policy in ["error", "objectTrump"] {
+      let result = try company.run("update", ann, "name=Anna", "--base", "2", "--policy", policy)
+      #expect(result.status == 2)
+      #expect(result.errors.contains("was deleted since you read it, and brought back by cid@test"), "\(result.errors)")
+      #expect(result.errors.contains("Ann: deleted by ben@test, "), "\(result.errors)")
+      #expect(result.errors.contains(", revision 3; brought back by cid@test, "), "\(result.errors)")
+    }
+    #expect(company.daemon.stop() == 0)
+  }
+
+  @Test func aDeleteOfWhatSomebodyHasChangedIsDecidedByThePolicy() throws {
+    let company = try Company()
+    let department = try company.department()
+    let ids = try ["Ann", "Bob", "Cid", "Dan"].map { try company.person($0, in: department) }
+    for id in ids { try company.run("update", id, "vacationDays=26", author: "ben@test") }
+    // Revisions: 1 the department, 2 to 5 the people, 6 to 9 the changes.
+    let refused = try company.run("delete", ids[0], "--base", "5", "--policy", "error")
+    #expect(refused.status == 2)
+    #expect(refused.errors.hasPrefix("stickies: ben@test has changed this Person since you read it\n"))
+    #expect(refused.errors.hasSuffix("  Person \(ids[0].prefix(8)) Ann: changed by ben@test in revision 6\n"))
+    let refusal = try company.run("delete", ids[0], "--base", "5", "--policy", "error", "--json").refusal()
+    #expect(refusal["code"] == .string("conflict"))
+    #expect(refusal["conflicts"]?[0]?["object"] == .string(ids[0]) && refusal["conflicts"]?[0]?["property"] == .null)
+    for policy in ["storeTrump", "rollback"] {
+      let kept = try company.run("delete", ids[0], "--base", "5", "--policy", policy)
+      #expect(kept.status == 0 && kept.output.isEmpty)
+      #expect(
+        kept.errors == "stickies: not deleted: ben@test has changed \(ids[0].prefix(8)) since (revision 6)\n")
+    }
+    #expect(try company.count("Person") == 4)
+    // Nobody has changed it behind this base; and without one it is the object as it is now.
+    let same = try company.run("delete", ids[0], "--base", "6", "--policy", "error")
+    #expect(same.status == 0 && same.errors.isEmpty, "\(same.errors)")
+    #expect(try company.run("delete", ids[1], "--policy", "error").errors.isEmpty)
+    let mine = try company.run("delete", ids[2], "--base", "5")
+    #expect(mine.output == "deleted Person \(ids[2].prefix(8)) Cid\n")
+    #expect(
+      mine.errors == "stickies: deleted: \(ids[2].prefix(8)), which ben@test had changed since (revision 8)\n")
+    #expect(try company.run("delete", ids[3], "--base", "-1").status == 64)
+    #expect(try company.run("delete", "Person", "--where", "TRUEPREDICATE", "--base", "1").status == 64)
+    let unborn = try company.run("delete", ids[3], "--base", "2")
+    #expect(unborn.status == 64 && unborn.errors.contains("was made in revision 5"))
+    #expect(
+      try company.run("delete", "Person", "--where", "TRUEPREDICATE", "--policy", "error").output
+        == "deleted 1 Person object\n")
+    #expect(company.daemon.stop() == 0)
+  }
+
+  @Test(arguments: [("update", "objectTrump"), ("delete", "objectTrump"), ("insert", "error")])
+  func theHelpNamesThePoliciesAndTheOneThatItTakes(command: String, policy: String) throws {
+    let help = try Daemon.run(
+      ["graph", command, "--help"], server: "unix:///nowhere", author: "ann@test", input: nil
+    ).output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(
+      help.contains("(values: error, storeTrump, objectTrump, overwrite, rollback; default: \(policy))"), "\(help)")
+  }
+}
