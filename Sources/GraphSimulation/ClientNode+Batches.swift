@@ -166,6 +166,7 @@ extension ClientNode {
       pendingBatch?.done = progress.done
     case .saved(let saved):
       acknowledged.append((pending.batch.id, saved.committed.revision))
+      keepLanding(pending.batch.id)
       told.append("batch \(pending.batch.id.sequence) is revision \(saved.committed.revision)")
       if pending.isThere { happened.note(.batchAnsweredAgain) }
       pendingBatch = nil

@@ -26,7 +26,7 @@ final class ClientNode {
   var refused = [TransactionID]()
   /// How often each transaction has left.
   private var timesSent = [TransactionID: Int]()
-  private(set) var lastRevision: Revision = 0
+  var lastRevision: Revision = 0
   /// What it was told since the trace was last written.
   var told = [String]()
   /// The last answer to a save was no.
@@ -62,6 +62,10 @@ final class ClientNode {
   /// Past reads and transactions that were refused because history does not reach back so far.
   var prunedReads = [Revision]()
   var prunedTransactions = [TransactionID]()
+  /// What it has of a time that was taken back by a restore; nil when there is nothing of the kind.
+  var astray: Astray?
+  /// What was acknowledged and taken back, over all its lives.
+  var takenBack = [TransactionID]()
   private let text: Property?
   /// A bug that this client has, to see whether it is noticed.
   private let bug: PlantedBug?
@@ -94,7 +98,7 @@ final class ClientNode {
     (kept, wasRefused) = ([], false)
     (pendingBatch, pastReads, loads) = (nil, [:], [:])
     (finishedPastReads, finishedLoads, prefetching) = ([], [], [])
-    lastRevision = 0
+    (lastRevision, astray) = (0, nil)
     // Everyone sees the whole graph through one query or several, and parts of it through others.
     follow("Folder", "")
     if random.chance(70) { follow("Item", "") }
@@ -153,7 +157,10 @@ final class ClientNode {
   func receive(_ bytes: [UInt8]) {
     decoder.append(bytes)
     do {
-      while let message = try decoder.next() { context.handle(.received(try ToClient(binary: message))) }
+      while let bytes = try decoder.next() {
+        let message = try ToClient(binary: bytes)
+        context.handle(.received(bug == .unnoticedRestore ? Self.believing(message) : message))
+      }
     } catch {
       failure = failure ?? "client \(number) can't read what the server says: \(error)"
     }
@@ -178,6 +185,7 @@ final class ClientNode {
     case .filled(let load, let refusal): finish(load, refusal)
     case .saved(let id, .success(let saved)):
       acknowledged.append((id, saved.committed.revision))
+      keepLanding(id)
       typed.note(id, saved.committed)
       placed.note(id, saved.committed)
       edited.note(id, saved.committed)
@@ -204,6 +212,7 @@ final class ClientNode {
         failure = failure ?? "client \(number) was shown revision \(update.revision) after \(lastRevision)"
       }
       lastRevision = update.revision
+    case .diverged: noticeRestore()
     case .rejected(let refusal): failure = failure ?? "client \(number) was rejected: \(refusal.message)"
     // Nobody here asks the server to go away, and no client is silent for so long.
     case .disconnect(let refusal): failure = failure ?? "client \(number) was sent away: \(refusal.message)"
@@ -233,6 +242,10 @@ final class ClientNode {
     typed.note(transaction, text: text.number)
     placed.note(transaction)
     edited.note(transaction, model: model)
+    if isOfLostTime(transaction) {
+      typed.exempt(transaction, text: text.number)
+      edited.forget(transaction.id)
+    }
     if bug == .unmovedSplices {
       for index in transaction.changes.indices where transaction.changes[index].kind == .update {
         transaction.changes[index].base = .max

@@ -108,6 +108,7 @@ extension Simulation {
       try check(
         client.context.replica.pendingTransactions.isEmpty ? nil : "client \(client.number) still waits for an answer")
     }
+    try checkRestores(revisions)
     try check(
       server.hub.census.sessions == clients.count ? nil : "\(server.hub.census.sessions) sessions are registered")
   }

@@ -26,7 +26,8 @@ extension Simulation {
   private func failure(of finished: ClientNode.FinishedLoad, _ client: ClientNode) -> String? {
     let isOfFaults = finished.load.paths.isEmpty
     if let id = finished.unfilled.first { return "client \(client.number) loaded \(id), which is still a fault" }
-    for image in finished.images {
+    // What is held of a time that was taken back is no state of this one.
+    for image in finished.images where image.revision >= 0 && !finished.isAstray {
       // Every commit gives what it changes a revision of its own: what is held of one is what was stored then.
       guard let stored = recorder.version(of: image.id, image.revision) else {
         return "client \(client.number) holds \(image.id) of revision \(image.revision), which there never was"
@@ -39,7 +40,7 @@ extension Simulation {
     }
     if isOfFaults {
       for id in finished.missing {
-        guard recorder.wasEverDeleted(id) else {
+        guard recorder.wasEverDeleted(id) || finished.isAstray else {
           return "client \(client.number) takes \(id) for deleted, which nobody has deleted"
         }
         happened.note(.faultOfDeleted)

@@ -129,7 +129,8 @@ private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) 
     #expect(throws: Never.self) { try simulate(seed: 196) }
   }
 
-  @Test func oneSeedGivesOneTraceInTwoProcesses() throws {
+  /// The second has restores.
+  @Test(arguments: [5, 22]) func oneSeedGivesOneTraceInTwoProcesses(seed: UInt64) throws {
     func trace() throws -> Data {
       let process = Process()
       let beside = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent(
@@ -137,7 +138,7 @@ private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) 
       process.executableURL =
         FileManager.default.isExecutableFile(atPath: beside.path)
         ? beside : URL(fileURLWithPath: Fixtures.root + "/.build/debug/graph-sim")
-      process.arguments = ["--seed", "5", "--steps", "600", "--trace"]
+      process.arguments = ["--seed", "\(seed)", "--steps", "600", "--trace"]
       let output = Pipe()
       process.standardOutput = output
       try process.run()
