@@ -30,11 +30,9 @@ extension ClientNode {
   }
 
   private func pastQuery(at revision: Revision, _ random: inout SeededRandom) -> PastRead? {
-    guard let (name, text) = random.pick(SimulationModel.queries), let entity = model.entity(named: name) else {
-      return nil
-    }
-    let predicate =
-      text.isEmpty ? .always : (try? GraphPredicate(parsing: text, entity: entity, model: model)) ?? .always
+    guard let (name, text) = random.pick(SimulationModel.queries), let entity = model.entity(named: name),
+      let predicate = predicate(text, of: entity)
+    else { return nil }
     return PastRead(revision: revision, entity: entity, predicate: predicate, isByID: false)
   }
 

@@ -7,6 +7,8 @@ final class ClientNode {
   let number: Int
   private(set) var context: ObjectContext
   let model: Model
+  /// What it sees the store through, where its model is an older version.
+  let lens: ModelLens?
   private var replicas: UInt64 = 0
   /// The session while there is a connection.
   var session: UInt64?
@@ -72,12 +74,13 @@ final class ClientNode {
   /// The first thing that must never happen.
   var failure: String?
 
-  init(number: Int, model: Model, bug: PlantedBug? = nil) {
+  init(number: Int, model: Model, lens: ModelLens? = nil, bug: PlantedBug? = nil) {
     self.number = number
     self.model = model
+    self.lens = lens
     self.bug = bug
     typed = TypedText(client: number)
-    text = model.entity(named: "Item")?.property(named: "text")
+    text = (lens?.new ?? model).entity(named: "Item")?.property(named: "text")
     context = ObjectContext(
       model: model,
       replica: Replica(id: UniqueID(high: UInt64(number) + 1, low: 0), author: "client \(number)", model: model.hash))
@@ -113,10 +116,8 @@ final class ClientNode {
     follow(name, text)
   }
 
-  private func follow(_ name: String, _ text: String) {
-    guard let entity = model.entity(named: name) else { return }
-    let predicate =
-      text.isEmpty ? .always : (try? GraphPredicate(parsing: text, entity: entity, model: model)) ?? .always
+  func follow(_ name: String, _ text: String) {
+    guard let entity = model.entity(named: name), let predicate = predicate(text, of: entity) else { return }
     guard !queries.contains(where: { $0.entity.number == entity.number && $0.predicate == predicate }) else { return }
     var tree = RelationshipTree.none
     // By the number of the query: chance has its say elsewhere.
@@ -126,6 +127,12 @@ final class ClientNode {
     queries.append((context.follow(entity: entity, predicate: predicate, prefetching: tree), entity, predicate))
     if !tree.isEmpty { prefetching.insert(queries[queries.count - 1].id) }
     perform()
+  }
+
+  /// A condition in the names of the store's model; nil for one that this client's version does not have.
+  func predicate(_ text: String, of entity: Entity) -> GraphPredicate? {
+    guard let text = own(text) else { return nil }
+    return text.isEmpty ? .always : try? GraphPredicate(parsing: text, entity: entity, model: model)
   }
 
   func unfollow(_ random: inout SeededRandom) {
@@ -186,6 +193,7 @@ final class ClientNode {
     case .saved(let id, .success(let saved)):
       acknowledged.append((id, saved.committed.revision))
       keepLanding(id)
+      keepThroughLens(.committedThroughLens)
       typed.note(id, saved.committed)
       placed.note(id, saved.committed)
       edited.note(id, saved.committed)
@@ -206,6 +214,7 @@ final class ClientNode {
         if timesSent[id] ?? 1 == 1 { refused.append(id) }
       }
       wasRefused = true
+      keepThroughLens(.refusedThroughLens)
       told.append("transaction \(id.sequence) was refused: \(refusal.message)")
     case .changed(let update):
       if update.revision < lastRevision {
@@ -239,11 +248,12 @@ final class ClientNode {
       up.append(Frame.encode(message))
       return
     }
-    typed.note(transaction, text: text.number)
-    placed.note(transaction)
-    edited.note(transaction, model: model)
+    let said = inStoreWords(transaction)
+    typed.note(said, text: text.number)
+    placed.note(said)
+    edited.note(said, model: served)
     if isOfLostTime(transaction) {
-      typed.exempt(transaction, text: text.number)
+      typed.exempt(said, text: text.number)
       edited.forget(transaction.id)
     }
     if bug == .unmovedSplices {

@@ -9,7 +9,7 @@ public enum PlantedBug: String, Sendable, CaseIterable {
   case notSynchronous, replyBeforeCommit, forgottenTransactionID, lostRemoval, unmovedSplices, unspreadPlaces
   case lostCounts, pastOfToday, untoldBatch, forgottenFault
   case forgottenPrunedID, forgottenFloor
-  case forgottenFingerprint, unnoticedRestore
+  case forgottenFingerprint, unnoticedRestore, unsettledRead
 
   var storeBug: SQLiteStore.PlantedBug? { SQLiteStore.PlantedBug(rawValue: rawValue) }
 }
@@ -26,7 +26,8 @@ public enum PlantedBug: String, Sendable, CaseIterable {
 /// off; what is loaded, and what is read of the past, is what was taken down of the store then; what is restored is as
 /// it was; and while history is pruned under all that, what is below its floor is refused and nothing else, and no edit
 /// takes another's without a word. Where the store is put back to a backup, all of this holds of what it has then: clients
-/// notice, keep what they have not saved, and what was not acknowledged lands once.
+/// notice, keep what they have not saved, and what was not acknowledged lands once. Clients of an older version of the model
+/// see and say through a lens whatever the others do without.
 public final class Simulation {
   struct Ghost {
     let session: SessionID
@@ -58,6 +59,7 @@ public final class Simulation {
   var ghosts = [Ghost]()
   private var lastSession: SessionID = 0
   var storeOperator: StoreOperator
+  var versions: VersionMix
   var clock: Int64 = 1_000
   var step = 0
   var recorder: GraphRecorder
@@ -85,7 +87,8 @@ public final class Simulation {
     self.directory = directory
     self.bug = bug
     self.trace = trace
-    model = try SimulationModel.load()
+    versions = try VersionMix(seed: seed, bug: bug, clients: count)
+    model = versions.served
     recorder = GraphRecorder(model: model)
     random = SeededRandom(seed: seed)
     storeOperator = StoreOperator(seed: seed)
@@ -93,7 +96,8 @@ public final class Simulation {
     CrashableFiles.watch(directory)
     try startServer()
     for number in 0..<count {
-      let client = ClientNode(number: number, model: model, bug: bug)
+      let lens = versions.lens(of: number)
+      let client = ClientNode(number: number, model: lens?.old ?? model, lens: lens, bug: bug)
       client.restart(&random)
       clients.append(client)
     }
@@ -144,7 +148,7 @@ public final class Simulation {
     switch random.below(1_000) {
     case 0..<220:
       guard let client = random.pick(clients) else { return }
-      let what = client.act(&random)
+      let what = estimate(client) ?? client.act(&random)
       note("client \(client.number): \(what)")
     case 220..<420: deliverUp(random.pick(clients.filter { !$0.up.isEmpty }))
     case 420..<650: try deliverDown(random.pick(clients.filter { !$0.down.isEmpty }))
@@ -220,6 +224,7 @@ public final class Simulation {
     keepAstray(client)
     feed(.opened(lastSession))
     client.connect(as: lastSession)
+    client.keepThroughLens(.olderConnected)
   }
 
   func cut(_ client: ClientNode?) {
@@ -261,7 +266,7 @@ public final class Simulation {
     options.sliceObjects = 3
     options.prunedCommits = 4
     let store = try SQLiteStore(directory: directory, model: model, options: options)
-    server = try ServerNode(store: store, bug: bug)
+    server = try ServerNode(store: store, older: versions.olderModels, bug: bug)
     feed(.tick(clock))
     try takeDown()
   }
