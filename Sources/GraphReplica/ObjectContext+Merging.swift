@@ -19,6 +19,8 @@ extension ObjectContext {
       for state in held {
         state.stored?.revision = -1
         state.loadedMembers = [:]
+        // Nor is it known any more what others had deleted.
+        if state.isGone, state.sent.isEmpty, dirty[state.id] == nil { state.isDeleted = false }
       }
     case .changed(let update):
       apply(update)

@@ -15,6 +15,8 @@ struct FollowedQuery {
   /// The state at which the owner holds the result: what a reconnect resumes from. Each query has its own, for one may be
   /// loading anew while the others go on.
   var token: Token?
+  /// The state of the result that the owner still holds while another is on its way.
+  private(set) var held: Token?
   /// Of a window: the place that the server was last told.
   var place: Subscribe.Window?
   /// Of a window: the place whose rows come, or are shown.
@@ -29,6 +31,29 @@ struct FollowedQuery {
     /// Of a window: how many rows there are before limit and offset.
     var total: UInt64 = 0
   }
+
+  /// The result comes anew. What the owner holds stays until then.
+  mutating func beginAnew() {
+    held = token ?? held
+    token = nil
+  }
+
+  /// The result is here.
+  mutating func isShown(at token: Token) {
+    self.token = token
+    held = nil
+  }
+
+  /// The connection is gone, and a result that was on its way with it. The next one is asked after what the owner holds:
+  /// else nobody would notice that the store was put back behind it meanwhile.
+  mutating func returnToHeld() {
+    token = token ?? held
+    held = nil
+    (number, incoming, isMoving) = (nil, nil, false)
+  }
+
+  /// What the owner holds is worth nothing.
+  mutating func forgetHeld() { (token, held) = (nil, nil) }
 }
 
 /// Live queries: first results, deltas, and the rule that all queries of a session advance to a revision together.
@@ -83,7 +108,7 @@ extension Replica {
       actions.append(.resumed(query, since: queries[query]?.token?.revision ?? 0))
     } else {
       queries[query]?.subscribe.since = nil
-      queries[query]?.token = nil
+      queries[query]?.beginAnew()
       queries[query]?.incoming = FollowedQuery.Incoming()
       staged.removeAll { $0.query == number }
     }
@@ -112,12 +137,12 @@ extension Replica {
     (provenRevision, doubtedRevision) = (0, 0)
     actions.append(.diverged)
     for query in queries.keys.sorted() {
-      guard let followed = queries[query], let number = followed.number, followed.incoming == nil, followed.isLoaded
-      else { continue }
+      guard let followed = queries[query] else { continue }
+      queries[query]?.forgetHeld()
+      guard let number = followed.number, followed.incoming == nil, followed.isLoaded else { continue }
       numbers[number] = nil
       staged.removeAll { $0.query == number }
       queries[query]?.number = nil
-      queries[query]?.token = nil
       queries[query]?.subscribe.since = nil
       send(.unsubscribe(query: number), for: .other, &actions)
       sendSubscribe(query, &actions)
@@ -158,7 +183,7 @@ extension Replica {
     for query in queries.keys.sorted() {
       guard let incoming = queries[query]?.incoming, let at = incoming.at, at.revision <= revision else { continue }
       queries[query]?.incoming = nil
-      queries[query]?.token = at
+      queries[query]?.isShown(at: at)
       if let place = queries[query]?.shown {
         let rows = WindowRows(incoming.objects, total: incoming.total, place)
         actions.append(.loadedWindow(query, rows, at: at))

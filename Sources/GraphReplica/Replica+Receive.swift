@@ -98,7 +98,7 @@ extension Replica {
       guard let query = numbers[number] else { return }
       dropMove(of: query)
       queries[query]?.incoming = nil
-      queries[query]?.token = nil
+      queries[query]?.beginAnew()
       staged.removeAll { $0.query == number }
     case (.presence(let session, let author, let state, let left), _):
       actions.append(.presence(session: session, author: author, state: state, left: left))

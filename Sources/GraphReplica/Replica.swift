@@ -236,11 +236,7 @@ public struct Replica: Sendable {
     (staged, moves) = ([], [:])
     (subscribing, heldAdvance) = (0, nil)
     (provenRevision, doubtedRevision) = (0, 0)
-    for query in queries.keys.sorted() {
-      queries[query]?.number = nil
-      queries[query]?.incoming = nil
-      queries[query]?.isMoving = false
-    }
+    for query in queries.keys.sorted() { queries[query]?.returnToHeld() }
     // A transaction is kept and sent again; a question is the owner's to repeat.
     for request in questions.keys.sorted() {
       actions.append(.refused(request, Refusal(.unavailable, "the connection was lost")))

@@ -47,7 +47,7 @@ extension ClientNode {
     for _ in 0..<12 {
       let item = insert("Item")
       item?["folder"] = (random.pick(folders)?.id).map(Value.object) ?? .null
-      item?["kind"] = .string(random.pick(["red", "green", "blue"]) ?? "red")
+      item?["kind"] = .string(random.pick(kinds) ?? "red")
       item?["size"] = .integer(Int64(random.below(10)))
     }
     for name in 0..<3 { insert("Label")?["name"] = .string("l\(name)") }
@@ -67,7 +67,7 @@ extension ClientNode {
     guard let folder = random.pick(objects("Folder")) else { return "no folder" }
     guard let item = insert("Item") else { return "" }
     item["folder"] = .object(folder.id)
-    item["kind"] = .string(random.pick(["red", "green", "blue"]) ?? "red")
+    item["kind"] = .string(random.pick(kinds) ?? "red")
     item["size"] = .integer(Int64(random.below(10)))
     item["text"] = .string(random.pick(["a", "b c", "", "a b"]) ?? "")
     if random.chance(30) { item["memo"] = .string(random.pick(["A b", "É", "", "x"]) ?? "") }
@@ -81,7 +81,7 @@ extension ClientNode {
   private func updateItem(_ random: inout SeededRandom) -> String {
     guard let item = random.pick(objects("Item")) else { return "no item" }
     if random.chance(50) { set(item, "size", .integer(Int64(random.below(100)) - 2)) }
-    if random.chance(40) { set(item, "kind", .string(random.pick(["red", "green", "blue"]) ?? "red")) }
+    if random.chance(40) { set(item, "kind", .string(random.pick(kinds) ?? "red")) }
     // Everyone likes to write in the oldest one.
     if let page = random.chance(60) ? objects("Item").first : item {
       for _ in 0..<random.below(4) {
@@ -168,9 +168,10 @@ extension ClientNode {
       set(thing, "memo", random.pick([.null, .string("A b"), .string("É"), .string("")]) ?? .null)
     }
     if random.chance(50) {
-      let words = thing["remark"].stringValue ?? ""
+      let name = own("remark") ?? ""
+      let words = thing[name].stringValue ?? ""
       let more = random.pick(["a", " b", "漢", "a"]) ?? ""
-      thing["remark"] = random.chance(25) ? .null : .string(random.chance(50) ? more + words.prefix(20) : words + more)
+      thing[name] = random.chance(25) ? .null : .string(random.chance(50) ? more + words.prefix(20) : words + more)
     }
     if random.chance(60) {
       set(thing, "place.row", random.chance(20) ? .null : .integer(Int64(random.below(6))))
@@ -245,7 +246,7 @@ extension ClientNode {
     return object.objects(property.number, ManagedObject.self).filter { !$0.isDeleted }
   }
 
-  private func save(_ random: inout SeededRandom, _ what: String, policy: MergePolicy? = nil) -> String {
+  func save(_ random: inout SeededRandom, _ what: String, policy: MergePolicy? = nil) -> String {
     let policy = policy ?? random.pick(MergePolicy.allCases) ?? .error
     guard let id = context.save(policy: policy) else { return what + " (nothing)" }
     kept = []
@@ -258,7 +259,9 @@ extension ClientNode {
   }
 
   /// Sets an attribute, which has to stay so until the next save: whatever comes from others goes in under it.
-  private func set(_ object: ManagedObject, _ name: String, _ value: Value) {
+  func set(_ object: ManagedObject, _ name: String, _ value: Value) {
+    // An older version may not have it.
+    guard object.entity.property(named: name) != nil else { return }
     object[name] = value
     kept.removeAll { $0.object === object && $0.property == name }
     kept.append((object, name, value))

@@ -67,7 +67,7 @@ extension ClientNode {
       let rows = (0..<count).map { _ -> [Value] in
         [
           .object(folder.id), .integer(Int64(random.below(20))),
-          .string(random.pick(["red", "green", "blue"]) ?? "red"), .string(random.pick(["a", "b c", ""]) ?? ""),
+          .string(random.pick(kinds) ?? "red"), .string(random.pick(["a", "b c", ""]) ?? ""),
         ]
       }
       return make(id, "Item") { entity in
@@ -100,7 +100,9 @@ extension ClientNode {
         case (_, 3): [set("place.row", .value(.integer(number)))]
         default: [set("memo", .value(number < 3 ? .null : .string("x\(number)")))]
         }
-      return .update(try predicate(condition, entity), assignments.compactMap { $0 })
+      // An older version may not have what is set.
+      let known = assignments.compactMap { $0 }
+      return known.isEmpty ? nil : predicate(condition, of: entity).map { .update($0, known) }
     }
   }
 
@@ -112,11 +114,7 @@ extension ClientNode {
       ("Thing", "memo BEGINSWITH \"x\""), ("Folder", "ANY items.size > 60"),
     ]
     guard let (name, condition) = random.pick(choices) else { return nil }
-    return make(id, name) { .delete(try predicate(condition, $0)) }
-  }
-
-  private func predicate(_ text: String, _ entity: Entity) throws -> GraphPredicate {
-    text.isEmpty ? .always : try GraphPredicate(parsing: text, entity: entity, model: model)
+    return make(id, name) { predicate(condition, of: $0).map { .delete($0) } }
   }
 
   // MARK: - Asking and answers
@@ -166,6 +164,8 @@ extension ClientNode {
       pendingBatch?.done = progress.done
     case .saved(let saved):
       acknowledged.append((pending.batch.id, saved.committed.revision))
+      keepLanding(pending.batch.id)
+      keepThroughLens(.batchThroughLens)
       told.append("batch \(pending.batch.id.sequence) is revision \(saved.committed.revision)")
       if pending.isThere { happened.note(.batchAnsweredAgain) }
       pendingBatch = nil

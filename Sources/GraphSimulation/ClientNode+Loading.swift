@@ -25,6 +25,8 @@ extension ClientNode {
     var unfilled = [ObjectID]()
     /// Requests that were sent for it.
     var requests = 0
+    /// It came while the client held what a restore had taken back.
+    var isAstray = false
   }
 
   /// By entity, what to follow from its objects.
@@ -96,6 +98,7 @@ extension ClientNode {
     guard refusal == nil else { return }
     var finished = FinishedLoad(load: pending)
     finished.requests = fetchesSent - pending.requestsBefore
+    finished.isAstray = isAstray
     var reached = pending.objects
     for path in pending.paths {
       var level = pending.objects

@@ -11,15 +11,18 @@ extension ClientNode {
     let predicate: GraphPredicate
     let isByID: Bool
     var images = [ObjectImage]()
+    /// The revision may be one that a restore has taken back.
+    var isAstray = false
   }
 
   func readPast(_ random: inout SeededRandom) -> String {
     let revision = Revision(random.below(Int(lastRevision) + 1))
     let isByID = random.chance(35)
-    guard let read = isByID ? pastByID(at: revision, &random) : pastQuery(at: revision, &random) else {
+    guard var read = isByID ? pastByID(at: revision, &random) : pastQuery(at: revision, &random) else {
       return "nothing to read"
     }
     let question = newQuestion()
+    read.isAstray = isAstray
     pastReads[question] = read
     let text = read.predicate == .always ? "" : read.predicate.text(in: model)
     context.handle(.ask(question, .fetch(Fetch(entity: read.entity.number, predicate: text, at: revision))))
@@ -27,11 +30,9 @@ extension ClientNode {
   }
 
   private func pastQuery(at revision: Revision, _ random: inout SeededRandom) -> PastRead? {
-    guard let (name, text) = random.pick(SimulationModel.queries), let entity = model.entity(named: name) else {
-      return nil
-    }
-    let predicate =
-      text.isEmpty ? .always : (try? GraphPredicate(parsing: text, entity: entity, model: model)) ?? .always
+    guard let (name, text) = random.pick(SimulationModel.queries), let entity = model.entity(named: name),
+      let predicate = predicate(text, of: entity)
+    else { return nil }
     return PastRead(revision: revision, entity: entity, predicate: predicate, isByID: false)
   }
 
@@ -64,7 +65,7 @@ extension ClientNode {
     // A question goes with its connection.
     if refusal.code == .pruned {
       prunedReads.append(read.revision)
-    } else if refusal.code != .unavailable {
+    } else if refusal.code != .unavailable, !(read.isAstray && refusal.code == .notFound) {
       failure = failure ?? "client \(number) can't read revision \(read.revision): \(refusal.message)"
     }
     return true

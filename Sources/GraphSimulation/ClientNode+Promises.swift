@@ -6,6 +6,7 @@ import GraphStore
 extension ClientNode {
   /// The order of every list as the store sorts it, as its objects' places say, and as this client sees it: all the same.
   /// What the client has moved and not saved is left out of account.
+  /// - Parameter objects: all of them, as this client sees them.
   func brokenOrder(in store: SQLiteStore, _ objects: [ObjectImage]) throws -> String? {
     let images = Dictionary(uniqueKeysWithValues: objects.map { ($0.id, $0) })
     guard let folder = model.entity(named: "Folder"), let items = folder.property(named: "items"),
@@ -16,13 +17,15 @@ extension ClientNode {
     for object in objects {
       if object.id.entity == folder.number {
         let naive = PlacedMembers.order(of: object.id, items, in: images, model: model)
-        var sorted = [ObjectID]()
-        _ = try store.fetch(
-          FetchRequest(
-            entity: item.number,
-            predicate: try GraphPredicate(parsing: "folder == \"\(object.id)\"", entity: item, model: model),
-            sort: try [SortKey](parsing: "folder.order", entity: item, model: model))
-        ) { sorted.append($0.id) }
+        var sorted = lens == nil ? [] : naive
+        if lens == nil {
+          _ = try store.fetch(
+            FetchRequest(
+              entity: item.number,
+              predicate: try GraphPredicate(parsing: "folder == \"\(object.id)\"", entity: item, model: model),
+              sort: try [SortKey](parsing: "folder.order", entity: item, model: model))
+          ) { sorted.append($0.id) }
+        }
         if naive != sorted { return "the store sorts the items of \(object.id) as \(sorted), their places as \(naive)" }
         if holdsItems, let reason = difference(from: naive, of: object.id, "items") { return reason }
       } else if object.id.entity == item.number, holdsItems, holdsLabels,

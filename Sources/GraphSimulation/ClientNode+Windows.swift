@@ -12,12 +12,9 @@ struct FollowedWindow {
   var limit: Int
 
   /// Nil when the client shows what the store has.
-  func failure(of client: ClientNode, in store: SQLiteStore) throws -> String? {
-    var request = FetchRequest(entity: entity.number, predicate: predicate, sort: sort, limit: limit, offset: offset)
-    var fresh = [ObjectImage]()
-    _ = try store.fetch(request) { fresh.append($0) }
-    (request.limit, request.offset) = (nil, 0)
-    let total = try store.count(request).count
+  /// - Parameter sight: what the client sees of it, where that is not all.
+  func failure(of client: ClientNode, in store: SQLiteStore, _ sight: RecordedGraph?) throws -> String? {
+    let (fresh, total) = try sight.map { rows(in: $0) } ?? rows(in: store)
     let name =
       "client \(client.number), window \(offset)+\(limit) of \(entity.name) "
       + "\(predicate.text(in: client.model)) by \(sort.text(in: client.model))"
@@ -31,8 +28,24 @@ struct FollowedWindow {
     guard ids == fresh.map(\.id), held.count == ids.count else {
       return "\(name): it shows \(ids.map(\.description)), the store has \(fresh.map(\.id.description))"
     }
-    let stale = fresh.filter { held[$0.id] != $0 }
+    let stale = fresh.filter { !client.isCurrent(held[$0.id], $0) }
+    if !ids.isEmpty { client.keepThroughLens(.scrolledThroughLens) }
     return stale.isEmpty ? nil : "\(name): \(stale.count) rows are stale"
+  }
+
+  private func rows(in store: SQLiteStore) throws -> (rows: [ObjectImage], total: Int) {
+    var request = FetchRequest(entity: entity.number, predicate: predicate, sort: sort, limit: limit, offset: offset)
+    var fresh = [ObjectImage]()
+    _ = try store.fetch(request) { fresh.append($0) }
+    (request.limit, request.offset) = (nil, 0)
+    return (fresh, try store.count(request).count)
+  }
+
+  /// By looking at everybody.
+  private func rows(in graph: RecordedGraph) -> (rows: [ObjectImage], total: Int) {
+    let all = graph.objects(of: entity, predicate)
+    let sorted = SortOrder(sort, model: graph.model).sorted(Array(all.values), in: graph)
+    return (Array(sorted.dropFirst(offset).prefix(limit)), all.count)
   }
 }
 
@@ -63,8 +76,7 @@ extension ClientNode {
     }
     let orders = SimulationModel.orders.filter { $0.entity == name }.map(\.sort) + ["", "-id"]
     guard
-      let predicate = text.isEmpty ? .always : try? GraphPredicate(parsing: text, entity: entity, model: model),
-      let order = random.pick(orders),
+      let predicate = predicate(text, of: entity), let order = random.pick(orders).flatMap(own),
       let sort = order.isEmpty ? [] : try? [SortKey](parsing: order, entity: entity, model: model)
     else { return }
     let (offset, limit) = (random.below(6), 1 + random.below(9))

@@ -7,6 +7,8 @@ final class ClientNode {
   let number: Int
   private(set) var context: ObjectContext
   let model: Model
+  /// What it sees the store through, where its model is an older version.
+  let lens: ModelLens?
   private var replicas: UInt64 = 0
   /// The session while there is a connection.
   var session: UInt64?
@@ -26,7 +28,7 @@ final class ClientNode {
   var refused = [TransactionID]()
   /// How often each transaction has left.
   private var timesSent = [TransactionID: Int]()
-  private(set) var lastRevision: Revision = 0
+  var lastRevision: Revision = 0
   /// What it was told since the trace was last written.
   var told = [String]()
   /// The last answer to a save was no.
@@ -62,18 +64,23 @@ final class ClientNode {
   /// Past reads and transactions that were refused because history does not reach back so far.
   var prunedReads = [Revision]()
   var prunedTransactions = [TransactionID]()
+  /// What it has of a time that was taken back by a restore; nil when there is nothing of the kind.
+  var astray: Astray?
+  /// What was acknowledged and taken back, over all its lives.
+  var takenBack = [TransactionID]()
   private let text: Property?
   /// A bug that this client has, to see whether it is noticed.
   private let bug: PlantedBug?
   /// The first thing that must never happen.
   var failure: String?
 
-  init(number: Int, model: Model, bug: PlantedBug? = nil) {
+  init(number: Int, model: Model, lens: ModelLens? = nil, bug: PlantedBug? = nil) {
     self.number = number
     self.model = model
+    self.lens = lens
     self.bug = bug
     typed = TypedText(client: number)
-    text = model.entity(named: "Item")?.property(named: "text")
+    text = (lens?.new ?? model).entity(named: "Item")?.property(named: "text")
     context = ObjectContext(
       model: model,
       replica: Replica(id: UniqueID(high: UInt64(number) + 1, low: 0), author: "client \(number)", model: model.hash))
@@ -94,7 +101,7 @@ final class ClientNode {
     (kept, wasRefused) = ([], false)
     (pendingBatch, pastReads, loads) = (nil, [:], [:])
     (finishedPastReads, finishedLoads, prefetching) = ([], [], [])
-    lastRevision = 0
+    (lastRevision, astray) = (0, nil)
     // Everyone sees the whole graph through one query or several, and parts of it through others.
     follow("Folder", "")
     if random.chance(70) { follow("Item", "") }
@@ -109,10 +116,8 @@ final class ClientNode {
     follow(name, text)
   }
 
-  private func follow(_ name: String, _ text: String) {
-    guard let entity = model.entity(named: name) else { return }
-    let predicate =
-      text.isEmpty ? .always : (try? GraphPredicate(parsing: text, entity: entity, model: model)) ?? .always
+  func follow(_ name: String, _ text: String) {
+    guard let entity = model.entity(named: name), let predicate = predicate(text, of: entity) else { return }
     guard !queries.contains(where: { $0.entity.number == entity.number && $0.predicate == predicate }) else { return }
     var tree = RelationshipTree.none
     // By the number of the query: chance has its say elsewhere.
@@ -122,6 +127,12 @@ final class ClientNode {
     queries.append((context.follow(entity: entity, predicate: predicate, prefetching: tree), entity, predicate))
     if !tree.isEmpty { prefetching.insert(queries[queries.count - 1].id) }
     perform()
+  }
+
+  /// A condition in the names of the store's model; nil for one that this client's version does not have.
+  func predicate(_ text: String, of entity: Entity) -> GraphPredicate? {
+    guard let text = own(text) else { return nil }
+    return text.isEmpty ? .always : try? GraphPredicate(parsing: text, entity: entity, model: model)
   }
 
   func unfollow(_ random: inout SeededRandom) {
@@ -153,7 +164,10 @@ final class ClientNode {
   func receive(_ bytes: [UInt8]) {
     decoder.append(bytes)
     do {
-      while let message = try decoder.next() { context.handle(.received(try ToClient(binary: message))) }
+      while let bytes = try decoder.next() {
+        let message = try ToClient(binary: bytes)
+        context.handle(.received(bug == .unnoticedRestore ? Self.believing(message) : message))
+      }
     } catch {
       failure = failure ?? "client \(number) can't read what the server says: \(error)"
     }
@@ -178,6 +192,8 @@ final class ClientNode {
     case .filled(let load, let refusal): finish(load, refusal)
     case .saved(let id, .success(let saved)):
       acknowledged.append((id, saved.committed.revision))
+      keepLanding(id)
+      keepThroughLens(.committedThroughLens)
       typed.note(id, saved.committed)
       placed.note(id, saved.committed)
       edited.note(id, saved.committed)
@@ -198,12 +214,14 @@ final class ClientNode {
         if timesSent[id] ?? 1 == 1 { refused.append(id) }
       }
       wasRefused = true
+      keepThroughLens(.refusedThroughLens)
       told.append("transaction \(id.sequence) was refused: \(refusal.message)")
     case .changed(let update):
       if update.revision < lastRevision {
         failure = failure ?? "client \(number) was shown revision \(update.revision) after \(lastRevision)"
       }
       lastRevision = update.revision
+    case .diverged: noticeRestore()
     case .rejected(let refusal): failure = failure ?? "client \(number) was rejected: \(refusal.message)"
     // Nobody here asks the server to go away, and no client is silent for so long.
     case .disconnect(let refusal): failure = failure ?? "client \(number) was sent away: \(refusal.message)"
@@ -230,9 +248,14 @@ final class ClientNode {
       up.append(Frame.encode(message))
       return
     }
-    typed.note(transaction, text: text.number)
-    placed.note(transaction)
-    edited.note(transaction, model: model)
+    let said = inStoreWords(transaction)
+    typed.note(said, text: text.number)
+    placed.note(said)
+    edited.note(said, model: served)
+    if isOfLostTime(transaction) {
+      typed.exempt(said, text: text.number)
+      edited.forget(transaction.id)
+    }
     if bug == .unmovedSplices {
       for index in transaction.changes.indices where transaction.changes[index].kind == .update {
         transaction.changes[index].base = .max

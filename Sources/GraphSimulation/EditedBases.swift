@@ -30,6 +30,9 @@ struct EditedBases {
     sent[transaction.id] = said
   }
 
+  /// It says what it says of a time that was taken back: nobody can compare it with what others did since.
+  mutating func forget(_ id: TransactionID) { sent[id] = [] }
+
   mutating func note(_ id: TransactionID, _ committed: Committed) { acknowledged[id] = committed }
 
   /// Whether an attribute was set that its user had read before a revision.

@@ -15,6 +15,8 @@ struct GraphRecorder {
   private var versions = [ObjectID: [Revision: ObjectImage]]()
   /// The commits that deleted an object.
   private var deletions = [ObjectID: [Revision]]()
+  /// Objects of which somebody may know what a restore has taken back: they were made, changed or deleted then.
+  private var takenBack = Set<ObjectID>()
   /// All commits with all of their changes, also where history has forgotten them.
   private(set) var records = [CommitRecord]()
 
@@ -64,6 +66,13 @@ struct GraphRecorder {
     revision = head
   }
 
+  /// The store was put back to where this was taken down.
+  /// - Parameter lost: what was taken down of it until then.
+  mutating func takeBack(from lost: GraphRecorder) {
+    takenBack.formUnion(lost.takenBack)
+    for (number, changes) in lost.changes where number > revision { takenBack.formUnion(changes.map(\.id)) }
+  }
+
   private func graph(_ store: SQLiteStore, at revision: Revision?) throws -> [ObjectID: ObjectImage] {
     var images = [ObjectID: ObjectImage]()
     for entity in model.entities where entity.parent == nil {
@@ -101,7 +110,8 @@ struct GraphRecorder {
   /// The object as that commit, which changed it, left it.
   func version(of id: ObjectID, _ revision: Revision) -> ObjectImage? { versions[id]?[revision] }
 
-  func wasEverDeleted(_ id: ObjectID) -> Bool { deletions[id] != nil }
+  /// Also where the delete, or the object itself, was taken back.
+  func wasEverDeleted(_ id: ObjectID) -> Bool { deletions[id] != nil || takenBack.contains(id) }
 
   /// The newest commit before `revision` that deleted the object.
   func deletion(of id: ObjectID, before revision: Revision) -> Revision? {

@@ -43,6 +43,20 @@ public enum Happening: String, Sendable, CaseIterable {
   case refusedAsPruned
   /// An edit that began below the floor is committed.
   case editedBelowFloor
+  /// The store is put back to a backup, and what somebody had been told was committed is gone.
+  case storePutBack, acknowledgedTakenBack
+  /// A client that was shown what is gone notices, and one that has unsaved edits.
+  case restoreNoticed, restoreNoticedWithEdits
+  /// And comes back when the store has passed what it was shown, by other commits.
+  case restoreOvertaken
+  /// What nobody had answered lands in the restored store: for the first time, or once more where the commit was taken back.
+  case landedAfterRestore, landedAgain
+  /// A client of an older version of the model connects; its saves and batches are committed, or refused.
+  case olderConnected, committedThroughLens, refusedThroughLens, batchThroughLens
+  /// Its live queries and windows that show something, its loads and reads of the past are held against what the lens shows.
+  case followedThroughLens, scrolledThroughLens, loadedThroughLens, pastReadThroughLens
+  /// Something in the store is another thing to it than it is.
+  case seenOtherwise
 }
 
 /// How often each happened.

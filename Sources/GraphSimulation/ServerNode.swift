@@ -56,10 +56,11 @@ struct ServerNode {
     return limits
   }()
 
-  init(store: SQLiteStore, bug: PlantedBug?) throws {
+  /// - Parameter older: versions of the model whose clients work through lenses.
+  init(store: SQLiteStore, older: [Model], bug: PlantedBug?) throws {
     self.store = store
     self.bug = bug
-    hub = Hub(model: store.model, head: try store.head, limits: Self.limits)
+    hub = Hub(model: store.model, older: older, head: try store.head, limits: Self.limits)
     hub.forgetsRemovals = bug == .lostRemoval
   }
 
@@ -116,19 +117,39 @@ struct ServerNode {
 
   private func read(_ request: ReadRequest, _ session: SessionID, _ number: UInt64) -> Stream {
     var frames = [[UInt8]]()
+    var (request, lens) = (request, ModelLens?.none)
+    if case .seen(let inner, let through) = request { (request, lens) = (inner, through) }
     do {
       guard case .objects(var fetch) = request else { throw Refusal(.malformed, "no log here") }
       if bug == .pastOfToday { fetch.at = nil }
       // Loads ask by ids; what a live query begins with is asked by its own predicate.
       if bug == .forgottenFault, fetch.at == nil, fetch.predicate.namesIDs { fetch.predicate = .never }
       var encoder = ChunkEncoder(request: number)
-      let end = try store.answer(fetch) { if let frame = try encoder.append($0) { frames.append(frame) } }
+      let end = try store.answer(fetch) { part in
+        if let part = seen(part, through: lens), let frame = try encoder.append(part) { frames.append(frame) }
+      }
       frames.append(encoder.finish(end))
       return Stream(session: session, frames: frames, credit: 2, result: .success(end.at))
     } catch {
       let refusal = error as? Refusal ?? Refusal(.unavailable, "\(error)")
       return Stream(session: session, frames: [], credit: 2, result: .failure(refusal))
     }
+  }
+
+  private func seen(_ part: FetchedPart, through lens: ModelLens?) -> FetchedPart? {
+    guard let lens else { return part }
+    guard bug == .unsettledRead, case .object(let image) = part, var view = lens.view(of: image) else {
+      return lens.view(of: part)
+    }
+    // The planted bug: names that the older version does not know are told as they are.
+    for property in lens.old.entity(view.id.entity)?.storedProperties ?? []
+    where property.attribute?.kind == .enumeration {
+      guard let stored = (try? lens.later(property: property.number)).flatMap({ lens.new.property($0) }) else {
+        continue
+      }
+      view[property] = image[stored]
+    }
+    return .object(view)
   }
 
   /// Frames that may go now; filled into `outgoing` by the simulation.

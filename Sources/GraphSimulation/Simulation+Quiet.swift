@@ -92,6 +92,7 @@ extension Simulation {
     }
     note("\(objects.count) objects, \(records.count) commits")
     try check(GraphPromises(objects, model: model).failure())
+    let graph = RecordedGraph(images: Dictionary(uniqueKeysWithValues: objects.map { ($0.id, $0) }), model: model)
     for client in clients {
       for (id, revision) in client.acknowledged where revisions[id] != revision {
         try check(
@@ -100,14 +101,19 @@ extension Simulation {
       for id in client.refused where revisions[id] != nil {
         try check("transaction \(id) was refused and is there")
       }
-      for query in client.queries { try checkQuery(query, of: client, server) }
-      for window in client.windows { try check(window.failure(of: client, in: server.store)) }
-      try check(client.brokenOrder(in: server.store, objects))
+      let sight = client.lens.map { _ in client.seen(graph) }
+      if objects.contains(where: client.seesOtherwise) { client.keepThroughLens(.seenOtherwise) }
+      for query in client.queries {
+        if let sight { try checkSeen(query, of: client, sight) } else { try checkQuery(query, of: client, server) }
+      }
+      for window in client.windows { try check(window.failure(of: client, in: server.store, sight)) }
+      try check(client.brokenOrder(in: server.store, objects.compactMap(client.seen)))
       try check(client.lostEdit())
       try check(client.unfinishedReading())
       try check(
         client.context.replica.pendingTransactions.isEmpty ? nil : "client \(client.number) still waits for an answer")
     }
+    try checkRestores(revisions)
     try check(
       server.hub.census.sessions == clients.count ? nil : "\(server.hub.census.sessions) sessions are registered")
   }

@@ -11,24 +11,27 @@ extension Simulation {
   }
 
   private func failure(of read: ClientNode.PastRead, _ client: ClientNode) -> String? {
-    guard let graph = recorder.state(read.revision) else { return nil }
+    guard let graph = recorder.state(read.revision).map(client.seen) else { return nil }
     happened.note(read.isByID ? .pastReadByID : .pastRead)
+    client.keepThroughLens(.pastReadThroughLens)
     let wanted = graph.objects(of: read.entity, read.predicate)
     var found = [ObjectID: ObjectImage]()
     for image in read.images { found[image.id] = image }
     if found == wanted, found.count == read.images.count { return nil }
     let lost = wanted.keys.filter { found[$0] == nil }.count
     let extra = found.keys.filter { wanted[$0] == nil }.count
-    return "client \(client.number) read \(read.entity.name) \(read.predicate.text(in: model)) as of \(read.revision): "
-      + "\(lost) lost, \(extra) too many of \(wanted.count)"
+    let name = "\(read.entity.name) \(read.predicate.text(in: client.model))"
+    return "client \(client.number) read \(name) as of \(read.revision): \(lost) lost, "
+      + "\(extra) too many of \(wanted.count)"
   }
 
   private func failure(of finished: ClientNode.FinishedLoad, _ client: ClientNode) -> String? {
     let isOfFaults = finished.load.paths.isEmpty
     if let id = finished.unfilled.first { return "client \(client.number) loaded \(id), which is still a fault" }
-    for image in finished.images {
+    // What is held of a time that was taken back is no state of this one.
+    for image in finished.images where image.revision >= 0 && !finished.isAstray {
       // Every commit gives what it changes a revision of its own: what is held of one is what was stored then.
-      guard let stored = recorder.version(of: image.id, image.revision) else {
+      guard let stored = recorder.version(of: image.id, image.revision).flatMap(client.seen) else {
         return "client \(client.number) holds \(image.id) of revision \(image.revision), which there never was"
       }
       if stored != image {
@@ -39,20 +42,21 @@ extension Simulation {
     }
     if isOfFaults {
       for id in finished.missing {
-        guard recorder.wasEverDeleted(id) else {
+        guard recorder.wasEverDeleted(id) || finished.isAstray else {
           return "client \(client.number) takes \(id) for deleted, which nobody has deleted"
         }
         happened.note(.faultOfDeleted)
       }
     } else {
       happened.note(.prefetched)
+      client.keepThroughLens(.loadedThroughLens)
     }
     return finished.load.isAtRest ? failure(atRest: finished, client) : nil
   }
 
   /// Everybody at the other end is there, as the store has it, and no request was for one object.
   private func failure(atRest finished: ClientNode.FinishedLoad, _ client: ClientNode) -> String? {
-    guard let graph = recorder.state(recorder.revision) else { return nil }
+    guard let graph = recorder.state(recorder.revision).map(client.seen) else { return nil }
     let branches = finished.load.paths.reduce(0) { $0 + $1.count }
     // A level of one branch asks for the members of a to-many, or for objects of three families.
     if finished.requests > 3 * branches {
@@ -64,9 +68,10 @@ extension Simulation {
       var level = finished.load.objects.filter { !$0.isDeleted }.map(\.id)
       for property in path {
         level = level.flatMap { id in
-          model.entity(id.entity)?.property(property.number) == nil ? [] : graph.related(to: id, through: property)
+          let hasIt = client.model.entity(id.entity)?.property(property.number) != nil
+          return hasIt ? graph.related(to: id, through: property) : []
         }
-        for id in level where images[id] != graph.images[id] {
+        for id in level where !client.isCurrent(images[id], graph.images[id]) {
           return "client \(client.number) followed \(property.name) to \(id): held \(images[id]?.values ?? []), "
             + "stored \(graph.images[id]?.values ?? [])"
         }

@@ -74,7 +74,7 @@ extension Simulation {
       happened.note(batch.happening)
       client.committedBatches.insert(batch.id)
       if record.summary != nil { happened.note(.batchInSlices) }
-      return batch.failure(from: before, to: after)
+      return batch.failure(from: client.seen(before), to: client.seen(after))
     }
     if let request = client.restores[record.transaction] {
       return RestorePromises(recorder: recorder, model: model).failure(of: request, record, after, &happened)

@@ -9,6 +9,7 @@ public enum PlantedBug: String, Sendable, CaseIterable {
   case notSynchronous, replyBeforeCommit, forgottenTransactionID, lostRemoval, unmovedSplices, unspreadPlaces
   case lostCounts, pastOfToday, untoldBatch, forgottenFault
   case forgottenPrunedID, forgottenFloor
+  case forgottenFingerprint, unnoticedRestore, unsettledRead
 
   var storeBug: SQLiteStore.PlantedBug? { SQLiteStore.PlantedBug(rawValue: rawValue) }
 }
@@ -24,7 +25,9 @@ public enum PlantedBug: String, Sendable, CaseIterable {
 /// rules hold of every object, and nothing refers to nothing; a batch does what it says, all or nothing, whenever it is cut
 /// off; what is loaded, and what is read of the past, is what was taken down of the store then; what is restored is as
 /// it was; and while history is pruned under all that, what is below its floor is refused and nothing else, and no edit
-/// takes another's without a word.
+/// takes another's without a word. Where the store is put back to a backup, all of this holds of what it has then: clients
+/// notice, keep what they have not saved, and what was not acknowledged lands once. Clients of an older version of the model
+/// see and say through a lens whatever the others do without.
 public final class Simulation {
   struct Ghost {
     let session: SessionID
@@ -55,6 +58,8 @@ public final class Simulation {
   /// Connections that their clients have lost and the server has not, with what is still under way from each.
   var ghosts = [Ghost]()
   private var lastSession: SessionID = 0
+  var storeOperator: StoreOperator
+  var versions: VersionMix
   var clock: Int64 = 1_000
   var step = 0
   var recorder: GraphRecorder
@@ -82,14 +87,17 @@ public final class Simulation {
     self.directory = directory
     self.bug = bug
     self.trace = trace
-    model = try SimulationModel.load()
+    versions = try VersionMix(seed: seed, bug: bug, clients: count)
+    model = versions.served
     recorder = GraphRecorder(model: model)
     random = SeededRandom(seed: seed)
+    storeOperator = StoreOperator(seed: seed)
     ids = IDSource(seed: seed)
     CrashableFiles.watch(directory)
     try startServer()
     for number in 0..<count {
-      let client = ClientNode(number: number, model: model, bug: bug)
+      let lens = versions.lens(of: number)
+      let client = ClientNode(number: number, model: lens?.old ?? model, lens: lens, bug: bug)
       client.restart(&random)
       clients.append(client)
     }
@@ -118,6 +126,7 @@ public final class Simulation {
     for number in 1...max(1, steps) {
       step = number
       clock += Int64(random.below(20))
+      try operate()
       try takeStep()
       try check(clients.lazy.compactMap(\.failure).first)
       if number % 250 == 0 { try quiesce() }
@@ -139,7 +148,7 @@ public final class Simulation {
     switch random.below(1_000) {
     case 0..<220:
       guard let client = random.pick(clients) else { return }
-      let what = client.act(&random)
+      let what = estimate(client) ?? client.act(&random)
       note("client \(client.number): \(what)")
     case 220..<420: deliverUp(random.pick(clients.filter { !$0.up.isEmpty }))
     case 420..<650: try deliverDown(random.pick(clients.filter { !$0.down.isEmpty }))
@@ -148,7 +157,9 @@ public final class Simulation {
     case 850..<860: try prune()
     case 860..<940: hear()
     case 940..<950: haunt()
-    case 950..<980: reconnect(random.pick(clients.filter { $0.session == nil }))
+    case 950..<980:
+      reconnect(
+        random.pick(clients.filter { $0.session == nil && !storeOperator.isLate($0.number, at: recorder.revision) }))
     case 980..<990: cut(random.pick(clients))
     case 990..<992:
       guard let client = random.pick(clients) else { return }
@@ -172,7 +183,7 @@ public final class Simulation {
     var decoder = FrameDecoder()
     decoder.append(frame)
     guard let bytes = try? decoder.next(), let message = try? ToServer(binary: bytes) else { return }
-    feed(.received(message, from: session))
+    feed(.received(bug == .forgottenFingerprint ? withoutFingerprint(message) : message, from: session))
   }
 
   func deliverDown(_ client: ClientNode?) throws {
@@ -210,8 +221,10 @@ public final class Simulation {
     sessions[lastSession] = client.number
     note("client \(client.number) connects")
     keepReturn(of: client)
+    keepAstray(client)
     feed(.opened(lastSession))
     client.connect(as: lastSession)
+    client.keepThroughLens(.olderConnected)
   }
 
   func cut(_ client: ClientNode?) {
@@ -253,7 +266,7 @@ public final class Simulation {
     options.sliceObjects = 3
     options.prunedCommits = 4
     let store = try SQLiteStore(directory: directory, model: model, options: options)
-    server = try ServerNode(store: store, bug: bug)
+    server = try ServerNode(store: store, older: versions.olderModels, bug: bug)
     feed(.tick(clock))
     try takeDown()
   }

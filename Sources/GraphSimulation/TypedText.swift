@@ -83,6 +83,18 @@ struct TypedText {
     for (_, keys) in sent[id] ?? [] { mayBeTwice.formUnion(keys) }
   }
 
+  /// What it says of texts is said of a time that was taken back: its places mean nothing, and a text that it says whole
+  /// may have what others type once more.
+  mutating func exempt(_ transaction: Transaction, text: PropertyNumber) {
+    replacing.insert(transaction.id)
+    for edit in transaction.changes.flatMap(\.edits) where edit.property == text {
+      if case .set(.string(let whole)) = edit.action { mayBeTwice.formUnion(whole.unicodeScalars.filter(Self.isKey)) }
+    }
+  }
+
+  /// Acknowledged transactions that a restore has taken back.
+  mutating func takeBack(_ ids: Set<TransactionID>) { acknowledged.removeAll { ids.contains($0.id) } }
+
   // MARK: - The promises
 
   /// The first promise that a commit broke; `clients` by the first half of their replicas' ids, less one.

@@ -27,6 +27,43 @@ import Testing
     #expect(sent == [Change(.update, script.id(5), base: 3, edits: [Edit(x, .set(.double(7)))])])
   }
 
+  @Test func aResultThatWasComingAnewIsAskedAfterAsOfWhatItsOwnerHolds() throws {
+    let script = try ReplicaTranscript()
+    let note = try ReplicaTests.following(script, [script.image(5, 1)])
+    let edit = Edit(try script.number("x"), .set(.double(3)))
+    #expect(script.hear(script.delta(4, 8, [script.update(5, [edit], previous: 1)])) == ["revision 8 changes [1]"])
+    #expect(script.hear(.reset(query: 4, reason: "too far behind")) == [])
+    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
+    // Neither this nor another connection brings it.
+    for query in UInt64(5)...6 {
+      #expect(script.handle(.disconnected) == [])
+      #expect(script.connect(head: 9) == ["welcomed", "> follow since 8"])
+      #expect(script.hear(.subscribed(query: query, resumed: false, known: true), 2) == [])
+    }
+    #expect(script.handle(.disconnected) == [])
+    #expect(script.connect(head: 9) == ["welcomed", "> follow since 8"])
+    #expect(script.hear(.subscribed(query: 7, resumed: false, known: false), 2) == ["diverged"])
+    #expect(script.hear(script.last([try script.image(5, 3)], at: 9), 2) == [])
+    #expect(script.hear(.advance(revision: 9, fingerprint: 9_000)) == ["query 1 has 1 at 9"])
+    #expect(note["x"] == .double(0))
+  }
+
+  @Test func whatOthersDeletedInTheTimeThatIsTakenBackMayBeThereAgain() throws {
+    let script = try ReplicaTranscript()
+    let note = try ReplicaTests.following(script, [script.image(5, 1)])
+    let delete = Delta.Change(kind: .removed, id: script.id(5), previous: 1, deleted: true)
+    #expect(script.hear(script.delta(4, 8, [delete])) == ["revision 8 changes [1]"])
+    #expect(note.isDeleted)
+    #expect(script.handle(.disconnected) == [])
+    #expect(script.connect(head: 3) == ["welcomed", "> follow since 8"])
+    #expect(script.hear(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
+    // Nobody has said yet whether it is.
+    #expect(note.isFault && !note.isDeleted)
+    #expect(script.hear(script.last([try script.image(5, 1)], at: 3), 2) == [])
+    #expect(script.hear(.advance(revision: 3, fingerprint: 3_000)) == ["query 1 has 1 at 3"])
+    #expect(!note.isFault && script.context.result(of: 1).first === note)
+  }
+
   /// Two queries that this side holds as of two states, followed on a new connection.
   private static func returning(_ older: Revision, _ newer: Revision) throws -> ReplicaTranscript {
     let script = try ReplicaTranscript()

@@ -44,6 +44,28 @@ private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) 
     }
   }
 
+  /// What runs of two versions are about is between them, whatever is added to the model.
+  @Test func theTwoVersionsDifferInWhatALensHasToShow() throws {
+    let versions = try SimulationVersions.load()
+    let lens = try ModelLens(over: [versions.older, versions.newer])
+    func number(_ model: Model, _ entity: String, _ name: String) throws -> PropertyNumber {
+      try #require(model.entity(named: entity)?.property(named: name)?.number, "\(entity).\(name)")
+    }
+    let comment = try lens.later(property: number(versions.older, "Thing", "comment"))
+    #expect(comment == (try number(versions.newer, "Thing", "remark")))
+    let effort = try number(versions.newer, "Thing", "effort")
+    #expect(lens.view(of: .double(2.5), of: effort) == .integer(2))
+    #expect(lens.view(of: .string("blue"), of: try number(versions.newer, "Item", "kind")) == .string("red"))
+    let unseen = try [
+      number(versions.newer, "Thing", "place.row"), number(versions.newer, "Thing", "place.column"),
+      number(versions.newer, "Task", "code"),
+    ]
+    #expect(lens.unseen == Set(unseen))
+    // Ids are the same in both, so that what is promised of an object is promised of it to everybody.
+    #expect(versions.older.entities.map(\.name) == versions.newer.entities.map(\.name))
+    #expect(versions.newer.hash != (try SimulationModel.load()).hash)
+  }
+
   /// The power goes at every single write and sync of one batch, which is asked for again: it is there once, or not at all.
   @Test func aBatchThatMeetsAPowerCutAnywhereIsThereOnceOrNotAtAll() throws {
     let model = try SimulationModel.load()
@@ -129,7 +151,8 @@ private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) 
     #expect(throws: Never.self) { try simulate(seed: 196) }
   }
 
-  @Test func oneSeedGivesOneTraceInTwoProcesses() throws {
+  /// The second has restores, and clients of two versions.
+  @Test(arguments: [5, 22]) func oneSeedGivesOneTraceInTwoProcesses(seed: UInt64) throws {
     func trace() throws -> Data {
       let process = Process()
       let beside = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appendingPathComponent(
@@ -137,7 +160,7 @@ private func simulate(seed: UInt64, steps: Int = 1_000, bug: PlantedBug? = nil) 
       process.executableURL =
         FileManager.default.isExecutableFile(atPath: beside.path)
         ? beside : URL(fileURLWithPath: Fixtures.root + "/.build/debug/graph-sim")
-      process.arguments = ["--seed", "5", "--steps", "600", "--trace"]
+      process.arguments = ["--seed", "\(seed)", "--steps", "600", "--trace"]
       let output = Pipe()
       process.standardOutput = output
       try process.run()

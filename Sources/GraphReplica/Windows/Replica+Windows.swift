@@ -72,7 +72,7 @@ extension Replica {
     queries[query]?.number = number
     queries[query]?.isMoving = false
     queries[query]?.shown = place
-    queries[query]?.token = nil
+    queries[query]?.beginAnew()
     queries[query]?.incoming = FollowedQuery.Incoming()
     staged.removeAll { $0.query == before }
   }

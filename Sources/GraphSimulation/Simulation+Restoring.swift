@@ -1,0 +1,102 @@
+import Foundation
+import GraphModel
+import GraphStore
+import GraphWire
+
+/// The store is put back to a backup while clients hold live queries, unsaved edits, and saves that nobody has answered.
+///
+/// What a restore means: what was committed after the backup is gone, also where it was acknowledged, and comes back by
+/// nobody. Whoever was shown more than the backup has must notice, whether the store is behind it still or has passed it by
+/// other commits; then everything that is promised holds of the restored store. What was not acknowledged lands once. Edits
+/// that were made on what was taken back can't be compared with what others did since (docs/guides/backup.md): they are
+/// exempt from promises about that.
+extension Simulation {
+  /// What the operator has to do by now.
+  func operate() throws {
+    guard StoreOperator.isThere(seed: seed, bug: bug), server != nil, step >= storeOperator.dueAt else { return }
+    guard let backup = storeOperator.backup else { return try makeBackup() }
+    // There is something to take back.
+    if recorder.revision > backup.recorder.revision { try putBack(to: backup) }
+  }
+
+  private func makeBackup() throws {
+    try takeDown()
+    let file = "\(directory)/backup-\(step).sqlite"
+    do {
+      let report = try StoreBackup.run(directory: directory, model: model, file: file)
+      try checkHead(report.head, of: "the backup")
+    } catch let failure as Failure {
+      throw failure
+    } catch {
+      try check("the store can't be backed up: \(error)")
+    }
+    note("the operator backs up revision \(recorder.revision)")
+    storeOperator.keep(StoreOperator.Backup(file: file, step: step, recorder: recorder))
+  }
+
+  private func putBack(to backup: StoreOperator.Backup) throws {
+    // What is known of the time that will be taken back is judged by it.
+    try takeDown()
+    for client in clients {
+      try checkReads(of: client)
+      try checkPruned(client)
+    }
+    let lost = recorder
+    note("the operator restores revision \(backup.recorder.revision) over \(lost.revision)")
+    happened.note(.storePutBack)
+    for client in clients { client.goAstray(behind: backup.recorder, of: lost) }
+    try crashServer {
+      let report: StoreRestore.Report
+      do {
+        report = try StoreRestore.run(file: backup.file, directory: directory, model: model, stamp: "step\(step)")
+      } catch {
+        throw Failure(seed: seed, step: step, reason: "the store can't be restored: \(error)")
+      }
+      for suffix in ["", "-wal"] { try? FileManager.default.removeItem(atPath: (report.previous ?? "") + suffix) }
+      recorder = backup.recorder
+      recorder.takeBack(from: lost)
+      try checkHead(report.head, of: "the restored store")
+    }
+    storeOperator.restored(at: step, over: lost.revision, clients: clients.count)
+  }
+
+  private func checkHead(_ head: Token, of what: String) throws {
+    let fingerprint = recorder.records.last?.fingerprint ?? 0
+    if head.revision != recorder.revision || head.fingerprint != fingerprint {
+      try check("\(what) is of revision \(head.revision), \(recorder.revision) was taken down")
+    }
+  }
+
+  /// A client comes back that knows more than the restored store had.
+  func keepAstray(_ client: ClientNode) {
+    if client.astray?.mustNotice == true, recorder.revision >= client.lastRevision { happened.note(.restoreOvertaken) }
+  }
+
+  // MARK: - What is promised
+
+  /// At a quiet moment, with the revisions of all transactions.
+  func checkRestores(_ revisions: [TransactionID: Revision]) throws {
+    storeOperator.callAll()
+    for client in clients {
+      if client.astray?.mustNotice == true {
+        try check(
+          "client \(client.number) has not noticed that the store was put back behind revision \(client.lastRevision)")
+      }
+      client.astray = nil
+      for id in client.takenBack where revisions[id] != nil {
+        try check("transaction \(id) was acknowledged and taken back by a restore, and is there again")
+      }
+    }
+  }
+
+  // MARK: - A planted bug
+
+  /// As if the server compared numbers of revisions and nothing else.
+  func withoutFingerprint(_ message: ToServer) -> ToServer {
+    guard case .subscribe(var subscribe) = message.body, let since = subscribe.since,
+      let record = recorder.records.last(where: { $0.revision == since.revision })
+    else { return message }
+    subscribe.since = Token(store: since.store, revision: since.revision, fingerprint: record.fingerprint)
+    return ToServer(message.request, .subscribe(subscribe))
+  }
+}

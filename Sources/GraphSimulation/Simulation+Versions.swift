@@ -1,0 +1,34 @@
+import GraphModel
+import GraphReplica
+
+/// Runs in which some clients are of an older version of the model.
+extension Simulation {
+  /// Nil in a run of one version, and where it is another act's turn.
+  func estimate(_ client: ClientNode) -> String? {
+    guard versions.isMixed, versions.random.chance(15) else { return nil }
+    return client.estimate(&versions.random)
+  }
+
+  /// A live query of an older client, held against what the lens shows.
+  func checkSeen(
+    _ query: (id: QueryID, entity: Entity, predicate: GraphPredicate), of client: ClientNode, _ sight: RecordedGraph
+  ) throws {
+    let fresh = sight.objects(of: query.entity, query.predicate)
+    let held = client.context.storedResult(of: query.id)
+    let name = "\(query.entity.name) \(query.predicate.text(in: client.model))"
+    note("client \(client.number) holds \(held.count) of \(name) through its lens")
+    if !fresh.isEmpty { client.keepThroughLens(.followedThroughLens) }
+    let lost = fresh.keys.filter { held[$0] == nil }.count
+    let extra = held.keys.filter { fresh[$0] == nil }.count
+    let differing = fresh.values.sorted { $0.id < $1.id }.filter { held[$0.id] != nil }
+      .first { !client.isCurrent(held[$0.id], $0) }
+    guard lost + extra > 0 || differing != nil else { return }
+    let stale = differing.map { image in
+      "; \(image.id) is to be seen as \(image.revision) \(image.values), held is "
+        + "\(held[image.id]?.revision ?? 0) \(held[image.id]?.values ?? [])"
+    }
+    try check(
+      "client \(client.number), of an older version, \(name): \(lost) lost, \(extra) too many of \(fresh.count)"
+        + (stale ?? ""))
+  }
+}

@@ -1,0 +1,56 @@
+import GraphModel
+
+/// Who runs the simulated daemon's machine: makes a backup while everybody works, and some time later puts the store back to
+/// it. Has a generator of its own, so that what clients do in runs without an operator is as it ever was.
+struct StoreOperator {
+  /// A backup, and what was known of the store when it was made.
+  struct Backup {
+    let file: String
+    let step: Int
+    let recorder: GraphRecorder
+  }
+
+  private var random: SeededRandom
+  private(set) var backup: Backup?
+  /// The step of the next backup, or of the next restore.
+  private(set) var dueAt = 0
+  /// Clients that stay away until others have passed the revision that they know.
+  private(set) var late = Set<Int>()
+  /// The newest revision of the time that was taken back last.
+  private var lostRevision: Revision = 0
+
+  /// One run of four has an operator. With a bug that has nothing to do with it nobody restores: it is to be caught by the
+  /// promise that it breaks.
+  static func isThere(seed: UInt64, bug: PlantedBug?) -> Bool {
+    seed % 8 >= 6 && (bug == nil || bug == .forgottenFingerprint || bug == .unnoticedRestore)
+  }
+
+  init(seed: UInt64) {
+    random = SeededRandom(seed: seed ^ 0xBAC0)
+    dueAt = 20 + random.below(150)
+  }
+
+  func isLate(_ client: Int, at revision: Revision) -> Bool { late.contains(client) && revision <= lostRevision }
+
+  mutating func keep(_ backup: Backup) {
+    self.backup = backup
+    // Soon, so that few commits are taken back and others overtake them, or late.
+    dueAt = backup.step + (random.chance(60) ? 15 + random.below(60) : 60 + random.below(250))
+  }
+
+  /// The store is as the backup has it.
+  mutating func restored(at step: Int, over revision: Revision, clients: Int) {
+    lostRevision = revision
+    late = random.chance(60) && clients > 1 ? [random.below(clients)] : []
+    if random.chance(30) {
+      // The same backup serves once more.
+      dueAt = step + 15 + random.below(150)
+    } else {
+      backup = nil
+      dueAt = step + 40 + random.below(150)
+    }
+  }
+
+  /// A quiet moment waits for everybody.
+  mutating func callAll() { late = [] }
+}
