@@ -50,7 +50,9 @@ public enum Fixtures {
           {"name": "extra", "type": "json", "optional": true},
           {"name": "score", "type": "double", "optional": true},
           {"name": "active", "type": "bool", "default": true},
-          {"name": "bio", "type": "text", "optional": true, "fullText": true}],
+          {"name": "bio", "type": "text", "optional": true, "fullText": true},
+          {"name": "born", "type": "date", "optional": true, "indexed": true},
+          {"name": "hired", "type": "date", "optional": true}],
         "relationships": [
           {"name": "manager", "destination": "Person", "inverse": "reports"},
           {"name": "reports", "destination": "Person", "inverse": "manager", "toMany": true, "deleteRule": "deny"},
@@ -58,7 +60,8 @@ public enum Fixtures {
           {"name": "desk", "destination": "Desk", "inverse": "owner", "deleteRule": "cascade"}]},
        {"name": "Robot", "parent": "Party", "attributes": [{"name": "volts", "type": "integer", "default": 12}]},
        {"name": "Project",
-        "attributes": [{"name": "title", "type": "string"}, {"name": "year", "type": "integer"}],
+        "attributes": [{"name": "title", "type": "string"}, {"name": "year", "type": "integer"},
+          {"name": "due", "type": "date", "optional": true}],
         "relationships": [
           {"name": "members", "destination": "Person", "inverse": "projects", "toMany": true, "maximumCount": 3},
           {"name": "steps", "destination": "Step", "inverse": "project", "toMany": true, "deleteRule": "cascade"}],
@@ -100,6 +103,20 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   public mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<max(1, bound), using: &self) }
 
   public mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
+
+  /// A moment, of the sort where mistakes are made: around 1970 and before it, at midnight, with a fraction of a second,
+  /// at the ends of what a date can be, and within days of `now`.
+  public mutating func date(near now: Timestamp) -> Timestamp {
+    let day: Int64 = 86_400_000_000
+    switch below(8) {
+    case 0: return Int64(below(7)) - 3
+    case 1: return -Int64(below(60 * 365)) * day - Int64(below(86_400_000)) * 1_000
+    case 2: return (18_320 + Int64(below(9))) * day
+    case 3: return pick([Dates.range.lowerBound, Dates.range.upperBound]) ?? 0
+    case 4: return now + (Int64(below(11)) - 5) * day
+    default: return now + Int64(below(600_000_000)) * 1_000 - 300_000_000_000
+    }
+  }
 
   public mutating func pick<Element>(_ elements: [Element]) -> Element? { elements.randomElement(using: &self) }
 }

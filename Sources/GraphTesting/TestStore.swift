@@ -163,6 +163,11 @@ public final class TestStore {
   public func all(_ entity: String, _ predicate: String = "", sort: String = "") throws -> [ObjectImage] {
     let entity = try self.entity(entity)
     let condition = predicate.isEmpty ? .always : try GraphPredicate(parsing: predicate, entity: entity, model: model)
+    return try all(entity, where: condition.bound(now: now), sort: sort)
+  }
+
+  /// What satisfies a predicate that has been read and, where it asks for `now()`, bound.
+  public func all(_ entity: Entity, where condition: GraphPredicate, sort: String = "") throws -> [ObjectImage] {
     let order = sort.isEmpty ? [] : try [SortKey](parsing: sort, entity: entity, model: model)
     var images = [ObjectImage]()
     _ = try store.fetch(FetchRequest(entity: entity.number, predicate: condition, sort: order)) { images.append($0) }
