@@ -27,11 +27,10 @@ extension ClientNode {
   }
 
   private func pastQuery(at revision: Revision, _ random: inout SeededRandom) -> PastRead? {
-    guard let (name, text) = random.pick(SimulationModel.queries), let entity = model.entity(named: name) else {
+    guard let (name, text) = SimulationModel.question(&random), let entity = model.entity(named: name) else {
       return nil
     }
-    let predicate =
-      text.isEmpty ? .always : (try? GraphPredicate(parsing: text, entity: entity, model: model)) ?? .always
+    let predicate = (try? SimulationModel.predicate(text, entity, model)) ?? .always
     return PastRead(revision: revision, entity: entity, predicate: predicate, isByID: false)
   }
 

@@ -105,14 +105,13 @@ final class ClientNode {
   }
 
   func follow(_ random: inout SeededRandom) {
-    guard let (name, text) = random.pick(SimulationModel.queries) else { return }
+    guard let (name, text) = SimulationModel.question(&random) else { return }
     follow(name, text)
   }
 
   private func follow(_ name: String, _ text: String) {
     guard let entity = model.entity(named: name) else { return }
-    let predicate =
-      text.isEmpty ? .always : (try? GraphPredicate(parsing: text, entity: entity, model: model)) ?? .always
+    let predicate = (try? SimulationModel.predicate(text, entity, model)) ?? .always
     guard !queries.contains(where: { $0.entity.number == entity.number && $0.predicate == predicate }) else { return }
     var tree = RelationshipTree.none
     // By the number of the query: chance has its say elsewhere.
