@@ -130,7 +130,7 @@ import Testing
     let people = everything.filter { $0.id.entity == person.number }
     #expect(people.count > 20)
     for text in predicates {
-      let predicate = try GraphPredicate(parsing: text, entity: person, model: store.model)
+      let predicate = try GraphPredicate(parsing: text, entity: person, model: store.model).bound(now: store.now)
       let evaluator = PredicateEvaluator(predicate, model: store.model)
       let expected = people.filter { evaluator.matches($0, in: source) }.map(\.id).sorted()
       #expect(try store.all("Person", text).map(\.id) == expected, "seed \(seed): \(text)")
