@@ -11,7 +11,7 @@ extension ClientNode {
       rollback()
       return "rollback after a refusal"
     }
-    switch random.below(48) {
+    switch random.below(54) {
     case 0...1: return insertFolder(&random)
     case 2...5: return insertItem(&random)
     case 6...12: return updateItem(&random)
@@ -29,11 +29,12 @@ extension ClientNode {
     case 28: return cover(&random)
     case 29...30: return undo(&random)
     case 31...33: return batch(&random)
-    case 34...35: return touchFaults(&random)
+    case 34...35, 49...50: return touchFaults(&random)
     case 36: return prefetch(&random)
     case 37...38: return readPast(&random)
     case 39...40: return restore(&random)
     case 41...44: return scroll(&random)
+    case 45...48: return measure(&random)
     default:
       if random.chance(50) { follow(&random) } else { unfollow(&random) }
       return "follow"

@@ -57,10 +57,10 @@ extension ClientNode {
         let starts = random.below(8)
         // One in many breaks the rule, and the whole batch with it.
         let due = random.chance(4) ? starts - 1 : starts + random.below(5)
-        return [.integer(Int64(starts)), .integer(Int64(due))]
+        return [.integer(Int64(starts)), .integer(Int64(due)), SimulationModel.value(of: "at", &random)]
       }
       return make(id, "Task") { entity in
-        .insert(["starts", "due"].compactMap { entity.property(named: $0) }, rows)
+        .insert(["starts", "due", "at"].compactMap { entity.property(named: $0) }, rows)
       }
     default:
       guard let folder = random.pick(objects("Folder").filter { !$0.isInserted }) else { return nil }
@@ -78,11 +78,12 @@ extension ClientNode {
 
   private func update(_ id: TransactionID, _ random: inout SeededRandom) -> SimulatedBatch? {
     let name = random.pick(["Item", "Item", "Thing", "Task"]) ?? "Item"
-    let conditions = SimulationModel.queries.filter { $0.entity == name }.map(\.predicate)
+    let conditions = (SimulationModel.queries + SimulationModel.values).filter { $0.entity == name }.map(\.predicate)
     let condition = random.pick(conditions) ?? ""
-    let choice = random.below(4)
+    let choice = random.below(7)
     let number = Int64(random.below(12))
     let folder = random.pick(objects("Folder").filter { !$0.isInserted })?.id
+    let price = SimulationModel.value(of: "price", &random)
     return make(id, name) { entity in
       func set(_ name: String, _ becoming: SimulatedBatch.Becoming) -> (
         property: Property, to: SimulatedBatch.Becoming
@@ -98,6 +99,8 @@ extension ClientNode {
         case ("Task", 0...1): [set("due", .plus(number - 2))]
         // A row without a column breaks the rule of those that have none.
         case (_, 3): [set("place.row", .value(.integer(number)))]
+        case (_, 4): [set("at", .later((number - 6) * 7_200_000_001))]
+        case (_, 5): [set("price", .value(price)), set("done", .value(.bool(number > 5)))]
         default: [set("memo", .value(number < 3 ? .null : .string("x\(number)")))]
         }
       // An older version may not have what is set.
@@ -112,6 +115,7 @@ extension ClientNode {
       ("Task", "starts <= 4 AND due > 2"), ("Task", "about == NULL"), ("Label", "use < 1"),
       ("Label", "name BEGINSWITH \"l1\""), ("Folder", "itemCount < 2"), ("Folder", "name BEGINSWITH \"f7\""),
       ("Thing", "memo BEGINSWITH \"x\""), ("Folder", "ANY items.size > 60"),
+      ("Thing", "at < now() - days(2) AND price != NULL"), ("Task", "done == TRUE AND share > 1"),
     ]
     guard let (name, condition) = random.pick(choices) else { return nil }
     return make(id, name) { predicate(condition, of: $0).map { .delete($0) } }

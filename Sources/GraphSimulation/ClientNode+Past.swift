@@ -30,7 +30,7 @@ extension ClientNode {
   }
 
   private func pastQuery(at revision: Revision, _ random: inout SeededRandom) -> PastRead? {
-    guard let (name, text) = random.pick(SimulationModel.queries), let entity = model.entity(named: name),
+    guard let (name, text) = SimulationModel.question(&random), let entity = model.entity(named: name),
       let predicate = predicate(text, of: entity)
     else { return nil }
     return PastRead(revision: revision, entity: entity, predicate: predicate, isByID: false)

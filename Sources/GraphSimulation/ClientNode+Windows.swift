@@ -71,7 +71,7 @@ extension ClientNode {
   }
 
   func followWindow(_ random: inout SeededRandom) {
-    guard let (name, text) = random.pick(SimulationModel.queries), let entity = model.entity(named: name) else {
+    guard let (name, text) = SimulationModel.question(&random), let entity = model.entity(named: name) else {
       return
     }
     let orders = SimulationModel.orders.filter { $0.entity == name }.map(\.sort) + ["", "-id"]
@@ -94,6 +94,8 @@ extension SimulationModel {
     ("Item", "heading[localized],number"), ("Item", "labelCount"), ("Item", "labels.@count,-size"),
     ("Folder", "name"), ("Folder", "-itemCount,caption"), ("Label", "-use"), ("Label", "name[natural]"),
     ("Thing", "memo,-number"), ("Thing", "place.column,place.row"), ("Thing", "-childCount"), ("Thing", "remark"),
-    ("Task", "due,-starts"), ("Task", "code"),
+    ("Task", "due,-starts"), ("Task", "code"), ("Thing", "-at,price"), ("Thing", "done,-share"),
+    ("Item", "token,photo"),
+    ("Thing", "day,-cost,link"),
   ]
 }

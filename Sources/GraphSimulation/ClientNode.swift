@@ -112,7 +112,7 @@ final class ClientNode {
   }
 
   func follow(_ random: inout SeededRandom) {
-    guard let (name, text) = random.pick(SimulationModel.queries) else { return }
+    guard let (name, text) = SimulationModel.question(&random) else { return }
     follow(name, text)
   }
 
@@ -132,7 +132,7 @@ final class ClientNode {
   /// A condition in the names of the store's model; nil for one that this client's version does not have.
   func predicate(_ text: String, of entity: Entity) -> GraphPredicate? {
     guard let text = own(text) else { return nil }
-    return text.isEmpty ? .always : try? GraphPredicate(parsing: text, entity: entity, model: model)
+    return try? SimulationModel.predicate(text, entity, model)
   }
 
   func unfollow(_ random: inout SeededRandom) {

@@ -99,8 +99,28 @@ struct GraphPromises {
       if let code = value("code").stringValue, !Self.isCode(code) { return "the code is \(code)" }
     default: break
     }
+    if case .double(let share) = value("share"), !(-4...4).contains(share) { return "the share is \(share)" }
+    if let reason = derivedValues(at: value("at"), day: value("day"), price: value("price"), cost: value("cost")) {
+      return reason
+    }
     if !value("place.row").isNull, value("place.column").isNull { return "it has a row and no column" }
     return nil
+  }
+
+  private func derivedValues(at: Value, day: Value, price: Value, cost: Value) -> String? {
+    switch (at, day) {
+    case (.null, .null): break
+    case (.date(let at), .date(let day)):
+      if !(day...(day + 86_399_999_999)).contains(at) || day % 86_400_000_000 != 0 {
+        return "\(at) is of the day \(day)"
+      }
+    default: return "\(at) is of the day \(day)"
+    }
+    switch (price, cost) {
+    case (.null, .null): return nil
+    case (.decimal(let price), .decimal(let cost)) where price.adding(price) == cost: return nil
+    default: return "the cost is \(cost) of the price \(price)"
+    }
   }
 
   /// The model's pattern, by hand.

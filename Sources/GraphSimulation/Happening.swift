@@ -29,6 +29,8 @@ public enum Happening: String, Sendable, CaseIterable {
   case restored, restoredContents, restoredOverPresent, restoreRefused
   /// An undo right behind its commit, which puts a list back in the order that it had.
   case undoneOrder
+  /// A value of each type that an attribute may have is there at a quiet moment, and dates before 1970.
+  case everyTypeIsThere, dateBefore1970
   /// A slice of history goes between two commits, and the power with it.
   case historyPruned, pruningLostPower
   /// A client asks for what it has missed since a revision above, at and below the oldest that is kept.

@@ -9,6 +9,8 @@ struct SimulatedBatch {
     case value(Value)
     /// So much is added to the object's own number.
     case plus(Int64)
+    /// So many microseconds are added to the object's own date.
+    case later(Int64)
   }
 
   enum Work {
@@ -46,6 +48,8 @@ struct SimulatedBatch {
             case .value(let value): BatchRequest.Assignment(property.number, .value(value))
             case .plus(let number):
               BatchRequest.Assignment(property.number, .expression("\(property.name) + \(number)"))
+            case .later(let time):
+              BatchRequest.Assignment(property.number, .expression("\(property.name) + microseconds(\(time))"))
             }
           })
       }
@@ -96,7 +100,8 @@ struct SimulatedBatch {
         switch (becoming, old[property]) {
         case (.value(let value), _): wanted = value
         case (.plus(let number), .integer(let past)): wanted = .integer(past + number)
-        case (.plus, _): wanted = .null
+        case (.later(let time), .date(let past)): wanted = .date(past + time)
+        case (.plus, _), (.later, _): wanted = .null
         }
         guard let image = after.images[id], image[property] == wanted else {
           return "\(property.name) of \(id) is \(after.images[id]?[property] ?? .null) and should be \(wanted)"

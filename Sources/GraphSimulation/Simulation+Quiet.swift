@@ -93,6 +93,9 @@ extension Simulation {
     note("\(objects.count) objects, \(records.count) commits")
     try check(GraphPromises(objects, model: model).failure())
     let graph = RecordedGraph(images: Dictionary(uniqueKeysWithValues: objects.map { ($0.id, $0) }), model: model)
+    if SimulationModel.hasEveryType(objects, model) { happened.note(.everyTypeIsThere) }
+    let isEarly: (Value) -> Bool = { if case .date(let time) = $0 { time < 0 } else { false } }
+    if objects.contains(where: { $0.values.contains(where: isEarly) }) { happened.note(.dateBefore1970) }
     for client in clients {
       for (id, revision) in client.acknowledged where revisions[id] != revision {
         try check(

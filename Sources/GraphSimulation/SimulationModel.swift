@@ -2,7 +2,8 @@ import GraphModel
 
 /// The model that simulations run on: small, with one of each thing that can go wrong. A folder's items stand in an order,
 /// and so do an item's labels; items and tasks have an abstract root, whose objects hang below each other in any way,
-/// cycles too; each of the four delete rules stands somewhere.
+/// cycles too; each of the four delete rules stands somewhere. Attributes of every type are there, so that each goes through
+/// every message, file and comparison.
 enum SimulationModel {
   static func load() throws -> Model { try Model(parsing: source.utf8) }
 
@@ -30,6 +31,16 @@ enum SimulationModel {
           {"name": "memo", "type": "string", "optional": true},
           {"name": "remark", "type": "text", "optional": true},
           {"name": "place", "type": "composite", "composite": "Place", "optional": true},
+          {"name": "at", "type": "date", "optional": true, "indexed": true},
+          {"name": "price", "type": "decimal", "optional": true},
+          {"name": "share", "type": "double", "optional": true, "minimum": -4, "maximum": 4},
+          {"name": "token", "type": "uuid", "optional": true},
+          {"name": "photo", "type": "data", "optional": true, "maximumLength": 3},
+          {"name": "link", "type": "uri", "optional": true},
+          {"name": "extra", "type": "json", "optional": true},
+          {"name": "done", "type": "bool", "default": false},
+          {"name": "day", "type": "date", "derived": "startOfDay(at)", "optional": true},
+          {"name": "cost", "type": "decimal", "derived": "price * 2", "optional": true, "indexed": true},
           {"name": "childCount", "type": "integer", "derived": "children.@count"}],
         "relationships": [
           {"name": "parent", "destination": "Thing", "inverse": "children"},
@@ -70,7 +81,7 @@ enum SimulationModel {
         "unique": [["name"]]}]}
     """
 
-  /// What clients follow.
+  /// What clients follow, `values` aside.
   static let queries: [(entity: String, predicate: String)] = ownProperties + paths + derived
 
   private static let ownProperties = [

@@ -8,6 +8,8 @@ public enum Fixtures {
   public static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().path
 
+  /// The bytes of a file of the package.
+  /// - Parameter path: from the package's folder.
   public static func file(_ path: String) throws -> [UInt8] {
     Array(try Data(contentsOf: URL(fileURLWithPath: root + "/" + path)))
   }
@@ -21,6 +23,7 @@ public enum Fixtures {
   /// A model with an ordered relationship of either kind: the members of one hold their places, the other is a list.
   public static func ordered() throws -> Model { try Model(parsing: orderedSource.utf8) }
 
+  /// The file of `ordered()`.
   public static let orderedSource = """
     {"format": 1, "name": "Ordered", "version": 1, "entities": [
       {"name": "Project", "attributes": [{"name": "title", "type": "string", "default": ""}], "relationships": [
@@ -33,6 +36,7 @@ public enum Fixtures {
         {"name": "projects", "destination": "Project", "inverse": "chapters", "toMany": true, "ordered": true}]}]}
     """
 
+  /// The file of `company()`.
   public static let companySource = """
     {"format": 1, "name": "Company", "version": 1,
      "enumerations": [{"name": "Level", "cases": ["junior", "senior"]}],
@@ -50,7 +54,9 @@ public enum Fixtures {
           {"name": "extra", "type": "json", "optional": true},
           {"name": "score", "type": "double", "optional": true},
           {"name": "active", "type": "bool", "default": true},
-          {"name": "bio", "type": "text", "optional": true, "fullText": true}],
+          {"name": "bio", "type": "text", "optional": true, "fullText": true},
+          {"name": "born", "type": "date", "optional": true, "indexed": true},
+          {"name": "hired", "type": "date", "optional": true}],
         "relationships": [
           {"name": "manager", "destination": "Person", "inverse": "reports"},
           {"name": "reports", "destination": "Person", "inverse": "manager", "toMany": true, "deleteRule": "deny"},
@@ -58,7 +64,8 @@ public enum Fixtures {
           {"name": "desk", "destination": "Desk", "inverse": "owner", "deleteRule": "cascade"}]},
        {"name": "Robot", "parent": "Party", "attributes": [{"name": "volts", "type": "integer", "default": 12}]},
        {"name": "Project",
-        "attributes": [{"name": "title", "type": "string"}, {"name": "year", "type": "integer"}],
+        "attributes": [{"name": "title", "type": "string"}, {"name": "year", "type": "integer"},
+          {"name": "due", "type": "date", "optional": true}],
         "relationships": [
           {"name": "members", "destination": "Person", "inverse": "projects", "toMany": true, "maximumCount": 3},
           {"name": "steps", "destination": "Step", "inverse": "project", "toMany": true, "deleteRule": "cascade"}],
@@ -72,8 +79,10 @@ public enum Fixtures {
 
 /// A folder that goes when it is let go.
 public final class TemporaryDirectory: Sendable {
+  /// Where it is.
   public let path: String
 
+  /// An empty one, with a name that no other has.
   public init() throws {
     path = FileManager.default.temporaryDirectory.appendingPathComponent("graph-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -86,6 +95,7 @@ public final class TemporaryDirectory: Sendable {
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
+  /// The same numbers from the same seed.
   public init(seed: UInt64) { state = seed }
 
   public mutating func next() -> UInt64 {
@@ -99,7 +109,23 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   /// A number below `bound`; 0 where there is none.
   public mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<max(1, bound), using: &self) }
 
+  /// True so many times in a hundred.
   public mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
 
+  /// A moment, of the sort where mistakes are made: around 1970 and before it, at midnight, with a fraction of a second,
+  /// at the ends of what a date can be, and within days of `now`.
+  public mutating func date(near now: Timestamp) -> Timestamp {
+    let day: Int64 = 86_400_000_000
+    switch below(8) {
+    case 0: return Int64(below(7)) - 3
+    case 1: return -Int64(below(60 * 365)) * day - Int64(below(86_400_000)) * 1_000
+    case 2: return (18_320 + Int64(below(9))) * day
+    case 3: return pick([Dates.range.lowerBound, Dates.range.upperBound]) ?? 0
+    case 4: return now + (Int64(below(11)) - 5) * day
+    default: return now + Int64(below(600_000_000)) * 1_000 - 300_000_000_000
+    }
+  }
+
+  /// One of them; nil of none.
   public mutating func pick<Element>(_ elements: [Element]) -> Element? { elements.randomElement(using: &self) }
 }

@@ -1,34 +1,38 @@
 import GraphModel
 
 /// Predicates in their text form, made at random from a model: every type of path, operator and function. All of them can
-/// be read.
+/// be read; those that ask for `now()` have to be bound, to one time for whoever is to agree about them.
 public struct RandomPredicate {
-  private let model: Model
-  private var random: SeededGenerator
+  let model: Model
+  var random: SeededGenerator
   private var variables = 0
 
+  /// The same predicates from the same seed.
   public init(model: Model, seed: UInt64) {
     self.model = model
     random = SeededGenerator(seed: seed)
   }
 
+  /// The next predicate about objects of an entity.
+  /// - Parameter depth: from 0; the deeper, the less is nested.
   public mutating func text(for entity: Entity, depth: Int = 0) -> String {
     variables = 0
     return predicate(Scope(prefix: "", entity: entity), depth: depth)
   }
 
   /// Where names start: bare ones, or those of a subquery's variable.
-  private struct Scope {
+  struct Scope {
     let prefix: String
     let entity: Entity
   }
 
   private mutating func predicate(_ scope: Scope, depth: Int) -> String {
-    switch Int.random(in: 0..<(depth < 3 ? 10 : 6), using: &random) {
-    case 6: "(\(predicate(scope, depth: depth + 1)) AND \(predicate(scope, depth: depth + 1)))"
-    case 7: "(\(predicate(scope, depth: depth + 1)) OR \(predicate(scope, depth: depth + 1)))"
-    case 8: "NOT (\(predicate(scope, depth: depth + 1)))"
-    case 9: subquery(scope, depth: depth)
+    switch Int.random(in: 0..<(depth < 3 ? 11 : 7), using: &random) {
+    case 0: calculated(scope)
+    case 7: "(\(predicate(scope, depth: depth + 1)) AND \(predicate(scope, depth: depth + 1)))"
+    case 8: "(\(predicate(scope, depth: depth + 1)) OR \(predicate(scope, depth: depth + 1)))"
+    case 9: "NOT (\(predicate(scope, depth: depth + 1)))"
+    case 10: subquery(scope, depth: depth)
     default: comparison(scope)
     }
   }
@@ -41,35 +45,33 @@ public struct RandomPredicate {
     let name = "$v\(variables)"
     let inner = predicate(Scope(prefix: name + ".", entity: destination), depth: depth + 1)
     variables -= 1
-    let operation = random.pick(["==", ">", "<=", "!="]) ?? "=="
-    return "SUBQUERY(\(scope.prefix)\(relationship.name), \(name), \(inner)).@count \(operation) "
-      + "\(Int.random(in: 0...2, using: &random))"
+    return "SUBQUERY(\(scope.prefix)\(relationship.name), \(name), \(inner)).@count "
+      + "\(choice("==", ">", "<=", "!=")) \(number(0...2))"
   }
 
-  // MARK: - Comparisons
+  // MARK: - Comparisons of a path
 
   private mutating func comparison(_ scope: Scope) -> String {
     let (path, isMany, attribute) = self.path(scope)
-    let quantifier = isMany ? (random.pick(["ANY ", "ALL ", "NONE "]) ?? "") : ""
+    let quantifier = isMany ? choice("ANY ", "ALL ", "NONE ") : ""
     guard let attribute else {
-      return quantifier + path + " \(random.pick(["==", "!="]) ?? "==") NULL"
+      return quantifier + path + " \(choice("==", "!=")) NULL"
     }
-    if !isMany, random.chance(30), let calculated = calculation(path, attribute, scope) { return calculated }
     let value = { (generator: inout Self) in generator.literal(attribute) }
-    let isText = [.string, .text, .uri].contains(attribute.kind)
-    switch Int.random(in: 0..<10, using: &random) {
+    let isText = [.string, .text, .uri, .json, .enumeration].contains(attribute.kind)
+    switch Int.random(in: 0..<11, using: &random) {
     case 0: return "\(quantifier)\(path) IN {\(value(&self)), \(value(&self)), NULL}"
-    case 1 where attribute.kind != .bool && attribute.kind != .json:
+    case 1 where attribute.kind != .bool:
       return "\(quantifier)\(path) BETWEEN {\(value(&self)), \(value(&self))}"
-    case 2 where isText: return "\(quantifier)\(path) BEGINSWITH \(fragment())"
+    case 2 where isText: return "\(quantifier)\(path) BEGINSWITH\(options()) \(fragment())"
     case 3 where isText: return "\(quantifier)\(path) ENDSWITH\(options()) \(fragment())"
     case 4 where isText: return "\(quantifier)\(path) CONTAINS\(options()) \(fragment())"
     case 5 where isText: return "\(quantifier)\(path) LIKE\(options()) \"*\(letter())?*\""
     case 6 where isText: return "\(quantifier)\(path) MATCHES\(options()) \".*[\(letter())0-9]+ ?.*\""
-    case 7: return "\(quantifier)\(path) \(random.pick(["==", "!="]) ?? "==") NULL"
-    case 8 where attribute.isFullText: return "\(quantifier)\(path) SEARCH \"\(letter())\""
+    case 7: return "\(quantifier)\(path) \(choice("==", "!=")) NULL"
+    case 8 where attribute.isFullText, 9 where attribute.isFullText: return "\(quantifier)\(path) SEARCH \(search())"
     default:
-      let operation = random.pick(attribute.kind == .bool ? ["==", "!="] : ["==", "!=", "<", "<=", ">", ">="]) ?? "=="
+      let operation = attribute.kind == .bool ? choice("==", "!=") : order()
       return "\(quantifier)\(path) \(operation)\(isText ? options() : "") \(value(&self))"
     }
   }
@@ -83,85 +85,89 @@ public struct RandomPredicate {
       let relationship = hop.relationship, let next = model.entity(relationship.destination)
     {
       if relationship.isToMany, random.chance(40) {
-        let numbers = next.attributes.filter {
-          [.integer, .double, .decimal].contains($0.attribute?.kind) && $0.slot != nil
+        let inner = random.pick(next.attributes.filter { $0.slot != nil && $0.attribute?.kind != .json })
+        guard let inner, random.chance(70), let attribute = inner.attribute, attribute.kind != .bool else {
+          return (scope.prefix + (names + [hop.name, "@count"]).joined(separator: "."), isMany, Self.plain(.integer))
         }
-        guard let inner = random.pick(numbers), random.chance(70), let kind = inner.attribute?.kind else {
-          return (scope.prefix + (names + [hop.name, "@count"]).joined(separator: "."), isMany, Self.number(.integer))
-        }
-        let aggregate = random.pick(["min", "max", "sum", "avg"]) ?? "sum"
-        let result: Attribute.Kind = aggregate == "avg" && kind == .integer ? .double : kind
+        let isNumber = [.integer, .double, .decimal].contains(attribute.kind)
+        let aggregate = isNumber ? choice("min", "max", "sum", "avg") : choice("min", "max")
+        let kind = aggregate == "avg" && attribute.kind == .integer ? Attribute.Kind.double : attribute.kind
         return (
           scope.prefix + (names + [hop.name, "@" + aggregate, inner.name]).joined(separator: "."), isMany,
-          Self.number(result)
+          Self.plain(kind)
         )
       }
       names.append(hop.name)
       isMany = isMany || relationship.isToMany
       entity = next
     }
-    let ends = entity.attributes.filter { $0.slot != nil && $0.attribute?.kind != .json }
+    let ends = entity.attributes.filter { $0.slot != nil }
     guard random.chance(90), let end = random.pick(ends) else {
       return (scope.prefix + (names + ["id"]).joined(separator: "."), isMany, nil)
     }
     return (scope.prefix + (names + [end.name]).joined(separator: "."), isMany, end.attribute)
   }
 
-  private static let numbers = try? Model(
+  private static let plainAttributes = try? Model(
     parsing: """
-      {"format": 1, "name": "Numbers", "version": 1, "entities": [{"name": "N", "attributes": [
+      {"format": 1, "name": "Plain", "version": 1, "entities": [{"name": "P", "attributes": [
       {"name": "integer", "type": "integer"}, {"name": "double", "type": "double"},
-      {"name": "decimal", "type": "decimal"}]}]}
+      {"name": "decimal", "type": "decimal"}, {"name": "date", "type": "date"}, {"name": "uuid", "type": "uuid"},
+      {"name": "data", "type": "data"}, {"name": "string", "type": "string"}]}]}
       """.utf8)
 
-  private static func number(_ kind: Attribute.Kind) -> Attribute? {
-    numbers?.entity(named: "N")?.property(named: kind.rawValue)?.attribute
+  /// What is made of the values of an attribute is nothing of the attribute itself: no literal has to be one of its cases.
+  private static func plain(_ kind: Attribute.Kind) -> Attribute? {
+    let name = GraphValueType(kind) == .string ? "string" : kind.rawValue
+    return plainAttributes?.entity(named: "P")?.property(named: name)?.attribute
   }
 
-  /// Something calculated from the path, against something else; nil for a type that nothing is calculated from.
-  private mutating func calculation(_ path: String, _ attribute: Attribute, _ scope: Scope) -> String? {
-    let operation = random.pick(["==", "!=", "<", "<=", ">", ">="]) ?? "=="
-    switch attribute.kind {
-    case .integer, .double, .decimal:
-      let number = Int.random(in: -3...3, using: &random)
-      let sign = random.pick(["+", "-", "*", "/"]) ?? "+"
-      let others = scope.entity.attributes.filter { $0.attribute?.kind == attribute.kind && $0.slot != nil }
-      if let other = random.pick(others), random.chance(50) {
-        return "\(path) \(sign) \(number) \(operation) \(scope.prefix)\(other.name)"
-      }
-      return random.chance(50)
-        ? "abs(\(path)) \(operation) \(abs(number))" : "(\(path) \(sign) \(number)) * 2 \(operation) \(number)"
-    case .string, .text:
-      return random.chance(50)
-        ? "length(\(path)) \(operation) \(Int.random(in: 0...8, using: &random))"
-        : "uppercase(\(path)) \(operation) \"\(letter().uppercased())\""
-    case .date:
-      return random.chance(50)
-        ? "year(\(path)) \(operation) 2020" : "\(path) + days(2) \(operation) date(\(literal(attribute)))"
-    default: return nil
+  // MARK: - Words and literals
+
+  /// One of some words.
+  mutating func choice(_ words: String...) -> String { random.pick(words) ?? "" }
+
+  mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+
+  mutating func order() -> String { choice("==", "!=", "<", "<=", ">", ">=") }
+
+  mutating func letter() -> String { choice("a", "n", "1", "s", "b", "cat", "É") }
+
+  mutating func fragment() -> String { "\"\(random.chance(10) ? "" : letter())\"" }
+
+  mutating func options() -> String { choice("", "", "[c]", "[d]", "[cd]") }
+
+  /// What to look for in a full-text index: one word or several, of none too, in whatever order and spelling.
+  private mutating func search() -> String {
+    let words = (0..<number(0...3)).map { _ in choice("a", "cat", "CA", "sea", "by", "ÅLES", "ales", "th", "-", "dog") }
+    return "\"" + words.joined(separator: choice(" ", ", ")) + "\""
+  }
+
+  /// A moment as a string: days and fractions of seconds around the beginning of time keeping, and around the clocks of
+  /// the tests.
+  mutating func moment() -> String {
+    switch number(0...4) {
+    case 0: "\"20\(number(18...22))-03-0\(number(1...9))\""
+    case 1: "\"1969-12-31T23:59:59.\(number(0...9))\(choice("", "00001", "99999"))Z\""
+    case 2: "\"1970-01-0\(number(1...2))\""
+    case 3: "\"19\(number(10...69))-0\(number(1...9))-1\(number(0...9)) 01:30:00.5+02:00\""
+    default: "\"2023-11-1\(number(3...6))T\(number(10...23)):13:\(number(10...59))Z\""
     }
   }
-
-  // MARK: - Literals
-
-  private mutating func letter() -> String { random.pick(["a", "n", "1", "s", "b", "cat", "É"]) ?? "a" }
-
-  private mutating func fragment() -> String { "\"\(random.chance(10) ? "" : letter())\"" }
-
-  private mutating func options() -> String { random.pick(["", "", "[c]", "[d]", "[cd]"]) ?? "" }
 
   private mutating func literal(_ attribute: Attribute) -> String {
     switch attribute.kind {
     case .bool: random.chance(50) ? "TRUE" : "FALSE"
-    case .integer: "\(Int.random(in: -2...10, using: &random))"
-    case .double: "\(Double(Int.random(in: -6...6, using: &random)) / 2)"
-    case .decimal: "\"\(Int.random(in: -9...9, using: &random)).\(Int.random(in: 0...9, using: &random))\""
-    case .string, .text, .json: "\"\(letter())\(letter())\""
+    case .integer: "\(number(-2...10))"
+    case .double: "\(Double(number(-6...6)) / 2)"
+    case .decimal: "\"\(number(-9...9)).\(number(0...9))\""
+    case .string, .text: "\"\(letter())\(letter())\""
+    case .json: choice(#""{\"a\":1}""#, #""5""#, #""\"cat\"""#, #""[]""#)
     case .uri: "\"a:\(letter())\""
     case .enumeration: "\"\(random.pick(attribute.cases) ?? "")\""
-    case .date: "\"20\(Int.random(in: 18...22, using: &random))-03-0\(Int.random(in: 1...9, using: &random))\""
-    case .uuid: "\"123e4567-e89b-12d3-a456-42661417400\(Int.random(in: 0...9, using: &random))\""
-    case .data: "\"AAE\(random.pick(["A", "C", "E"]) ?? "A")\""
+    case .date: moment()
+    case .uuid: "\"00000000-0000-0000-0000-00000000000\(number(0...4))\""
+    case .data: "\"\(choice("AAEA", "AAEC", "AAEE", "AAE=", ""))\""
     }
   }
 }

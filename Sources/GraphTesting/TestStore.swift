@@ -4,13 +4,19 @@ import GraphStore
 
 /// A real store in a folder of its own, with words for what tests do to it.
 public final class TestStore {
+  /// Where its files are.
   public let directory: TemporaryDirectory
+  /// The store itself; another one after `reopen()`.
   public private(set) var store: SQLiteStore
+  /// What its objects are.
   public let model: Model
   private var lastSequence: UInt64 = 0
   private var lastTemporary: UInt64 = 0
+  /// Whose transactions are committed; each replica counts its own.
   public var replica = UniqueID(high: 1, low: 1)
+  /// Who commits them.
   public var author = "ann"
+  /// The time of the last commit; a second goes by before each. `now()` means it in predicates.
   public var now: Timestamp = 1_700_000_000_000_000
 
   private let options: SQLiteStore.Options
@@ -84,6 +90,7 @@ public final class TestStore {
     }
   }
 
+  /// A property by its path, `Person.age`.
   public func property(_ path: String) throws -> Property {
     // The place among the members of an ordered relationship has a dot of its own.
     let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
@@ -93,24 +100,29 @@ public final class TestStore {
     return property
   }
 
+  /// An entity by its name.
   public func entity(_ name: String) throws -> Entity {
     guard let entity = model.entity(named: name) else { throw Refusal(.malformed, "no entity \(name)") }
     return entity
   }
 
+  /// An id for an object that is to be inserted.
   public func temporary(_ entity: String) throws -> ObjectID {
     lastTemporary += 1
     return .temporary(lastTemporary, entity: try self.entity(entity).number)
   }
 
+  /// Sets a property to a value.
   public func edit(_ path: String, _ value: Value) throws -> Edit { Edit(try property(path).number, .set(value)) }
 
+  /// The change that inserts an object with these values, by property.
   public func insertion(_ entity: String, _ values: [String: Value] = [:]) throws -> Change {
     Change(
       .insert, try temporary(entity),
       edits: try values.sorted { $0.key < $1.key }.map { try edit("\(entity).\($0.key)", $0.value) })
   }
 
+  /// The id of a transaction that there was not yet.
   public func nextID() -> TransactionID {
     lastSequence += 1
     return TransactionID(replica: replica, sequence: lastSequence)
@@ -142,27 +154,37 @@ public final class TestStore {
     if case .refused(let refusal) = try commit(changes, policy: policy).outcome { refusal } else { nil }
   }
 
+  /// Commits one object, which must be accepted; returns its permanent id.
   public func insert(_ entity: String, _ values: [String: Value] = [:]) throws -> ObjectID {
     try must([insertion(entity, values)])[0]
   }
 
+  /// The change that sets one property of an object, read at `base`: by default as it is at the commit.
   public func update(_ id: ObjectID, _ path: String, _ value: Value, base: Revision = .max) throws -> Change {
     Change(.update, id, base: base, edits: [try edit(path, value)])
   }
 
+  /// Commits the undo, or redo, of the author's last step, or of the one of a revision.
   public func undo(_ revision: Revision? = nil, scope: UniqueID? = nil, redo: Bool = false) throws -> WriteResult {
     now += 1_000_000
     let request = UndoRequest(nextID(), revision: revision, scope: scope, redo: redo)
     return try store.commit([.undo(request, author: author)], now: now)[0]
   }
 
+  /// Commits the redo of what was undone last, or of the step of a revision.
   public func redo(_ revision: Revision? = nil, scope: UniqueID? = nil) throws -> WriteResult {
     try undo(revision, scope: scope, redo: true)
   }
 
+  /// The objects of an entity and its heirs that satisfy a predicate's text, in the order of a sort's.
   public func all(_ entity: String, _ predicate: String = "", sort: String = "") throws -> [ObjectImage] {
     let entity = try self.entity(entity)
     let condition = predicate.isEmpty ? .always : try GraphPredicate(parsing: predicate, entity: entity, model: model)
+    return try all(entity, where: condition.bound(now: now), sort: sort)
+  }
+
+  /// What satisfies a predicate that has been read and, where it asks for `now()`, bound.
+  public func all(_ entity: Entity, where condition: GraphPredicate, sort: String = "") throws -> [ObjectImage] {
     let order = sort.isEmpty ? [] : try [SortKey](parsing: sort, entity: entity, model: model)
     var images = [ObjectImage]()
     _ = try store.fetch(FetchRequest(entity: entity.number, predicate: condition, sort: order)) { images.append($0) }
@@ -180,12 +202,14 @@ public final class TestStore {
     return (parts, end)
   }
 
+  /// An object as it is stored; nil when it is not there.
   public func image(_ id: ObjectID) throws -> ObjectImage? {
     var found: ObjectImage?
     _ = try store.fetch(FetchRequest(entity: id.entity, predicate: .identifiers([id]))) { found = $0 }
     return found
   }
 
+  /// The value of one property of an object, by its path; null when the object is not there.
   public func value(_ id: ObjectID, _ path: String) throws -> Value {
     try image(id)?[try property(path)] ?? .null
   }

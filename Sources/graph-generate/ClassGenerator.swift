@@ -71,10 +71,12 @@ struct ClassGenerator {
     }
   }
 
-  /// A documentation comment, a line for each of the text's; `name` stands in for an empty one.
+  /// A documentation comment, a line for each of the text's, an empty one between paragraphs too; `name` stands in for an
+  /// empty text.
   func comment(_ text: String, _ name: String, _ indent: String = "") -> String {
-    (text.isEmpty ? name : text).split(whereSeparator: \.isNewline).map { "\(indent)/// \($0)" }
-      .joined(separator: "\n")
+    let isEmpty = text.allSatisfy(\.isWhitespace)
+    return (isEmpty ? name : text).split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+      .map { $0.isEmpty ? "\(indent)///" : "\(indent)/// \($0)" }.joined(separator: "\n")
   }
 
   /// The Swift type of an attribute, how it is read from a value, how it is made into one, and what stands for none.

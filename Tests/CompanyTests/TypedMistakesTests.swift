@@ -1,75 +1,82 @@
-import GraphModel
-import GraphReplica
 import Testing
 
-/// What the compiler refuses. A line that does not compile can't be in a test; each of these was compiled, and failed with
-/// the reason behind it. Beside each stands what is meant, and that is tested.
+/// What the compiler refuses. Each mistake is compiled, and so is what was meant, which stands behind it.
 @Suite struct TypedMistakesTests {
-  private func count<Object: ManagedObject>(
-    _ type: Object.Type, _ predicates: [(ObjectPath<Object, Here>) -> TypedPredicate]
-  ) -> Int {
-    Set(predicates.map { GraphPredicate(type, where: $0) }).count
-  }
+  private static let projects = [
+    // No such case.
+    ("$0.status == .cancelled", "$0.status == .done"),
+    // Many values: any, all or none is missing.
+    (#"$0.members.name == "Ann""#, #"$0.members.any.name == "Ann""#),
+    // Nothing is calculated from many values.
+    ("$0.members.any.number + 1 > 2", "$0.members.any.number > 1"),
+    // The name is required.
+    ("$0.members.any.name == nil", "$0.members.any.email == nil"),
+  ]
 
-  @Test func theRightFormsOfWhatDoesNotCompileDo() {
-    let projects: [(ObjectPath<Project, Here>) -> TypedPredicate] = [
-      // $0.status == .cancelled        no such case
-      { $0.status == .done },
-      // $0.members.name == "Ann"       many values: any, all or none is missing
-      { $0.members.any.name == "Ann" },
-      // $0.members.any.number + 1 > 2  'Each' does not conform to 'SingleReach'
-      { $0.members.any.number > 1 },
-      // $0.members.any.name == nil     the name is required
-      { $0.members.any.email == nil },
-    ]
-    #expect(count(Project.self, projects) == projects.count)
+  private static let people = [
+    // No such property.
+    (#"$0.nmae == "Ann""#, #"$0.name == "Ann""#),
+    // A person need not be a contractor.
+    (#"$0.agency == "Lend & Co""#, #"$0.email == "a@b.example""#),
+    // A number is no text, for no operator.
+    (#"$0.number == "7""#, "$0.number == 7"),
+    (#"$0.number.contains("7")"#, #"$0.number.asText.contains("7")"#),
+    // The department is required.
+    ("$0.department == nil", "$0.manager == nil"),
+    // A department is no person.
+    ("$0.department == $0.manager", "$0.department == $0.manager.department"),
+    // The model does not mark it fullText.
+    (#"$0.email.search("ann")"#, #"$0.name.search("ann")"#),
+    // A date is no number, and a decimal no whole one.
+    ("$0.hired == $0.number", "$0.hired == $0.manager.hired"),
+    ("$0.salary > $0.number", "$0.salary > $0.number.asDecimal"),
+    // Neither truth nor a document has an order.
+    ("$0.remote > false", "$0.remote != false"),
+    (#"$0.settings < "x""#, #"$0.settings != "x""#),
+    // Texts have no sum.
+    (#"$0.reports.sum(\.name) > 3"#, #"$0.reports.sum(\.number) > 3"#),
+    // Not an attribute of the reports themselves.
+    (#"$0.reports.sum(\.manager.number) > 3"#, #"$0.manager.reports.sum(\.number) > 3"#),
+  ]
 
-    let people: [(ObjectPath<Person, Here>) -> TypedPredicate] = [
-      // $0.nmae == "Ann"               no such property
-      { $0.name == "Ann" },
-      // $0.agency == "Lend & Co"       'Person' does not inherit from 'Contractor'
-      { $0.email == "a@b.example" },
-      // $0.number == "7"               cannot convert 'String' to 'Int64'
-      { $0.number == 7 },
-      // $0.number.contains("7")        'Int64' does not conform to 'TextKind'
-      { $0.number.asText.contains("7") },
-      // $0.department == nil           the department is required
-      { $0.manager == nil },
-      // $0.department == $0.manager    a Department is no Person
-      { $0.department == $0.manager.department },
-      // $0.email.search("ann")         the model does not mark it fullText
-      { $0.name.search("ann") },
-      // $0.hired == $0.number          a date is no number
-      { $0.hired == $0.manager.hired },
-      // $0.salary > $0.number          a decimal is no whole number
-      { $0.salary > $0.number.asDecimal },
-      // $0.remote > false              'Bool' does not conform to 'OrderedKind'
-      { $0.remote != false },
-      // $0.settings < "x"              'JSONText' does not conform to 'OrderedKind'
-      { $0.settings != "x" },
-      // $0.reports.sum(\.name) > 3     'FullText' does not conform to 'NumberKind'
-      { $0.reports.sum(\.number) > 3 },
-      // $0.reports.sum(\.manager.number) > 3    not an attribute of the reports themselves
-      { $0.manager.reports.sum(\.number) > 3 },
-    ]
-    #expect(count(Person.self, people) == people.count)
-  }
+  private static let orders = [
+    // No direction.
+    (#"\.name"#, #"\.name.ascending"#),
+    // Objects have no order.
+    (#"\.manager.ascending"#, #"\.manager.name.ascending"#),
+    // Many values have none.
+    (#"\.projects.any.title.ascending"#, #"\.projects.count.ascending"#),
+    // What is calculated is in no index.
+    (#"\.name.lowercased.ascending"#, #"\.name.localized.ascending"#),
+    // A number has digits and no words.
+    (#"\.number.natural.ascending"#, #"\.number.ascending"#),
+  ]
 
-  @Test func theRightFormsOfOrdersDo() {
-    let keys = [SortKey](
-      Person.self,
-      [
-        // \.name                            no direction
-        \.name.ascending,
-        // \.manager.ascending               objects have no order
-        \.manager.name.ascending,
-        // \.projects.any.title.ascending    'Each' does not conform to 'SortableReach'
-        \.projects.count.ascending,
-        // \.name.lowercased.ascending       'Calculated' does not conform to 'SortableReach'
-        \.name.localized.ascending,
-        // \.number.natural.ascending        'Int64' does not conform to 'TextKind'
-        \.number.ascending,
-      ])
-    #expect(Set(keys).count == 5)
+  @Test func theCompilerRefusesWhatTheParserWould() throws {
+    let compiler = try Compiler()
+    let pairs =
+      Self.projects.map { ("GraphPredicate(Project.self) { ", $0, " }") }
+      + Self.people.map { ("GraphPredicate(Person.self) { ", $0, " }") }
+      + Self.orders.map { ("[SortKey](Person.self, [", $0, "])") }
+    // Behind the imports each mistake, and below it what was meant.
+    let lines = pairs.flatMap { head, pair, end in [pair.0, pair.1].map { "_ = " + head + $0 + end } }
+    let program = (["import GraphModel; import GraphReplica"] + lines + [""]).joined(separator: "\n")
+    let result = try compiler.check([
+      "main.swift": program, "Generated.swift": compiler.classes(ofSchema: "Company"),
+    ])
+    #expect(result.status != 0)
+    // FILE:LINE:COLUMN: error: …
+    var wrong = Set<Int>()
+    for line in result.text.split(separator: "\n") where line.contains(": error: ") {
+      let place = line.split(separator: ":", maxSplits: 3)
+      let isOurs = place.count == 4 && place[0].hasSuffix("/main.swift")
+      #expect(isOurs, "\(line)")
+      if isOurs, let number = Int(place[1]) { wrong.insert(number) }
+    }
+    for (index, text) in lines.enumerated() {
+      let isMistake = index % 2 == 0
+      #expect(wrong.contains(index + 2) == isMistake, "\(text)\n\(result.text)")
+    }
+    try compiler.clean()
   }
 }

@@ -31,6 +31,7 @@ import struct GraphModel.FetchRequest
       values["bio"] = .string(random.pick(["Ålesund by sea", "a cat", "", "the CAT sat"]) ?? "")
       values["score"] = .double(Double(Int.random(in: -3...3, using: &random)) / 2)
       values["salary"] = DecimalValue("\(Int.random(in: -9...9, using: &random))").map(Value.decimal)
+      values["born"] = random.chance(70) ? .date(random.date(near: store.now)) : .null
       if let boss = random.pick(people) { values["manager"] = .object(boss.id) }
       changes.append(try store.insertion("Person", values))
       if random.chance(20) { changes.append(try store.insertion("Robot", ["name": .string("r\(store.now)")])) }
@@ -83,7 +84,9 @@ import struct GraphModel.FetchRequest
   ) throws -> (text: String, request: FetchRequest) {
     let entity = try store.entity(random.pick(["Person", "Person", "Project", "Step"]) ?? "Person")
     let text = random.chance(10) ? "" : predicates.text(for: entity)
-    let predicate = text.isEmpty ? .always : try GraphPredicate(parsing: text, entity: entity, model: store.model)
+    let predicate =
+      text.isEmpty
+      ? .always : try GraphPredicate(parsing: text, entity: entity, model: store.model).bound(now: store.now)
     var request = FetchRequest(entity: entity.number, predicate: predicate)
     let isPerson = entity.name == "Person"
     let sort = isPerson ? random.pick(Self.sorts) ?? "" : ""

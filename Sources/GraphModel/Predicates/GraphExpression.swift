@@ -201,7 +201,7 @@ extension GraphPredicate {
     case .comparison(var comparison):
       comparison.left = comparison.left.bound(now: now, variables: variables)
       comparison.right = comparison.right.bound(now: now, variables: variables)
-      return .comparison(comparison)
+      return .comparison(comparison.turned())
     }
   }
 }

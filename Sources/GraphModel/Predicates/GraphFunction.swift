@@ -142,7 +142,7 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
     case (.integer, .string(let text)): Int64(text).map(Value.integer) ?? .null
     case (.double, .integer(let number)): .double(Double(number))
     case (.double, .decimal(let number)): Double(number.description).map(Value.double) ?? .null
-    case (.double, .string(let text)): Double(text).flatMap { $0.isFinite ? .double($0) : nil } ?? .null
+    case (.double, .string(let text)): Double(text).flatMap { $0.isFinite ? Self.finite($0) : nil } ?? .null
     case (.decimal, .integer(let number)): DecimalValue("\(number)").map(Value.decimal) ?? .null
     case (.decimal, .double(let number)): DecimalValue("\(number)").map(Value.decimal) ?? .null
     case (.decimal, .string(let text)): DecimalValue(text).map(Value.decimal) ?? .null

@@ -39,7 +39,8 @@ struct PredicateWriter {
   private func text(_ comparison: GraphPredicate.Comparison, _ depth: Int) -> String {
     var parts = [String]()
     if comparison.quantifier != .one { parts.append(comparison.quantifier.rawValue) }
-    parts.append(text(comparison.left, depth: depth))
+    let isDuration = isDuration(comparison.left) || isDuration(comparison.right)
+    parts.append(text(comparison.left, depth: depth, isDuration: isDuration))
     var letters = ""
     if comparison.options.contains(.caseInsensitive) { letters += "c" }
     if comparison.options.contains(.diacriticInsensitive) { letters += "d" }
@@ -47,11 +48,11 @@ struct PredicateWriter {
     // Beside a path a literal is read as the path's type; elsewhere it says its own.
     let literal: (Value) -> String
     if let path = comparison.path {
-      let kind = attribute(path)?.kind
-      literal = { self.plain($0, kind) }
+      let attribute = attribute(path)
+      literal = { self.literal($0, beside: attribute, comparison.comparator) }
     } else {
-      let isDuration = isDuration(comparison.left)
-      literal = { self.typed($0, isDuration: isDuration) }
+      let isWhole = comparison.left.type(in: model) == .integer
+      literal = { self.typed($0, isDuration: isDuration, isWhole: isWhole) }
     }
     switch comparison.right {
     case .value(let value): parts.append(literal(value))
@@ -75,33 +76,52 @@ struct PredicateWriter {
     case .path(let path): return text(path, depth)
     case .variable(let name, _): return "$" + name
     case .arithmetic(let operation, let kind, let left, let right):
-      return operand(left, kind, depth) + " \(operation.rawValue) " + operand(right, kind, depth)
+      let spans = durations(operation, kind, left, right)
+      return operand(left, kind, depth, isDuration: spans.left) + " \(operation.rawValue) "
+        + operand(right, kind, depth, isDuration: spans.right)
     case .function(let function, let arguments):
-      return function.rawValue + "(" + arguments.map { text($0, depth: depth) }.joined(separator: ", ") + ")"
+      let isDuration = function == .ifNull && self.isDuration(expression)
+      let texts = arguments.map { text($0, depth: depth, isDuration: isDuration) }
+      return function.rawValue + "(" + texts.joined(separator: ", ") + ")"
     case .subquery(let level, let hops, let predicate):
       let way = text(GraphPredicate.Path(level: level, hops: hops, end: .identifier), depth, isWay: true)
       return "SUBQUERY(\(way), $x\(depth + 1), \(text(predicate, depth: depth + 1))).@count"
     }
   }
 
-  private func operand(_ expression: GraphExpression, _ kind: ArithmeticKind, _ depth: Int) -> String {
+  private func operand(
+    _ expression: GraphExpression, _ kind: ArithmeticKind, _ depth: Int, isDuration: Bool
+  ) -> String {
     // A number beside a decimal is read as one; one with more digits than a double keeps says what it is.
     if kind == .decimal, case .value(.decimal(let number)) = expression, number.digits.count <= 15,
       (-10...15).contains(number.exponent)
     {
       return number.description
     }
-    let isDuration = kind == .date || kind == .duration && self.isDuration(expression)
     let text = text(expression, depth: depth, isDuration: isDuration)
     if case .arithmetic = expression { return "(\(text))" }
     return text
   }
 
-  /// Whether a whole number there is a span of time. A factor of one is a number.
+  /// Whether a whole number at either side of an operator is a span of time. A factor is a number, and so is a divisor.
+  private func durations(
+    _ operation: ArithmeticOperator, _ kind: ArithmeticKind, _ left: GraphExpression, _ right: GraphExpression
+  ) -> (left: Bool, right: Bool) {
+    switch (kind, operation) {
+    case (.date, _), (.duration, .add), (.duration, .subtract): (true, true)
+    case (.duration, .divide): (true, false)
+    case (.duration, .multiply): (!isDuration(right), !isDuration(left))
+    default: (false, false)
+    }
+  }
+
+  /// Whether what is calculated is a span of time; a constant does not tell.
   private func isDuration(_ expression: GraphExpression) -> Bool {
     switch expression {
     case .arithmetic(_, .duration, _, _): true
+    case .function(.ifNull, let arguments): arguments.contains { isDuration($0) }
     case .function(let function, _): function.unit != nil
+    case .expressions(let parts): parts.contains { isDuration($0) }
     default: false
     }
   }
@@ -148,10 +168,28 @@ struct PredicateWriter {
     }
   }
 
-  private func typed(_ value: Value, isDuration: Bool = false) -> String {
+  /// Beside an attribute's path, where a text must be one of its values if it is to be equal to one.
+  private func literal(
+    _ value: Value, beside attribute: Attribute?, _ comparator: GraphPredicate.Comparator
+  ) -> String {
+    let text = plain(value, attribute?.kind)
+    switch value {
+    case .double where attribute == nil && !comparator.isOrder: return "double(\(text))"
+    case .string(let words):
+      guard let attribute, attribute.kind != .json, [.equal, .notEqual, .in, .between].contains(comparator),
+        Value(json: .string(words), kind: attribute.kind, cases: attribute.cases) == nil
+      else { return text }
+      return "string(\(text))"
+    default: return text
+    }
+  }
+
+  /// - Parameter isWhole: beside a whole number a fraction has to say what it is.
+  private func typed(_ value: Value, isDuration: Bool = false, isWhole: Bool = false) -> String {
     let text = plain(value, nil)
     return switch value {
     case .integer where isDuration: "microseconds(\(text))"
+    case .double where isWhole: "double(\(text))"
     case .decimal: "decimal(\(text))"
     case .date: "date(\(text))"
     case .uuid: "uuid(\(text))"

@@ -70,6 +70,15 @@ public indirect enum GraphPredicate: Hashable, Sendable {
       self.init(quantifier, .path(path), comparator, right, options: options)
     }
 
+    /// The same with what is constant at the right, where the other side is not: there indexes look for it, and the text
+    /// form of a constant at the left would be read so too.
+    func turned() -> Comparison {
+      guard quantifier == .one, left.isConstant, !right.isConstant, let comparator = comparator.mirrored else {
+        return self
+      }
+      return Comparison(quantifier, right, comparator, left, options: options)
+    }
+
     /// The left side, when it is nothing but a path.
     public var path: Path? { if case .path(let path) = left { path } else { nil } }
   }

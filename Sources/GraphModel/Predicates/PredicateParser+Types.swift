@@ -30,7 +30,11 @@ extension PredicateParser {
     case .variable(let name, _):
       variables.append((name, subject.type))
       return Operand(expression: .variable(name, subject.type), type: subject.type)
+    case .literal where subject.type == .null && !comparator.isOfText: return try typed(term)
     case .literal(let json, let place):
+      var subject = subject
+      // A null that was calculated has no type any more, and its text has to be read again.
+      if subject.type == .null { subject.type = .string }
       let value = try value(json, for: subject, comparator, at: place)
       return Operand(expression: .value(value), type: value.isNull ? .null : subject.type)
     }

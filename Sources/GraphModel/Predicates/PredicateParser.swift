@@ -249,7 +249,8 @@ struct PredicateParser {
     if object.isMany { throw fail("this path leads to many values", at: right.place) }
     try unify(&subject, &object, comparator, at: right.place)
     return .comparison(
-      GraphPredicate.Comparison(quantifier, subject.expression, comparator, object.expression, options: options))
+      GraphPredicate.Comparison(quantifier, subject.expression, comparator, object.expression, options: options)
+        .turned())
   }
 
   /// `IN` and `BETWEEN`.
@@ -296,11 +297,12 @@ struct PredicateParser {
   private func check(
     _ comparator: GraphPredicate.Comparator, _ options: StringOptions, _ subject: Operand, at place: Int
   ) throws(PredicateSyntaxError) {
-    if !options.isEmpty, subject.type != .string { throw fail("options go with text only", at: place + 1) }
+    let isText = subject.type == .string || subject.type == .null
+    if !options.isEmpty, !isText { throw fail("options go with text only", at: place + 1) }
     switch comparator {
     case .like, .beginsWith, .endsWith, .contains, .matches:
       if subject.isIdentifier, comparator == .beginsWith { return }
-      guard subject.type == .string else { throw fail("\(comparator.rawValue) goes with text only", at: place) }
+      guard isText else { throw fail("\(comparator.rawValue) goes with text only", at: place) }
     case .search:
       guard case .path = subject.expression, subject.attribute?.isFullText == true else {
         throw fail("SEARCH needs an attribute that the model marks fullText", at: place)
@@ -315,5 +317,6 @@ struct PredicateParser {
 }
 
 extension GraphPredicate.Comparator {
+  var isOfText: Bool { [.like, .beginsWith, .endsWith, .contains, .matches].contains(self) }
   var isOrder: Bool { [.less, .lessOrEqual, .greater, .greaterOrEqual, .between].contains(self) }
 }

@@ -46,6 +46,8 @@ struct ValueMatcher: Sendable {
     case .in:
       let left = Self.folded(left, options)
       if case .list(let values) = operand { return values.contains { Self.equal(left, Self.folded($0, options)) } }
+      // What did not fit into a whole number is a fraction, and equal by value.
+      if case .double = left { return list.contains { Self.equal(left, $0) } }
       return set?.contains(left) ?? list.contains { Self.equal(left, $0) }
     case .between:
       var ends = list

@@ -226,17 +226,17 @@ extension PredicateSQL {
     case .like: return "graph_like(\(left), \(right))"
     case .matches: return "graph_matches(\(left), \(right), \(options.rawValue))"
     case .contains: return "instr(\(left), \(right)) > 0"
-    case .beginsWith: return "\(bytes(left, from: "1", like: right)) = CAST(\(right) AS BLOB)"
-    case .endsWith:
-      // A start of -0 would be the beginning.
-      return "(length(CAST(\(right) AS BLOB)) = 0 AND \(left) IS NOT NULL OR "
-        + "\(bytes(left, from: "-length(CAST(\(right) AS BLOB))", like: right)) = CAST(\(right) AS BLOB))"
+    case .beginsWith: return part(left, from: "1", right)
+    // A start of -0 would be the beginning.
+    case .endsWith: return part(left, from: "-length(CAST(\(right) AS BLOB))", right)
     case .in, .search: return nil
     }
   }
 
-  private func bytes(_ text: String, from start: String, like other: String) -> String {
-    "substr(CAST(\(text) AS BLOB), \(start), length(CAST(\(other) AS BLOB)))"
+  /// Whether a text has another at a place. Nothing is a part of every text, and of an empty one SQLite's substr is null.
+  private func part(_ text: String, from start: String, _ other: String) -> String {
+    "(length(CAST(\(other) AS BLOB)) = 0 AND \(text) IS NOT NULL OR "
+      + "substr(CAST(\(text) AS BLOB), \(start), length(CAST(\(other) AS BLOB))) = CAST(\(other) AS BLOB))"
   }
 
   /// Nothing but equality holds for null.

@@ -35,6 +35,8 @@ extension PredicateSQL {
       if function == .concat, arguments.allSatisfy({ $0.type(in: model) == .string }) {
         return "(\(texts.joined(separator: " || ")))"
       }
+      // What was bound is a constant; what was not is null.
+      if function == .now { return "NULL" }
       if function == .ifNull { return "coalesce(\(texts.joined(separator: ", ")))" }
       if function == .oneOf, texts.count > 2 {
         let names = texts[2...].joined(separator: ", ")

@@ -140,12 +140,17 @@ enum SQLFunctions {
       guard let start = sqlite3_value_blob(pointer) else { return [] }
       return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(pointer))))
     }
+    // SQL calculates a zero with a sign, which the evaluator never has.
+    func double() -> Value {
+      let number = sqlite3_value_double(pointer)
+      return .double(number == 0 ? 0 : number)
+    }
     switch type {
     case .bool: return .bool(sqlite3_value_int64(pointer) != 0)
     // A sum that did not fit is a fraction.
     case .integer, .duration:
-      return stored == SQLITE_FLOAT ? .double(sqlite3_value_double(pointer)) : .integer(sqlite3_value_int64(pointer))
-    case .double: return .double(sqlite3_value_double(pointer))
+      return stored == SQLITE_FLOAT ? double() : .integer(sqlite3_value_int64(pointer))
+    case .double: return double()
     case .date: return .date(sqlite3_value_int64(pointer))
     case .decimal: return DecimalValue(orderedBytes: bytes()).map(Value.decimal) ?? .null
     case .string:
