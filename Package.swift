@@ -122,8 +122,7 @@ let package = Package(
       ]),
     // Typed predicates, with the classes that the plugin makes of Schema/Company.
     .testTarget(
-      name: "CompanyTests", dependencies: ["GraphModel", "GraphReplica", "graph-generate"],
-      plugins: ["GraphModelPlugin"]),
+      name: "CompanyTests", dependencies: ["GraphModel", "GraphReplica"], plugins: ["GraphModelPlugin"]),
   ],
   swiftLanguageModes: [.v6]
 )

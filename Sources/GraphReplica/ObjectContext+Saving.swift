@@ -83,7 +83,9 @@ extension ObjectContext {
     var changes = [Change]()
     // Behind everything else: what was put behind an object comes to stand there wherever its joining is said.
     var moves = [Change]()
-    for (state, kind, begun) in save.states {
+    for (made, kind, begun) in save.states {
+      // Its object may have come as another's before the answer named it: then that one counts.
+      let state = self.state(made.id) ?? made
       // A store that went back to a backup has not come so far yet.
       let base = min(begun, max(0, state.stored?.revision ?? begun))
       // It may have waited for another save: what was heard meanwhile goes in under it.

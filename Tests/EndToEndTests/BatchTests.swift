@@ -210,6 +210,13 @@ import Testing
     let wrong = try company.run(
       "update", "Person", "--where", "TRUEPREDICATE", "--one-commit", "--set", "name=nam")
     #expect(wrong.status == 64, "\(wrong.errors)")
+    // A policy that could decide nothing is not passed over in silence.
+    for words in [["delete", "Person"], ["update", "Person", "remote=yes"]] {
+      let needless = try Daemon.run(
+        ["graph"] + words + ["--where", "TRUEPREDICATE", "--one-commit", "--policy", "error"],
+        server: company.daemon.socket.description, author: "ann@test", input: nil)
+      #expect(needless.status == 64 && needless.errors.contains("--policy goes without --one-commit"))
+    }
     let denied = try company.run("delete", "Department", "--where", "TRUEPREDICATE", "--one-commit")
     #expect(denied.status != 0)
     #expect(denied.errors.contains("can't be deleted"))

@@ -129,3 +129,41 @@ import Testing
     #expect(note["text"] == .string("![Bob] (one two)"))
   }
 }
+
+extension TextSavingTests {
+  /// What is typed into a new object while its insert is under way stands behind what the insert said.
+  @Test(arguments: [false, true], [false, true])
+  func typingGoesOnOverAnInsertUnderWay(isFollowed: Bool, savesAtOnce: Bool) throws {
+    let script = try ReplicaTranscript()
+    #expect(script.connect() == ["welcomed"])
+    if isFollowed {
+      _ = script.context.follow(entity: script.note)
+      #expect(script.lines() == ["> follow"])
+      #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
+      #expect(script.hear(script.last([], at: 0), 2) == [])
+      #expect(script.hear(.advance(revision: 0, fingerprint: 0)) == ["query 1 has 0 at 0"])
+    }
+    let note = try #require(script.context.insert(script.note))
+    let temporary = note.id
+    note["text"] = .string("k")
+    #expect(script.context.save() != nil)
+    for text in ["ke", "kep", "kept"] { note["text"] = .string(text) }
+    note["x"] = .double(3)
+    if savesAtOnce { #expect(script.context.save() != nil) }
+    #expect(Self.sent(script).map(\.kind) == [.insert])
+    let stored = try script.image(5, 1, ["text": .string("k")])
+    if isFollowed {
+      _ = script.hear(script.delta(4, 1, [Delta.Change(kind: .inserted, id: stored.id, object: stored)]))
+    }
+    #expect(note["text"] == .string("kept"))
+    let reply = script.committed(1, [.init(temporary: temporary, permanent: stored.id)], objects: [stored])
+    script.context.handle(.received(ToClient(isFollowed ? 3 : 2, reply)))
+    #expect(note["text"] == .string("kept"))
+    if !savesAtOnce { #expect(script.context.save() != nil) }
+    // The letters stand behind the one that the insert said, as of its revision.
+    let typed = TextSplice(offset: 1, length: 0, insertion: "ept")
+    let edit = Edit(try script.number("text"), .splice([typed]))
+    #expect(Self.sent(script).last == Change(.update, stored.id, base: 1, edits: [edit]))
+    #expect(note["text"] == .string("kept"))
+  }
+}

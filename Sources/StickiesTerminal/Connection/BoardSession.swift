@@ -82,8 +82,8 @@ public final class BoardSession {
     askForTurn()
     var code: Int32 = 0
     for await wake in wakes {
-      if case .events(let events) = wake { take(events) } else { isTurnAsked = false }
-      if let end = turn() {
+      // What has come asks for a turn, which is behind all that had come by then: a burst of moves is one turn.
+      if let end = take(wake) {
         code = end
         break
       }
@@ -127,15 +127,29 @@ public final class BoardSession {
     wake.yield(.turn)
   }
 
-  private func take(_ events: [DriverEvent]) {
-    for event in events {
-      switch event {
-      case .terminal(let event): application.post(ApplicationEvent(terminal: event, at: Self.now))
-      case .terminate(SIGINT): application.post(ApplicationEvent(.signal(.interrupt), at: Self.now))
-      case .terminate: application.post(ApplicationEvent(.signal(.terminate), at: Self.now))
-      case .resumed: application.post(ApplicationEvent(.signal(.resume), at: Self.now))
-      case .hangup: application.post(ApplicationEvent(.signal(.hangup), at: Self.now))
+  /// The exit code when the program has ended.
+  private func take(_ wake: Wake) -> Int32? {
+    switch wake {
+    case .turn:
+      isTurnAsked = false
+      return turn()
+    case .events(let events):
+      for event in events {
+        // No key is lost, however many come before the turn that they asked for.
+        if application.isQueueFull, let code = turn() { return code }
+        post(event)
       }
+      return nil
+    }
+  }
+
+  private func post(_ event: DriverEvent) {
+    switch event {
+    case .terminal(let event): application.post(ApplicationEvent(terminal: event, at: Self.now))
+    case .terminate(SIGINT): application.post(ApplicationEvent(.signal(.interrupt), at: Self.now))
+    case .terminate: application.post(ApplicationEvent(.signal(.terminate), at: Self.now))
+    case .resumed: application.post(ApplicationEvent(.signal(.resume), at: Self.now))
+    case .hangup: application.post(ApplicationEvent(.signal(.hangup), at: Self.now))
     }
   }
 

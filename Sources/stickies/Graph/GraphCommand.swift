@@ -23,6 +23,9 @@ struct GraphCommand: AsyncParsableCommand {
 enum PolicyName: String, CaseIterable, ExpressibleByArgument {
   case error, storeTrump, objectTrump, overwrite, rollback
 
+  static let needlessForOneCommit =
+    "--policy goes without --one-commit: the daemon reads and changes in one step, and nobody comes between"
+
   var policy: MergePolicy {
     switch self {
     case .error: .error

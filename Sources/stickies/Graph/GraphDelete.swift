@@ -23,8 +23,8 @@ extension GraphCommand {
     var words: [String]
     @Option(name: .customLong("where"), parsing: .unconditional, help: "Delete all objects of the entity that match.")
     var condition: String?
-    @Option(help: "Who wins where somebody else changed an object since it was read.")
-    var policy = PolicyName.objectTrump
+    @Option(help: "Who wins where somebody else changed an object since it was read. (default: objectTrump)")
+    var policy: PolicyName?
     @Option(parsing: .unconditional, help: "The revision that you read the objects at, when not now.")
     var base: Revision?
     @Flag(help: "With --where: let the daemon delete all of them in one commit, or none, however many.")
@@ -32,6 +32,7 @@ extension GraphCommand {
 
     func validate() throws {
       if oneCommit, condition == nil { throw ValidationError("--one-commit goes with --where") }
+      if oneCommit, policy != nil { throw ValidationError(PolicyName.needlessForOneCommit) }
       if let base, base < 0 { throw ValidationError("--base takes a revision from 0") }
       if base != nil, condition != nil { throw ValidationError("--base goes without --where") }
       if condition != nil, words.count != 1 { throw ValidationError("--where goes with one ENTITY before it") }
@@ -59,7 +60,7 @@ extension GraphCommand {
         if !images.contains(where: { $0.id == image.id }) { images.append(image) }
       }
       let saved = try await shell.client.commit(
-        images.map { Change(.delete, $0.id, base: base ?? $0.revision) }, policy: policy.policy)
+        images.map { Change(.delete, $0.id, base: base ?? $0.revision) }, policy: (policy ?? .objectTrump).policy)
       shell.tellKept(saved)
       let commit = try await shell.record(of: saved)
       if shell.output.json { return shell.output.print(ObjectJSON.commit(commit, shell.model)) }
@@ -94,7 +95,7 @@ extension GraphCommand {
         let saved: Saved
         do {
           saved = try await shell.client.commit(
-            part.map { Change(.delete, $0.id, base: $0.revision) }, policy: policy.policy)
+            part.map { Change(.delete, $0.id, base: $0.revision) }, policy: (policy ?? .objectTrump).policy)
         } catch let refusal as Refusal where start > 0 {
           var explained = await shell.explained(refusal)
           explained.done = "\(Output.count(deleted, "object")) before them \(deleted == 1 ? "is" : "are") deleted"

@@ -30,8 +30,8 @@ extension GraphCommand {
     var add: [String] = []
     @Option(help: ArgumentHelp("Objects that a to-many loses.", valueName: "name=ids"))
     var remove: [String] = []
-    @Option(help: "Who wins where somebody else changed the same property since it was read.")
-    var policy = PolicyName.objectTrump
+    @Option(help: "Who wins where somebody else changed the same property since it was read. (default: objectTrump)")
+    var policy: PolicyName?
     @Option(parsing: .unconditional, help: "The revision that you read the object at, when not now.")
     var base: Revision?
     @Option(parsing: .unconditional, help: "With --where: commit at most this many objects at once.")
@@ -44,11 +44,14 @@ extension GraphCommand {
         "With --one-commit: a value calculated from each object's own.", valueName: "name=expression"))
     var set: [String] = []
 
+    private var mergePolicy: MergePolicy { (policy ?? .objectTrump).policy }
+
     func validate() throws {
       if words.isEmpty, values == nil, add.isEmpty, remove.isEmpty, set.isEmpty {
         throw ValidationError("nothing is to change")
       }
       if oneCommit, condition == nil { throw ValidationError("--one-commit goes with --where") }
+      if oneCommit, policy != nil { throw ValidationError(PolicyName.needlessForOneCommit) }
       if !set.isEmpty, !oneCommit { throw ValidationError("--set goes with --one-commit") }
       if oneCommit, !(add.isEmpty && remove.isEmpty) {
         throw ValidationError("--add and --remove go without --one-commit")
@@ -81,9 +84,9 @@ extension GraphCommand {
       let wishes = try await Wishes(self, entity, shell)
       let edits = try wishes.edits(of: try await whatWasRead(image, entity, shell))
       let change = Change(.update, image.id, base: base ?? image.revision, edits: edits)
-      let saved = try await shell.client.commit([change], policy: policy.policy)
+      let saved = try await shell.client.commit([change], policy: mergePolicy)
       let stored = try await shell.stored(saved, image.id)
-      shell.tellLost(saved, policy.policy)
+      shell.tellLost(saved, mergePolicy)
       shell.output.show(stored, else: shell.reference(stored))
     }
 
@@ -112,8 +115,8 @@ extension GraphCommand {
       @MainActor func commit() async throws {
         guard !changes.isEmpty else { return }
         do {
-          let saved = try await shell.client.commit(changes, policy: policy.policy)
-          shell.tellLost(saved, policy.policy)
+          let saved = try await shell.client.commit(changes, policy: mergePolicy)
+          shell.tellLost(saved, mergePolicy)
           updated += Self.changed(changes, saved)
           revisions.append(saved.committed.revision)
           changes = []
