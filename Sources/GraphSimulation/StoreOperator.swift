@@ -19,10 +19,10 @@ struct StoreOperator {
   /// The newest revision of the time that was taken back last.
   private var lostRevision: Revision = 0
 
-  /// One run of four has an operator. With a bug that has nothing to do with it nobody restores: it is to be caught by the
-  /// promise that it breaks.
+  /// One run of four has an operator, where they are asked for. With a bug that has nothing to do with it nobody restores:
+  /// it is to be caught by the promise that it breaks.
   static func isThere(seed: UInt64, bug: PlantedBug?) -> Bool {
-    seed % 8 >= 6 && (bug == nil || bug == .forgottenFingerprint || bug == .unnoticedRestore)
+    seed % 8 >= 6 && (bug == nil || bug?.isOfRestores == true)
   }
 
   init(seed: UInt64) {
@@ -53,4 +53,21 @@ struct StoreOperator {
 
   /// A quiet moment waits for everybody.
   mutating func callAll() { late = [] }
+}
+
+extension PlantedBug {
+  /// Whether only runs in which the store is put back to a backup can show it.
+  public var isOfRestores: Bool { self == .forgottenFingerprint || self == .unnoticedRestore }
+}
+
+extension Happening {
+  /// Whether it happens only in runs in which the store is put back to a backup.
+  public var isOfRestores: Bool {
+    switch self {
+    case .storePutBack, .acknowledgedTakenBack, .restoreNoticed, .restoreNoticedWithEdits, .restoreOvertaken,
+      .landedAfterRestore, .landedAgain:
+      true
+    default: false
+    }
+  }
 }
