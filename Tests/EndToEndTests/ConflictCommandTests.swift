@@ -93,7 +93,7 @@ import Testing
     let help = try Daemon.run(
       ["graph", command, "--help"], server: "unix:///nowhere", author: "ann@test", input: nil
     ).output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    #expect(
-      help.contains("(values: error, storeTrump, objectTrump, overwrite, rollback; default: \(policy))"), "\(help)")
+    #expect(help.contains("(values: error, storeTrump, objectTrump, overwrite, rollback"), "\(help)")
+    #expect(help.contains("default: \(policy))"), "\(help)")
   }
 }
