@@ -13,9 +13,8 @@ import GraphWire
 extension Simulation {
   /// What the operator has to do by now.
   func operate() throws {
-    guard restores, StoreOperator.isThere(seed: seed, bug: bug), server != nil, step >= storeOperator.dueAt else {
-      return
-    }
+    guard StoreOperator.isThere(seed: seed, bug: bug, restores: restores), server != nil, step >= storeOperator.dueAt
+    else { return }
     guard let backup = storeOperator.backup else { return try makeBackup() }
     // There is something to take back.
     if recorder.revision > backup.recorder.revision { try putBack(to: backup) }

@@ -19,10 +19,10 @@ struct StoreOperator {
   /// The newest revision of the time that was taken back last.
   private var lostRevision: Revision = 0
 
-  /// One run of four has an operator, where they are asked for. With a bug that has nothing to do with it nobody restores:
-  /// it is to be caught by the promise that it breaks.
-  static func isThere(seed: UInt64, bug: PlantedBug?) -> Bool {
-    seed % 8 >= 6 && (bug == nil || bug?.isOfRestores == true)
+  /// One run of four has an operator where they are asked for, or where a bug is planted that only they can show. With
+  /// another bug nobody restores: it is to be caught by the promise that it breaks.
+  static func isThere(seed: UInt64, bug: PlantedBug?, restores: Bool) -> Bool {
+    seed % 8 >= 6 && (bug.map(\.isOfRestores) ?? restores)
   }
 
   init(seed: UInt64) {

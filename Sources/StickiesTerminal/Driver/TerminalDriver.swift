@@ -62,7 +62,7 @@ public final class TerminalDriver: Sendable {
   }
 
   deinit {
-    Glibc.close(file.descriptor)
+    close(file.descriptor)
     giveBack()
   }
 
@@ -148,7 +148,7 @@ public final class TerminalDriver: Sendable {
         isOver = isOver || wish == .end
         done?()
       }
-      if isOver { return close() }
+      if isOver { return closeMailbox() }
       loop.write()
     }
     CrashGuard.disarm()
@@ -178,12 +178,12 @@ public final class TerminalDriver: Sendable {
   /// The terminal is gone.
   private func giveUp() {
     giveBack()
-    close()
+    closeMailbox()
     sink([.hangup])
   }
 
   /// Nobody reads the mailbox from now on: whoever waits for something of the terminal waits no longer.
-  private func close() {
+  private func closeMailbox() {
     let wishes = mailbox.withLock { mail in
       defer { (mail.wishes, mail.isOver) = ([], true) }
       return mail.wishes

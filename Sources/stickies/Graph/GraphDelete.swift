@@ -30,6 +30,8 @@ extension GraphCommand {
     @Flag(help: "With --where: let the daemon delete all of them in one commit, or none, however many.")
     var oneCommit = false
 
+    private var mergePolicy: MergePolicy { (policy ?? .objectTrump).policy }
+
     func validate() throws {
       if oneCommit, condition == nil { throw ValidationError("--one-commit goes with --where") }
       if oneCommit, policy != nil { throw ValidationError(PolicyName.needlessForOneCommit) }
@@ -60,7 +62,7 @@ extension GraphCommand {
         if !images.contains(where: { $0.id == image.id }) { images.append(image) }
       }
       let saved = try await shell.client.commit(
-        images.map { Change(.delete, $0.id, base: base ?? $0.revision) }, policy: (policy ?? .objectTrump).policy)
+        images.map { Change(.delete, $0.id, base: base ?? $0.revision) }, policy: mergePolicy)
       shell.tellKept(saved)
       let commit = try await shell.record(of: saved)
       if shell.output.json { return shell.output.print(ObjectJSON.commit(commit, shell.model)) }
@@ -95,7 +97,7 @@ extension GraphCommand {
         let saved: Saved
         do {
           saved = try await shell.client.commit(
-            part.map { Change(.delete, $0.id, base: $0.revision) }, policy: (policy ?? .objectTrump).policy)
+            part.map { Change(.delete, $0.id, base: $0.revision) }, policy: mergePolicy)
         } catch let refusal as Refusal where start > 0 {
           var explained = await shell.explained(refusal)
           explained.done = "\(Output.count(deleted, "object")) before them \(deleted == 1 ? "is" : "are") deleted"
