@@ -39,9 +39,10 @@ open class ManagedObject {
   /// Whether it is new, deleted or edited here, and not confirmed.
   public var hasChanges: Bool { state.isInserted || state.isDeleted || !state.edits.isEmpty }
 
-  /// The value of a property by its number; null for one that the entity does not have.
+  /// The value of a property by its number; null for one that the entity does not have. A to-many that is stored at
+  /// its other end has those that this context holds.
   public func value(_ property: PropertyNumber) -> Value {
-    entity.property(property).map { state.value($0) } ?? .null
+    entity.property(property).map { context.value($0, of: state) } ?? .null
   }
 
   /// Sets a property by its number, until `save` in this context only. Not checked here: the server validates. A
@@ -54,7 +55,7 @@ open class ManagedObject {
 
   /// The value of a property by its name.
   public subscript(name: String) -> Value {
-    get { entity.property(named: name).map { state.value($0) } ?? .null }
+    get { entity.property(named: name).map { context.value($0, of: state) } ?? .null }
     set {
       guard let property = entity.property(named: name) else { return }
       context.set(newValue, property, of: state)

@@ -68,6 +68,10 @@ extension ObjectContext {
       guard let under = state.under, !under.isDeleted else { continue }
       parent.take(state, onto: under)
     }
+    // The other ends of one-to-ones are edited there by now; they were seen here.
+    for state in changed where !state.isDeleted && state.edits.values.contains(where: \.isEcho) {
+      if let under = state.under, !under.edits.isEmpty { under.base = min(under.base, state.base) }
+    }
     for state in held {
       for (number, value) in state.transients { state.under?.transients[number] = value }
       state.transients = [:]
@@ -84,7 +88,7 @@ extension ObjectContext {
   }
 
   private func take(_ state: ObjectState, onto under: ObjectState) {
-    for (number, local) in state.edits.sorted(by: { $0.key < $1.key }) {
+    for (number, local) in state.edits.sorted(by: { $0.key < $1.key }) where !local.isEcho {
       guard let property = under.entity.property(number) else { continue }
       let wasClean = under.edits.isEmpty
       if property.relationship?.isToMany == true {

@@ -42,7 +42,7 @@ extension ObjectContext {
       return
     }
     if refusesEdit("\(property.name) can't be set") { return }
-    if property.relationship?.isToMany == true {
+    if let relationship = property.relationship, relationship.isToMany {
       let wanted = Set(value.objectIDs)
       let present = Set(related(to: state, through: property))
       for id in present.subtracting(wanted).sorted() {
@@ -51,8 +51,11 @@ extension ObjectContext {
       for id in wanted.subtracting(present).sorted() {
         if let other = stateOrFault(id) { connect(state, other, through: property) }
       }
-      if property.relationship?.isOrdered == true { arrange(value.objectIDs, property, of: state) }
+      if relationship.isOrdered { arrange(value.objectIDs, property, of: state) }
       return
+    }
+    if let inverse = inverseOfOneToOne(property) {
+      return pair(state, with: value.objectID, property, inverse)
     }
     if value.objectID == nil || value != state.value(property) { forgetMoves(of: state, through: property) }
     begin(state)
@@ -110,10 +113,48 @@ extension ObjectContext {
     case .reference:
       var local = ObjectState.LocalValue(value: .null)
       body(&local, other.id)
+      // Who leads elsewhere has nothing to let go of; of a fault nobody knows.
+      if local.added.isEmpty, !state.isFault, state.value(property).objectID != other.id { return }
+      if let inverse = inverseOfOneToOne(property) { return pair(state, with: local.added.first, property, inverse) }
       if local.added.first != state.value(property).objectID { forgetMoves(of: state, through: property) }
       begin(state)
       state.edits[property.number] = ObjectState.LocalValue(value: local.added.first.map(Value.object) ?? .null)
     }
+  }
+
+  private func inverseOfOneToOne(_ property: Property) -> Property? {
+    guard let relationship = property.relationship, !relationship.isToMany else { return nil }
+    return model.property(relationship.inverse).flatMap { $0.relationship?.isToMany == false ? $0 : nil }
+  }
+
+  /// A one-to-one is stored at both ends: the other end is seen to lead back at once, and who held either lets go. The
+  /// server is told what was said, and does the same.
+  private func pair(_ state: ObjectState, with id: ObjectID?, _ property: Property, _ inverse: Property) {
+    let other = id.flatMap { stateOrFault($0) }
+    if let old = state.value(property).objectID, old != id { letGo(old, of: state.id, inverse) }
+    if let other, let holder = other.value(inverse).objectID, holder != state.id {
+      letGo(holder, of: other.id, property)
+    }
+    begin(state)
+    state.edits[property.number] = ObjectState.LocalValue(value: id.map(Value.object) ?? .null)
+    guard let other, !other.isFault, !other.isDeleted else { return }
+    begin(other)
+    other.edits[inverse.number] = ObjectState.LocalValue(value: .object(state.id), isEcho: true)
+  }
+
+  private func letGo(_ id: ObjectID, of other: ObjectID, _ property: Property) {
+    guard let state = stateOrFault(id), !state.isFault, !state.isDeleted, state.value(property).objectID == other else {
+      return
+    }
+    // Where it was edited here the server knows another one: it has to be told.
+    let isEcho = state.edits[property.number] == nil
+    begin(state)
+    state.edits[property.number] = ObjectState.LocalValue(value: .null, isEcho: isEcho)
+  }
+
+  /// A property as this context sees it; of a to-many that is stored at its other end, who leads here.
+  func value(_ property: Property, of state: ObjectState) -> Value {
+    property.relationship?.storage == .inverse ? .objects(related(to: state, through: property)) : state.value(property)
   }
 
   /// The ids at the other end of a relationship, as this context sees it: in order where it is ordered.

@@ -115,7 +115,7 @@ extension ObjectContext {
 
   private func edits(_ locals: [PropertyNumber: ObjectState.LocalValue]) -> [Edit] {
     locals.sorted { $0.key < $1.key }.flatMap { number, local -> [Edit] in
-      guard let property = model.property(number) else { return [] }
+      guard !local.isEcho, let property = model.property(number) else { return [] }
       if property.relationship?.isOrdered == true { return local.orderedEdits(number) }
       if property.relationship?.isToMany == true {
         return [Edit(number, .members(added: local.added.sorted(), removed: local.removed.sorted()))]
@@ -125,7 +125,8 @@ extension ObjectContext {
   }
 
   /// Texts travel as splices of what is stored now; everything else against the revision that the edit began at, so
-  /// that a conflict shows. An overwrite also says up to where the rest of the object was seen.
+  /// that a conflict shows. An overwrite also says up to where the rest of the object was seen, and so does who comes to
+  /// lead to another object by what is said of that.
   private func updates(
     of state: ObjectState, _ locals: [PropertyNumber: ObjectState.LocalValue], base: Revision, _ policy: MergePolicy
   ) -> [Change] {
@@ -142,7 +143,9 @@ extension ObjectContext {
       texts.append(Edit(number, .splice(splices.isEmpty ? [none] : splices)))
     }
     var changes = [Change]()
-    if !plain.isEmpty { changes.append(Change(.update, state.id, base: base, edits: edits(plain))) }
+    if plain.values.contains(where: { !$0.isEcho || !$0.value.isNull }) {
+      changes.append(Change(.update, state.id, base: base, edits: edits(plain)))
+    }
     let seen = state.stored?.revision ?? 0
     if !texts.isEmpty || (policy == .overwrite && seen > base) {
       changes.append(Change(.update, state.id, base: seen, edits: texts))

@@ -6,6 +6,8 @@ final class ObjectState {
   /// A property as this context will have it once it is saved.
   struct LocalValue {
     var value: Value
+    /// Of a one-to-one: it was said of the object at the other end, and the server need not hear it twice.
+    var isEcho = false
     /// For a to-many: what was added and taken away, so that edits of others merge.
     var added = Set<ObjectID>()
     var removed = Set<ObjectID>()
@@ -18,7 +20,7 @@ final class ObjectState {
     /// This edit and a newer one of the same property, as one.
     func merged(with newer: LocalValue) -> LocalValue {
       var both = LocalValue(
-        value: newer.value, added: added.subtracting(newer.removed).union(newer.added),
+        value: newer.value, isEcho: newer.isEcho, added: added.subtracting(newer.removed).union(newer.added),
         removed: removed.subtracting(newer.added).union(newer.removed), moves: moves, textBase: textBase)
       for id in newer.removed { both.forgetMoves(of: id) }
       both.moves += newer.moves

@@ -79,10 +79,12 @@ struct PlacedMembers {
         let owner = permanent[row.owner] ?? row.owner
         guard images[owner] != nil, let property = model.property(row.property) else { continue }
         let list = order(of: owner, property, in: images, model: model)
-        let objects = row.objects.map { permanent[$0] ?? $0 }.filter(list.contains)
+        let objects = OrderMoves.unique(row.objects.map { permanent[$0] ?? $0 }.filter(list.contains))
         let start: Int
         if let anchor = row.anchor {
-          guard let place = list.firstIndex(of: permanent[anchor] ?? anchor) else { continue }
+          // Two names may have become one object.
+          let anchor = permanent[anchor] ?? anchor
+          guard !objects.contains(anchor), let place = list.firstIndex(of: anchor) else { continue }
           start = place + 1
         } else {
           start = 0

@@ -103,7 +103,7 @@ struct TypedText {
   ) -> String? {
     /// What the texts of a transaction's objects had afterwards; nil for an object that it deleted.
     var left = [TransactionID: [ObjectID: Set<Unicode.Scalar>?]]()
-    let mayBeTwice = clients.reduce(into: Set()) { $0.formUnion($1.mayBeTwice) }
+    var mayBeTwice = clients.reduce(into: Set()) { $0.formUnion($1.mayBeTwice) }
     for record in records {
       let number = Int(record.transaction.replica.high) - 1
       guard clients.indices.contains(number) else { continue }
@@ -119,9 +119,14 @@ struct TypedText {
           return "revision \(record.revision) has a key twice in \(change.id)"
         }
         left[record.transaction, default: [:]][change.id] = there
-        guard let before = change.before?[text].stringValue, record.undoes == nil, record.redoes == nil,
-          !clients[number].replacing.contains(record.transaction)
-        else { continue }
+        guard let before = change.before?[text].stringValue, record.undoes == nil, record.redoes == nil else {
+          continue
+        }
+        if clients[number].replacing.contains(record.transaction) {
+          // Whoever undoes that it was deleted brings it back once more.
+          mayBeTwice.formUnion(there.subtracting(before.unicodeScalars))
+          continue
+        }
         for key in before.unicodeScalars where isKey(key) && !there.contains(key) {
           guard clients[number].deleted.contains(key) else {
             return "revision \(record.revision) of client \(number) took a key from \(change.id) that it never deleted"

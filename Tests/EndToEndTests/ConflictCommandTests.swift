@@ -50,6 +50,29 @@ import Testing
     #expect(company.daemon.stop() == 0)
   }
 
+  /// A department's staff is what people's departments say: there is where others were faster.
+  @Test func whoIsHiredFromUnderSomebodysHandsIsAConflict() throws {
+    let company = try Company()
+    let departments = try ["ENG", "OPS", "LAW"].map { try company.insert("Department", "code=\($0)") }
+    let ann = try company.person("Ann", in: departments[0])
+    try company.run("update", ann, "department=\(departments[1])", author: "ben@test")
+    // Revisions: 1 to 3 the departments, 4 Ann, 5 her move.
+    let hire = "staff=\(ann)"
+    let refused = try company.run("update", departments[2], "--add", hire, "--base", "4", "--policy", "error")
+    #expect(refused.status == 2)
+    #expect(refused.errors.hasPrefix("stickies: ben@test has changed Person.department since you read it\n"))
+    #expect(refused.errors.contains("Person \(ann.prefix(8)) Ann"), "\(refused.errors)")
+    let kept = try company.run("update", departments[2], "--add", hire, "--base", "4", "--policy", "storeTrump")
+    #expect(kept.status == 0)
+    #expect(kept.errors == "stickies: not changed: ben@test has changed department of \(ann.prefix(8)) since\n")
+    #expect(try company.run("show", ann, "--json").json()["department"] == .string(departments[1]))
+    // Who reads it now has seen Ben's change, however long ago the department itself was changed.
+    let hired = try company.run("update", departments[2], "--add", hire, "--policy", "error")
+    #expect(hired.status == 0 && hired.errors.isEmpty, "\(hired.errors)")
+    #expect(try company.run("show", ann, "--json").json()["department"] == .string(departments[2]))
+    #expect(company.daemon.stop() == 0)
+  }
+
   @Test func aDeleteOfWhatSomebodyHasChangedIsDecidedByThePolicy() throws {
     let company = try Company()
     let department = try company.department()

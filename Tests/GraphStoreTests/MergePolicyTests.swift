@@ -120,6 +120,8 @@ final class MergeScene {
     "same property", "other property", "to-many edit", "ordered edit", "text edit", "delete against update",
     "update against delete", "delete against delete", "insert against unique", "which only Ann changed",
     "which only Bob changed", "the text in which both typed", "the to-many to which both added",
+    "a crate that Bob took to another ship", "a sailor whom Bob hired", "the whole crew, which Bob enlarged",
+    "a ship to which Bob gave a captain", "a captain to whom Bob gave a ship",
   ]
 
   private static let model = """
@@ -133,13 +135,29 @@ final class MergeScene {
           {"name": "marks", "destination": "Mark", "inverse": "things", "toMany": true}],
         "unique": [["name"]]},
        {"name": "Mark", "attributes": [{"name": "name", "type": "string"}],
-        "relationships": [{"name": "things", "destination": "Thing", "inverse": "marks", "toMany": true}]}]}
+        "relationships": [{"name": "things", "destination": "Thing", "inverse": "marks", "toMany": true}]},
+       {"name": "Ship", "attributes": [{"name": "name", "type": "string"}],
+        "relationships": [
+          {"name": "captain", "destination": "Sailor", "inverse": "commands"},
+          {"name": "crew", "destination": "Sailor", "inverse": "ship", "toMany": true},
+          {"name": "cargo", "destination": "Crate", "inverse": "ship", "toMany": true, "ordered": true}]},
+       {"name": "Sailor", "attributes": [{"name": "name", "type": "string"}],
+        "relationships": [
+          {"name": "ship", "destination": "Ship", "inverse": "crew"},
+          {"name": "commands", "destination": "Ship", "inverse": "captain"}]},
+       {"name": "Crate", "attributes": [{"name": "name", "type": "string"}],
+        "relationships": [{"name": "ship", "destination": "Ship", "inverse": "cargo"}]}]}
     """
 
   let store: TestStore
   let thing: ObjectID
   /// Two marks that the thing has not, and one that it has.
   let marks: [ObjectID]
+  /// Two ships; the first has one sailor, and three crates in their order.
+  let ships: [ObjectID]
+  /// The first is of the first ship's crew, two are ashore.
+  let sailors: [ObjectID]
+  let crates: [ObjectID]
   /// What Ann has read.
   let base: Revision
 
@@ -150,6 +168,12 @@ final class MergeScene {
     marks = try ["a", "b", "c"].map { [store] in try store.insert("Mark", ["name": .string($0)]) }
     thing = try store.insert(
       "Thing", ["name": .string("t"), "words": .string("the cat sat"), "marks": .objects([marks[2]])])
+    ships = try ["Argo", "Beagle"].map { [store] in try store.insert("Ship", ["name": .string($0)]) }
+    sailors = try ["s", "t", "u"].map { [store] in try store.insert("Sailor", ["name": .string($0)]) }
+    crates = try ["k", "l", "m"].map { [store, ships] in
+      try store.insert("Crate", ["name": .string($0), "ship": .object(ships[0])])
+    }
+    try store.must([store.update(sailors[0], "Sailor.ship", .object(ships[0]))])
     base = try store.store.head.revision
   }
 
@@ -192,9 +216,62 @@ final class MergeScene {
     var hasTheirs: () throws -> Bool
   }
 
-  /// What the page calls an ordered edit. The model has no ordered relationship yet: an edit of a to-many stands for
-  /// it.
-  private func orderedEdit() throws -> Case { try toManyEdit() }
+  private func load(_ crates: [ObjectID], after anchor: ObjectID?) throws -> Change {
+    let edit = Edit(try store.property("Ship.cargo").number, .place(crates, after: anchor))
+    return Change(.update, ships[0], base: base, edits: [edit])
+  }
+
+  private func place(_ crate: Int) throws -> Int64 {
+    guard case .integer(let place) = try store.value(crates[crate], "Crate.ship.order") else { return .min }
+    return place
+  }
+
+  private func orderedEdit() throws -> Case {
+    Case(
+      theirs: [try load([crates[2]], after: nil)], mine: [try load([crates[0]], after: crates[1])],
+      hasMine: { try self.place(0) > self.place(1) }, hasTheirs: { try self.place(2) < self.place(1) })
+  }
+
+  /// Edits that name the end of a relationship that does not store it.
+  private func otherEnd(_ column: String) throws -> Case {
+    func leads(_ id: ObjectID, _ path: String, to other: ObjectID?) -> () throws -> Bool {
+      { try self.store.value(id, path) == other.map(Value.object) ?? .null }
+    }
+    func says(_ id: ObjectID, _ path: String, _ other: ObjectID) throws -> Change {
+      try store.update(id, path, .object(other), base: base)
+    }
+    switch column {
+    case "a crate that Bob took to another ship":
+      return Case(
+        theirs: [try says(crates[2], "Crate.ship", ships[1])], mine: [try load([crates[2]], after: nil)],
+        hasMine: leads(crates[2], "Crate.ship", to: ships[0]), hasTheirs: leads(crates[2], "Crate.ship", to: ships[1]))
+    case "a sailor whom Bob hired":
+      let edit = Edit(try store.property("Ship.crew").number, .members(added: [sailors[1]], removed: []))
+      return Case(
+        theirs: [try says(sailors[1], "Sailor.ship", ships[1])],
+        mine: [Change(.update, ships[0], base: base, edits: [edit])],
+        hasMine: leads(sailors[1], "Sailor.ship", to: ships[0]),
+        hasTheirs: leads(sailors[1], "Sailor.ship", to: ships[1]))
+    case "the whole crew, which Bob enlarged":
+      return Case(
+        theirs: [try says(sailors[1], "Sailor.ship", ships[0])],
+        mine: [try store.update(ships[0], "Ship.crew", .objects([sailors[2]]), base: base)],
+        hasMine: leads(sailors[1], "Sailor.ship", to: nil), hasTheirs: leads(sailors[1], "Sailor.ship", to: ships[0]))
+    case "a ship to which Bob gave a captain":
+      return Case(
+        theirs: [try says(ships[0], "Ship.captain", sailors[1])],
+        mine: [try says(sailors[2], "Sailor.commands", ships[0])],
+        hasMine: leads(ships[0], "Ship.captain", to: sailors[2]),
+        hasTheirs: leads(ships[0], "Ship.captain", to: sailors[1]))
+    case "a captain to whom Bob gave a ship":
+      return Case(
+        theirs: [try says(ships[1], "Ship.captain", sailors[1])],
+        mine: [try says(ships[0], "Ship.captain", sailors[1])],
+        hasMine: leads(ships[0], "Ship.captain", to: sailors[1]),
+        hasTheirs: leads(ships[1], "Ship.captain", to: sailors[1]))
+    default: throw Refusal(.malformed, "no case tries the column \"\(column)\"")
+    }
+  }
 
   private func toManyEdit() throws -> Case {
     Case(
@@ -253,7 +330,7 @@ final class MergeScene {
         hasTheirs: stored("weight", 7))
     case "the text in which both typed": return try beside(textEdit())
     case "the to-many to which both added": return try beside(toManyEdit())
-    default: throw Refusal(.malformed, "no case tries the column \"\(column)\"")
+    default: return try otherEnd(column)
     }
   }
 
@@ -301,7 +378,12 @@ final class MergeScene {
       case "delete against update", "update against delete": [""]
       case "which only Ann changed", "which only Bob changed": ["weight"]
       case "text edit", "the text in which both typed": ["words"]
-      case "to-many edit", "ordered edit", "the to-many to which both added": ["marks"]
+      case "to-many edit", "the to-many to which both added": ["marks"]
+      case "ordered edit": ["cargo", "ship"]
+      case "a crate that Bob took to another ship", "a sailor whom Bob hired", "the whole crew, which Bob enlarged":
+        ["ship"]
+      case "a ship to which Bob gave a captain": ["captain"]
+      case "a captain to whom Bob gave a ship": ["commands"]
       default: ["size", "weight", "words", "marks", ""]
       }
     return names.contains(store.model.property(conflict.property)?.name ?? "")
@@ -326,6 +408,11 @@ final class MergeScene {
     case ("which only Bob changed", _): (.integer(0), .integer(7))
     case ("the text in which both typed", _): (.string("the dog sat"), .string("the cat sat down"))
     case ("the to-many to which both added", _): (.null, .objects([marks[0], marks[2]].sorted()))
+    case ("a crate that Bob took to another ship", _), ("a sailor whom Bob hired", _):
+      (.object(ships[0]), .object(ships[1]))
+    case ("the whole crew, which Bob enlarged", _): (.null, .object(ships[0]))
+    case ("a ship to which Bob gave a captain", _): (.object(sailors[2]), .object(sailors[1]))
+    case ("a captain to whom Bob gave a ship", _): (.object(ships[0]), .object(ships[1]))
     default: (.integer(9), .integer(5))
     }
   }

@@ -113,7 +113,7 @@ extension TransactionPlanner {
   }
 
   /// The place of an object in a list; nil when it is no member.
-  private func place(of id: ObjectID, in list: MemberList) throws -> MemberPlace? {
+  func place(of id: ObjectID, in list: MemberList) throws -> MemberPlace? {
     let image: ObjectImage?
     if let draft = drafts[id] { image = draft.isDeleted ? nil : draft.after } else { image = try reader.image(of: id) }
     guard let image, model.entity(image.id.entity)?.property(list.reference.number) != nil,

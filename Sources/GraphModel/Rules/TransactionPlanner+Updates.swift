@@ -10,12 +10,20 @@ extension TransactionPlanner {
     if contested[id] != nil { return try resolveWhole(draft) }
     // At or below the base there is nothing to compare.
     guard let before = draft.before, isStale(before, since: change.base) else {
-      for edit in change.edits { try apply(edit, to: draft, isInsert: false) }
+      for edit in change.edits { try applyYielding(edit, to: draft, since: change.base) }
       return
     }
     let past = try past(of: id, after: change.base)
     if try recordRevival(of: id, in: past, after: change.base) { return }
-    for edit in try merge(change.edits, of: before, past: past) { try apply(edit, to: draft, isInsert: false) }
+    for edit in try merge(change.edits, of: before, past: past) {
+      try applyYielding(edit, to: draft, since: change.base)
+    }
+  }
+
+  /// The edit, as far as what others did to the objects that it reaches lets it.
+  mutating func applyYielding(_ edit: Edit, to draft: Draft, since base: Revision) throws {
+    guard let edit = try yielding(edit, of: draft, since: base) else { return }
+    try apply(edit, to: draft, isInsert: false)
   }
 
   /// The edits that remain once others' are considered; conflicts are noted on the way.
@@ -91,11 +99,12 @@ extension TransactionPlanner {
     _ property: PropertyNumber, of stored: ObjectImage, mine: Value, _ last: PastChange?, mineWon: Bool,
     kind: Conflict.Kind = .changed
   ) {
-    conflicts.append(
-      Conflict(
-        kind: kind, id: stored.id, property: property, mine: mine,
-        theirs: model.property(property).map { stored[$0] } ?? .null, author: last?.author ?? "",
-        revision: last?.revision ?? 0, mineWon: mineWon))
+    let conflict = Conflict(
+      kind: kind, id: stored.id, property: property, mine: mine,
+      theirs: model.property(property).map { stored[$0] } ?? .null, author: last?.author ?? "",
+      revision: last?.revision ?? 0, mineWon: mineWon)
+    // Both ends of a relationship may say the same.
+    if recorded.insert(conflict).inserted { conflicts.append(conflict) }
   }
 
   /// Nil when one of the others replaced the text as a whole, so that no place in it means anything any more.

@@ -19,9 +19,9 @@ extension TransactionPlanner {
     var suspects = [ObjectID: Contest]()
     var isContested = Set<ObjectID>()
     for change in transaction.changes where change.kind == .update && change.base < revision - 1 {
-      guard let named = permanent(change.id), let draft = try touch(named), let stored = draft.before,
-        stored.revision > change.base
-      else { continue }
+      guard let named = permanent(change.id), let draft = try touch(named), let stored = draft.before else { continue }
+      isContested.formUnion(try contestedEnds(of: change, draft))
+      guard stored.revision > change.base else { continue }
       suspects[stored.id] = Contest(since: change.base, seen: change.base)
       let past = try past(of: stored.id, after: change.base)
       if change.base > 0, past.contains(where: { $0.kind == .inserted }) { continue }
@@ -55,7 +55,9 @@ extension TransactionPlanner {
     }
     if transaction.policy == .overwrite {
       try setBack(draft, stored, contest, past)
-      for (edit, base) in contest.edits { try overwrite(edit, of: draft, stored, past.filter { $0.revision > base }) }
+      for (edit, base) in contest.edits {
+        try overwrite(edit, of: draft, stored, past.filter { $0.revision > base }, base)
+      }
     } else {
       let others = past.filter { $0.replica != transaction.id.replica }
       for (edit, base) in contest.edits {
@@ -90,10 +92,10 @@ extension TransactionPlanner {
   }
 
   private mutating func overwrite(
-    _ edit: Edit, of draft: Draft, _ stored: ObjectImage, _ past: [PastChange]
+    _ edit: Edit, of draft: Draft, _ stored: ObjectImage, _ past: [PastChange], _ base: Revision
   ) throws {
     switch edit.action {
-    case .members, .place: return try apply(edit, to: draft, isInsert: false)
+    case .members, .place: return try applyYielding(edit, to: draft, since: base)
     case .set, .splice: break
     }
     let last = past.last { change in
@@ -102,12 +104,12 @@ extension TransactionPlanner {
     if case .merged(let merged) = try compare(edit, with: stored, past: past),
       last == nil || hasOwn(edit.property, past)
     {
-      return try apply(merged, to: draft, isInsert: false)
+      return try applyYielding(merged, to: draft, since: base)
     }
     let wanted = wanted(edit, stored, past)
     if let property = model.property(edit.property), stored[property] == wanted { return }
     record(edit.property, of: stored, mine: wanted, last, mineWon: true)
-    try apply(Edit(edit.property, .set(wanted)), to: draft, isInsert: false)
+    try applyYielding(Edit(edit.property, .set(wanted)), to: draft, since: base)
   }
 
   /// A replica that typed several times from one base: only merging tells what its text is.

@@ -69,6 +69,8 @@ public struct TransactionPlanner {
   var identities = [ObjectID: ObjectID]()
   var named = [Committed.Identity]()
   var conflicts = [Conflict]()
+  /// Those about single properties, each told once.
+  var recorded = Set<Conflict>()
   var violations = [Violation]()
   var sequences = [PropertyNumber: Int64]()
   /// Which objects came to refer to an object in this transaction, for the side of a relationship that stores nothing.
@@ -78,6 +80,10 @@ public struct TransactionPlanner {
   var lists = [Reference: ListChanges]()
   /// The unique keys of the objects that this transaction inserts.
   var insertedKeys = [UniqueKey: ObjectID]()
+  /// Whether any of it was made on an earlier state than the present.
+  var isBehind = false
+  /// At which revisions the transaction says that it has read what; nil before anybody asked.
+  var spokenBases: [Spoken: Revision]?
   /// Objects that `overwrite` or `rollback` decides whole.
   var contested = [ObjectID: Contest]()
   /// To-many relationships whose count changed without their owner being touched.
@@ -108,6 +114,7 @@ public struct TransactionPlanner {
     drafts.reserveCapacity(transaction.changes.count)
     let inserted = try identifyInserts(allocate: allocate)
     try refuseIfViolated()
+    isBehind = transaction.changes.contains { $0.kind == .update && $0.base < revision - 1 }
     try findContested()
     for (change, draft) in zip(transaction.changes, inserted) {
       switch change.kind {

@@ -83,7 +83,7 @@ extension GraphCommand {
       guard let entity = shell.model.entity(image.id.entity) else { return }
       let wishes = try await Wishes(self, entity, shell)
       let edits = try wishes.edits(of: try await whatWasRead(image, entity, shell))
-      let change = Change(.update, image.id, base: base ?? image.revision, edits: edits)
+      let change = Change(.update, image.id, base: base ?? shell.base(of: image), edits: edits)
       let saved = try await shell.client.commit([change], policy: mergePolicy)
       let stored = try await shell.stored(saved, image.id)
       shell.tellLost(saved, mergePolicy)
@@ -129,7 +129,7 @@ extension GraphCommand {
       for try await chunk in shell.client.images(of: entity, where: predicate) {
         for image in chunk {
           matched += 1
-          changes.append(Change(.update, image.id, base: image.revision, edits: try wishes.edits(of: image)))
+          changes.append(Change(.update, image.id, base: shell.base(of: image), edits: try wishes.edits(of: image)))
           if changes.count == batch { try await commit() }
         }
       }

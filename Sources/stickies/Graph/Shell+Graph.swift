@@ -144,6 +144,9 @@ extension Shell {
     }
   }
 
+  /// A revision at which what was just read was the present: an edit may reach objects beside it, that were read then too.
+  func base(of image: ObjectImage) -> Revision { max(image.revision, client.welcome?.head.revision ?? 0) }
+
   /// Says which of a commit's edits lost to what others have stored, and which of theirs it took back; the commit stands.
   func tellLost(_ saved: Saved, _ policy: MergePolicy) {
     for conflict in saved.committed.conflicts where conflict.kind != .unique {

@@ -1,0 +1,177 @@
+/// A to-many of to-ones is stored by these, and a one-to-one at both ends. An edit of the list, or of one of the ends, changes
+/// objects that it is not made on: what others have done to *those* is what it is compared with.
+extension TransactionPlanner {
+  /// The stored end of a relationship, of an object that an edit of another one would change.
+  struct StoredEnd {
+    let holder: Draft
+    let property: Property
+    /// What it is to be; null for a list, of which only one member is meant.
+    let wanted: Value
+    /// The edit does not name the holder: it takes out whoever is there.
+    let isUnnamed: Bool
+  }
+
+  /// The edit without what others have done to the stored ends since and the policy keeps; nil when nothing is left. All
+  /// of it is noted as a conflict on the object that stores it.
+  mutating func yielding(_ edit: Edit, of draft: Draft, since base: Revision) throws -> Edit? {
+    guard isBehind, let property = draft.entity.property(edit.property) else { return edit }
+    // Of an object that is new nobody has read anything.
+    let base = draft.before == nil ? .max : base
+    var kept = Set<ObjectID>()
+    for end in try storedEnds(of: edit, property, draft) {
+      guard let stored = end.holder.before, let last = try change(of: end, in: draft.after.id, since: base) else {
+        continue
+      }
+      let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
+      record(end.property.number, of: stored, mine: end.wanted, last, mineWon: mineWins)
+      if !mineWins { kept.insert(stored.id) }
+    }
+    return kept.isEmpty ? edit : try remainder(of: edit, property, draft, without: kept)
+  }
+
+  /// Objects that the edits of a change reach beside its own, and that others have changed there since.
+  mutating func contestedEnds(of change: Change, _ draft: Draft) throws -> [ObjectID] {
+    var ids = [ObjectID]()
+    for edit in change.edits {
+      guard let property = draft.entity.property(edit.property) else { continue }
+      for end in try storedEnds(of: edit, property, draft) {
+        if try self.change(of: end, in: draft.after.id, since: change.base) != nil { ids.append(end.holder.after.id) }
+      }
+    }
+    return ids
+  }
+
+  /// Where an edit of `draft` would change what other objects store.
+  private mutating func storedEnds(of edit: Edit, _ property: Property, _ draft: Draft) throws -> [StoredEnd] {
+    guard let relationship = property.relationship, let inverse = model.property(relationship.inverse),
+      let inverseRelationship = inverse.relationship
+    else { return [] }
+    let id = draft.after.id
+    if relationship.storage != .inverse {
+      // A one-to-one is stored at both ends. Who led to the other one loses it in the same change as that end.
+      guard !relationship.isToMany, !inverseRelationship.isToMany, case .set(.object(let named)) = edit.action,
+        let end = try permanent(named).flatMap({ try end(of: $0, inverse, .object(id), isUnnamed: false) })
+      else { return [] }
+      return end.names(id) ? [] : [end]
+    }
+    var joining = [ObjectID]()
+    var leaving = [ObjectID]()
+    var isUnnamed = false
+    switch edit.action {
+    case .set(let value):
+      let (wanted, present) = (value.objectIDs.compactMap { permanent($0) }, try related(to: id, through: property))
+      joining = OrderMoves.unique(wanted)
+      leaving = Set(present).subtracting(wanted).sorted()
+      isUnnamed = true
+    case .members(let added, let removed):
+      // Two lists merge; a to-one leads to one object.
+      guard !inverseRelationship.isToMany else { return [] }
+      joining = added.compactMap { permanent($0) }
+      leaving = removed.compactMap { permanent($0) }
+    case .place(let members, _):
+      guard !inverseRelationship.isToMany else { return [] }
+      joining = members.compactMap { permanent($0) }
+    case .splice: return []
+    }
+    let wanted = inverseRelationship.isToMany ? Value.null : .object(id)
+    let joiningEnds = try joining.compactMap { try end(of: $0, inverse, wanted, isUnnamed: false) }
+    let leavingEnds = try leaving.compactMap { try end(of: $0, inverse, .null, isUnnamed: isUnnamed) }
+    return joiningEnds.filter { !$0.names(id) } + leavingEnds.filter { $0.names(id) }
+  }
+
+  /// Nil for what is not there, which is told elsewhere, or has no such property.
+  private mutating func end(
+    of id: ObjectID, _ property: Property, _ wanted: Value, isUnnamed: Bool
+  ) throws -> StoredEnd? {
+    guard let holder = try touch(id), holder.before != nil, holder.entity.property(property.number) != nil else {
+      return nil
+    }
+    return StoredEnd(holder: holder, property: property, wanted: wanted, isUnnamed: isUnnamed)
+  }
+
+  /// The last change that others have made to a stored end, as far as it is about `id`.
+  private mutating func change(of end: StoredEnd, in id: ObjectID, since base: Revision) throws -> PastChange? {
+    guard let stored = end.holder.before else { return nil }
+    var base = spokenBase(of: end, base)
+    // It loses all that the transaction does to it.
+    let contest = transaction.policy == .rollback ? contested[stored.id] : nil
+    if let contest { base = min(base, contest.since) }
+    guard isStale(stored, since: base) else { return nil }
+    let others = try past(of: stored.id, after: base).filter { $0.replica != transaction.id.replica }
+    let last = others.last { change in
+      if change.kind == .inserted { return change.isRevival || end.isUnnamed }
+      return change.isPruned || change.edits.contains { $0.property == end.property.number && $0.isAbout(id, end) }
+    }
+    return last ?? (contest == nil ? nil : others.last)
+  }
+
+  /// What the transaction says of an object, and at which revision it was read.
+  struct Spoken: Hashable {
+    let object: ObjectID
+    /// 0 for the object, whatever is said of it.
+    let property: PropertyNumber
+  }
+
+  /// The revision at which the transaction has read a stored end: where it edits that as well, it says so there.
+  private mutating func spokenBase(of end: StoredEnd, _ base: Revision) -> Revision {
+    let bases =
+      spokenBases
+      ?? transaction.changes.reduce(into: [Spoken: Revision]()) { bases, change in
+        guard change.kind == .update || change.kind == .delete, let id = permanent(change.id) else { return }
+        for number in [0] + change.edits.map(\.property) {
+          let spoken = Spoken(object: id, property: number)
+          bases[spoken] = max(bases[spoken] ?? 0, change.base)
+        }
+      }
+    spokenBases = bases
+    let id = end.holder.after.id
+    if let own = bases[Spoken(object: id, property: end.property.number)] { return own }
+    return max(base, bases[Spoken(object: id, property: 0)] ?? 0)
+  }
+
+  private func remainder(
+    of edit: Edit, _ property: Property, _ draft: Draft, without kept: Set<ObjectID>
+  ) throws -> Edit? {
+    func isKept(_ id: ObjectID) -> Bool { permanent(id).map { kept.contains($0) } ?? false }
+    let number = edit.property
+    switch edit.action {
+    case .set(.objects(let ids)) where property.relationship?.isToMany == true:
+      let remaining = ids.filter { !isKept($0) }
+      let staying = try related(to: draft.after.id, through: property).filter { kept.contains($0) }
+      return Edit(number, .set(.objects(remaining + (try inOrder(staying, property, of: draft)))))
+    case .members(let added, let removed):
+      let (added, removed) = (added.filter { !isKept($0) }, removed.filter { !isKept($0) })
+      return added.isEmpty && removed.isEmpty ? nil : Edit(number, .members(added: added, removed: removed))
+    case .place(let members, let anchor):
+      let members = members.filter { !isKept($0) }
+      return members.isEmpty ? nil : Edit(number, .place(members, after: anchor))
+    default: return nil
+    }
+  }
+
+  /// What stays although a list did not name it stands behind what it names, in the order in which it stood.
+  private func inOrder(_ members: [ObjectID], _ property: Property, of draft: Draft) throws -> [ObjectID] {
+    guard property.relationship?.isOrdered == true, let inverse = property.relationship?.inverse,
+      let reference = model.property(inverse), let list = list(of: draft.after.id, through: reference)
+    else { return members }
+    return try members.compactMap { try place(of: $0, in: list) }.sorted().map(\.id)
+  }
+}
+
+extension TransactionPlanner.StoredEnd {
+  /// Whether it leads to `id` now.
+  fileprivate func names(_ id: ObjectID) -> Bool {
+    let value = holder.after[property]
+    return value.objectID == id || value.objectIDs.contains(id)
+  }
+}
+
+extension Edit {
+  /// Whether an edit of a stored end is about `id`: a to-one is, whatever it led to.
+  fileprivate func isAbout(_ id: ObjectID, _ end: TransactionPlanner.StoredEnd) -> Bool {
+    guard end.property.relationship?.isToMany == true, case .members(let added, let removed) = action else {
+      return true
+    }
+    return added.contains(id) || removed.contains(id)
+  }
+}

@@ -1,0 +1,190 @@
+import GraphModel
+import GraphReplica
+import GraphTesting
+import GraphWire
+import Testing
+
+/// A one-to-one as a context edits it: seen at both ends at once, whichever was named, and nobody holds two. The server is
+/// told what was said, and of whom else it was said that they had been seen.
+@Suite struct OneToOneTests {
+  private static let model = """
+    {"format": 1, "name": "Harbor", "version": 1,
+     "entities": [
+       {"name": "Ship", "attributes": [{"name": "name", "type": "string"}],
+        "relationships": [
+          {"name": "captain", "destination": "Sailor", "inverse": "commands"},
+          {"name": "crew", "destination": "Sailor", "inverse": "ship", "toMany": true}]},
+       {"name": "Sailor", "attributes": [{"name": "name", "type": "string"}],
+        "relationships": [
+          {"name": "commands", "destination": "Ship", "inverse": "captain"},
+          {"name": "ship", "destination": "Ship", "inverse": "crew"}]}]}
+    """
+
+  /// A connected context that holds two ships and three sailors; the first sailor commands the first ship, and is of its
+  /// crew.
+  private final class Harbor {
+    let context: ObjectContext
+    let ships: [ManagedObject]
+    let sailors: [ManagedObject]
+
+    init() throws {
+      let model = try Model(parsing: OneToOneTests.model.utf8)
+      let (ship, sailor) = (try #require(model.entity(named: "Ship")), try #require(model.entity(named: "Sailor")))
+      let captain = try #require(ship.property(named: "captain"))
+      context = ObjectContext(
+        model: model, replica: Replica(id: UniqueID(high: 1, low: 1), author: "ann", model: model.hash))
+      func image(_ number: UInt64, _ entity: Entity, _ revision: Revision) -> ObjectImage {
+        ObjectImage(
+          id: ObjectID(key: UniqueID(high: 1, low: number), entity: entity.number), revision: revision,
+          values: entity.emptyValues)
+      }
+      var images = [image(10, ship, 3), image(11, ship, 4)] + (0..<3).map { image($0, sailor, 5) }
+      images[0][captain] = .object(images[2].id)
+      for name in ["commands", "ship"] {
+        if let property = sailor.property(named: name) { images[2][property] = .object(images[0].id) }
+      }
+      let faces = context.register(images)
+      (ships, sailors) = (Array(faces.prefix(2)), Array(faces.dropFirst(2)))
+      context.handle(.connected)
+      let welcome = Welcome(
+        model: model, head: Token(store: UniqueID(high: 7, low: 7), revision: 9, fingerprint: 1), session: 1,
+        server: "", resumed: false, maximumFrameSize: 1 << 20, heartbeatMilliseconds: 15_000)
+      context.handle(.received(ToClient(1, .welcome(welcome))))
+      _ = context.takeActions()
+    }
+
+    /// Who commands each ship, and what each sailor commands, by their places.
+    var captains: [Int?] { ships.map { ship in sailors.firstIndex { .object($0.id) == ship["captain"] } } }
+    var commands: [Int?] { sailors.map { sailor in ships.firstIndex { .object($0.id) == sailor["commands"] } } }
+
+    private func name(_ id: ObjectID?) -> String {
+      if let ship = ships.firstIndex(where: { $0.id == id }) { return "ship \(ship)" }
+      return sailors.firstIndex { $0.id == id }.map { "sailor \($0)" } ?? "none"
+    }
+
+    /// What a save says: who was read at which revision, and whose property becomes what.
+    func said() -> [String] {
+      _ = context.save()
+      return context.takeActions().flatMap { action -> [Change] in
+        guard case .send(let message) = action, case .commit(let transaction, _) = message.body else { return [] }
+        return transaction.changes
+      }.map { change in
+        let edits = change.edits.map { edit -> String in
+          guard case .set(let value) = edit.action else { return "?" }
+          return "\(context.model.property(edit.property)?.name ?? "")=\(name(value.objectID))"
+        }
+        return "\(name(change.id)) at \(change.base): " + edits.joined(separator: " ")
+      }
+    }
+  }
+
+  @Test func aToManyOfToOnesIsReadByItsNameToo() throws {
+    let harbor = try Harbor()
+    #expect(harbor.captains == [0, nil] && harbor.commands == [0, nil, nil])
+    #expect(harbor.ships[0]["crew"] == .objects([harbor.sailors[0].id]))
+  }
+
+  @Test func aCaptainIsReplacedFromTheShip() throws {
+    let harbor = try Harbor()
+    harbor.ships[0]["captain"] = .object(harbor.sailors[1].id)
+    #expect(harbor.captains == [1, nil] && harbor.commands == [nil, 0, nil])
+    #expect(harbor.said() == ["sailor 1 at 5: ", "ship 0 at 3: captain=sailor 1"])
+    #expect(harbor.captains == [1, nil] && harbor.commands == [nil, 0, nil], "under way")
+  }
+
+  @Test func aCaptainIsReplacedByASailor() throws {
+    let harbor = try Harbor()
+    harbor.sailors[1]["commands"] = .object(harbor.ships[0].id)
+    #expect(harbor.captains == [1, nil] && harbor.commands == [nil, 0, nil])
+    #expect(harbor.said() == ["sailor 1 at 5: commands=ship 0", "ship 0 at 3: "])
+  }
+
+  @Test(arguments: [true, false]) func aCaptainWhoChangesShipsLeavesTheOther(fromTheShip: Bool) throws {
+    let harbor = try Harbor()
+    if fromTheShip {
+      harbor.ships[1]["captain"] = .object(harbor.sailors[0].id)
+    } else {
+      harbor.sailors[0]["commands"] = .object(harbor.ships[1].id)
+    }
+    #expect(harbor.captains == [nil, 0] && harbor.commands == [1, nil, nil])
+    let (sailor, ship) = fromTheShip ? ("", "captain=sailor 0") : ("commands=ship 1", "")
+    #expect(harbor.said() == ["sailor 0 at 5: " + sailor, "ship 1 at 4: " + ship])
+  }
+
+  @Test func addingIsSettingAndRemovingIsClearing() throws {
+    let harbor = try Harbor()
+    let (captain, commands) = (
+      try #require(harbor.ships[0].entity.property(named: "captain")).number,
+      try #require(harbor.sailors[0].entity.property(named: "commands")).number
+    )
+    harbor.ships[1].add(harbor.sailors[0], to: captain)
+    #expect(harbor.captains == [nil, 0])
+    harbor.sailors[2].add(harbor.ships[1], to: commands)
+    #expect(harbor.captains == [nil, 2])
+    // He is not the captain: there is nothing to take from him.
+    harbor.ships[1].remove(harbor.sailors[0], from: captain)
+    #expect(harbor.captains == [nil, 2])
+    harbor.sailors[2].remove(harbor.ships[1], from: commands)
+    #expect(harbor.captains == [nil, nil] && harbor.commands == [nil, nil, nil])
+    harbor.context.rollback()
+    #expect(harbor.captains == [0, nil] && harbor.commands == [0, nil, nil])
+    harbor.sailors[0]["commands"] = .null
+    #expect(harbor.captains == [nil, nil])
+    #expect(harbor.said() == ["sailor 0 at 5: commands=none"])
+  }
+
+  /// What was said first and taken back by what was said later, the server has to be told: it never heard of the first.
+  @Test func whatALaterWordTakesBackIsSaid() throws {
+    let harbor = try Harbor()
+    harbor.sailors[1]["commands"] = .object(harbor.ships[0].id)
+    harbor.ships[1]["captain"] = .object(harbor.sailors[1].id)
+    // The first ship has lost its captain to the second sailor, and him to the second ship.
+    #expect(harbor.captains == [nil, 1] && harbor.commands == [nil, 1, nil])
+    #expect(harbor.said() == ["sailor 1 at 5: ", "ship 0 at 3: captain=none", "ship 1 at 4: captain=sailor 1"])
+  }
+
+  @Test func whoIsOfAnotherCrewIsNotTakenOutOfIt() throws {
+    let harbor = try Harbor()
+    let crew = try #require(harbor.ships[1].entity.property(named: "crew")).number
+    harbor.ships[1].remove(harbor.sailors[0], from: crew)
+    #expect(harbor.sailors[0]["ship"] == .object(harbor.ships[0].id) && !harbor.sailors[0].hasChanges)
+  }
+
+  @Test func whatAChildSawCountsWhenItsParentSaves() throws {
+    let harbor = try Harbor()
+    let child = harbor.context.makeChild()
+    let ship = try #require(child.object(for: harbor.ships[1]))
+    ship["captain"] = .object(harbor.sailors[1].id)
+    // Somebody gives the sailor a name meanwhile.
+    var image = ObjectImage(id: harbor.sailors[1].id, revision: 8, values: harbor.sailors[1].entity.emptyValues)
+    image[try #require(harbor.sailors[1].entity.property(named: "name"))] = .string("Ismael")
+    #expect(harbor.context.register([image]).count == 1)
+    child.save()
+    #expect(harbor.said() == ["sailor 1 at 5: ", "ship 1 at 4: captain=sailor 1"])
+  }
+
+  @Test func aChildSeesItAndHandsItOn() throws {
+    let harbor = try Harbor()
+    let child = harbor.context.makeChild()
+    let ship = try #require(child.object(for: harbor.ships[1]))
+    let sailor = try #require(child.object(for: harbor.sailors[0]))
+    #expect(sailor["commands"] == .object(harbor.ships[0].id))
+    sailor["commands"] = .object(ship.id)
+    #expect(ship["captain"] == .object(sailor.id) && sailor["commands"] == .object(ship.id))
+    #expect(child.object(for: harbor.ships[0])?["captain"] == .null)
+    #expect(harbor.captains == [0, nil], "nothing is saved")
+    child.save()
+    #expect(harbor.captains == [nil, 0] && harbor.commands == [1, nil, nil])
+    #expect(harbor.said() == ["sailor 0 at 5: commands=ship 1", "ship 1 at 4: "])
+  }
+
+  @Test func whoIsNewTakesTheShip() throws {
+    let harbor = try Harbor()
+    let made = try #require(harbor.context.model.entity(named: "Sailor").flatMap { harbor.context.insert($0) })
+    made["commands"] = .object(harbor.ships[0].id)
+    #expect(harbor.ships[0]["captain"] == .object(made.id) && harbor.commands == [nil, nil, nil])
+    let ship = try #require(harbor.context.model.entity(named: "Ship").flatMap { harbor.context.insert($0) })
+    ship["captain"] = .object(made.id)
+    #expect(harbor.captains == [nil, nil] && made["commands"] == .object(ship.id))
+  }
+}
