@@ -1,7 +1,7 @@
 /// Intervals over one ordered property, asked which of them hold a value: a treap ordered by the lower bound, each
 /// node knowing the greatest upper bound below it. A priority is a hash of the interval's number, so the shape depends
 /// on nothing but the content.
-struct IntervalTree: Sendable {
+struct IntervalTree: QueryShelf {
   /// Both ends belong to it; nil is unbounded. An open end may be filed as closed: the finder asks the predicate anyway.
   struct Interval: Hashable, Sendable {
     var low: Value?
@@ -42,26 +42,8 @@ struct IntervalTree: Sendable {
     root = remove(interval, below: root)
   }
 
-  /// The numbers of the intervals that hold `value`.
-  func holding(_ value: Value, into found: inout [UInt64]) {
-    forEach(holding: value) { number in
-      found.append(number)
-      return true
-    }
-  }
-
-  /// Whether there is one.
-  func isHolding(_ value: Value) -> Bool {
-    var isFound = false
-    forEach(holding: value) { _ in
-      isFound = true
-      return false
-    }
-    return isFound
-  }
-
-  /// - Parameter body: whether to go on.
-  private func forEach(holding value: Value, _ body: (UInt64) -> Bool) {
+  /// Over the numbers of the intervals that hold `value`.
+  func forEach(holding value: Value, _ body: (UInt64) -> Bool) {
     var pending = [root]
     while let index = pending.popLast() {
       guard index >= 0 else { continue }

@@ -73,32 +73,27 @@ public struct LiveQueryIndex: Sendable {
     guard let shelf = shelves[change.id.entity] else { return [] }
     var found = Array(shelf.general)
     if let numbers = shelf.byObject[change.id] { found += numbers }
-    for (property, table) in shelf.byValue {
-      guard let property = model.property(property) else { continue }
-      let before = change.before.map { $0[property] }
-      let after = change.after.map { $0[property] }
-      if let before, let numbers = table[before] { found += numbers }
-      if let after, after != before, let numbers = table[after] { found += numbers }
-    }
-    for (property, tree) in shelf.byRange {
-      guard let property = model.property(property) else { continue }
-      let before = change.before.map { $0[property] }
-      let after = change.after.map { $0[property] }
-      if let before { tree.holding(before, into: &found) }
-      if let after, after != before { tree.holding(after, into: &found) }
-    }
-    for (property, table) in shelf.byWord {
-      guard let property = model.property(property) else { continue }
-      let before = change.before.map { $0[property] }
-      let after = change.after.map { $0[property] }
-      if let before { table.holding(before, into: &found) }
-      if let after, after != before { table.holding(after, into: &found) }
-    }
+    forEachValue(of: change, in: shelf.byValue) { if let numbers = $0[$1] { found += numbers } }
+    forEachValue(of: change, in: shelf.byRange) { $0.holding($1, into: &found) }
+    forEachValue(of: change, in: shelf.byWord) { $0.holding($1, into: &found) }
     guard found.count > 1 else { return found }
     found.sort()
     var unique = [found[0]]
     for number in found.dropFirst() where number != unique.last { unique.append(number) }
     return unique
+  }
+
+  /// What is filed for a property, and its value before and after the change, the same one once.
+  private func forEachValue<Filed>(
+    of change: ObjectChange, in filed: [PropertyNumber: Filed], _ body: (Filed, Value) -> Void
+  ) {
+    for (property, filed) in filed {
+      guard let property = model.property(property) else { continue }
+      let before = change.before.map { $0[property] }
+      let after = change.after.map { $0[property] }
+      if let before { body(filed, before) }
+      if let after, after != before { body(filed, after) }
+    }
   }
 
   // MARK: - Filing

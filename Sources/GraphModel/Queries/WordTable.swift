@@ -1,6 +1,6 @@
 /// Searches, each filed under one of its words: asked which of them a text could satisfy. A search's word stands for all
 /// words that begin with it, so a text is asked for by the beginnings of its words that are as long as a filed one.
-struct WordTable: Sendable {
+struct WordTable: QueryShelf {
   private var searches = [[UInt8]: Set<UInt64>]()
   /// How many words of each length, in bytes, are filed.
   private var lengths = [Int: Int]()
@@ -22,26 +22,8 @@ struct WordTable: Sendable {
     lengths[key.count] = left > 0 ? left : nil
   }
 
-  /// The numbers of the searches whose word begins one of the text's; nothing for what is no text.
-  func holding(_ value: Value, into found: inout [UInt64]) {
-    forEach(holding: value) { numbers in
-      found += numbers
-      return true
-    }
-  }
-
-  /// Whether there is one.
-  func isHolding(_ value: Value) -> Bool {
-    var isFound = false
-    forEach(holding: value) { _ in
-      isFound = true
-      return false
-    }
-    return isFound
-  }
-
-  /// - Parameter body: whether to go on.
-  private func forEach(holding value: Value, _ body: (Set<UInt64>) -> Bool) {
+  /// Over the numbers of the searches whose word begins one of the text's; none for what is no text.
+  func forEach(holding value: Value, _ body: (UInt64) -> Bool) {
     guard !isEmpty, let text = value.stringValue else { return }
     var beginnings = Set<[UInt8]>()
     for word in Set(text.words) {
@@ -50,7 +32,7 @@ struct WordTable: Sendable {
         let beginning = Array(bytes[..<length])
         // Many words begin alike.
         guard let numbers = searches[beginning], beginnings.insert(beginning).inserted else { continue }
-        guard body(numbers) else { return }
+        for number in numbers where !body(number) { return }
       }
     }
   }
