@@ -86,8 +86,8 @@ extension ObjectContext {
     for (made, kind, begun) in save.states {
       // Its object may have come as another's before the answer named it: then that one counts.
       let state = self.state(made.id) ?? made
-      // A store that went back to a backup has not come so far yet.
-      let base = min(begun, max(0, state.stored?.revision ?? begun))
+      // A store that went back to a backup has not come so far yet, and what has not come anew is of no revision.
+      let base = max(0, min(begun, state.stored?.revision ?? begun))
       // It may have waited for another save: what was heard meanwhile goes in under it.
       state.settleTexts()
       guard let sent = state.sent.first(where: { $0.transaction == save.id }) else { continue }
@@ -132,7 +132,11 @@ extension ObjectContext {
   ) -> [Change] {
     var plain = locals
     var texts = [Edit]()
-    for (number, local) in locals.sorted(by: { $0.key < $1.key }) where !state.uncertainTexts.contains(number) {
+    // What it says here may be of a time that the store has forgotten, until it has come anew.
+    let seen = state.stored?.revision ?? 0
+    let isKnown = seen >= 0
+    for (number, local) in locals.sorted(by: { $0.key < $1.key })
+    where isKnown && !state.uncertainTexts.contains(number) {
       guard let base = local.textBase, let property = model.property(number),
         let stored = state.storedValue(property).stringValue ?? (base.isEmpty ? "" : nil),
         let splices = local.rebased(onto: stored).splices
@@ -146,7 +150,6 @@ extension ObjectContext {
     if plain.values.contains(where: { !$0.isEcho || !$0.value.isNull }) {
       changes.append(Change(.update, state.id, base: base, edits: edits(plain)))
     }
-    let seen = state.stored?.revision ?? 0
     if !texts.isEmpty || (policy == .overwrite && seen > base) {
       changes.append(Change(.update, state.id, base: seen, edits: texts))
     }

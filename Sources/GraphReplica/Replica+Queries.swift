@@ -94,13 +94,7 @@ extension Replica {
     let isRepeated = numbers.updateValue(query, forKey: number) != nil
     queries[query]?.number = number
     let since = queries[query]?.token ?? queries[query]?.subscribe.since
-    if let since, !isRepeated {
-      if known || resumed {
-        provenRevision = max(provenRevision, since.revision)
-      } else {
-        doubtedRevision = max(doubtedRevision, since.revision)
-      }
-    }
+    if let since, !isRepeated { prove(since.revision, isKnown: known || resumed) }
     if resumed {
       queries[query]?.token = since
       // What was announced before speaks of a session that did not have this query.
@@ -121,26 +115,29 @@ extension Replica {
   mutating func endSubscribing(mayShow: Bool, wasAnswered: Bool = false, _ actions: inout [ReplicaAction]) {
     if !wasAnswered { subscribing = max(0, subscribing - 1) }
     guard subscribing == 0 else { return }
-    if doubtedRevision > provenRevision { diverge(&actions) }
+    settleProof(&actions)
     guard subscribing == 0, mayShow else { return }
     if let held = heldAdvance {
       heldAdvance = nil
       advance(to: held.revision, held.fingerprint, &actions)
-    } else if numbers.count == 1, let last = staged.last {
+    } else if let last = staged.last, numbers.count == 1, queries[numbers[last.query] ?? 0]?.incoming == nil {
       advance(to: last.revision, last.fingerprint, &actions)
     }
   }
 
   /// The store is not the one that this side's newest state is of, or has gone back behind it. Nothing that is held here can
   /// be told from what the store never came to: queries that resumed, from a state that it still knows, load anew as well.
-  private mutating func diverge(_ actions: inout [ReplicaAction]) {
+  mutating func diverge(_ actions: inout [ReplicaAction]) {
     (provenRevision, doubtedRevision) = (0, 0)
+    newest.forget()
     actions.append(.diverged)
     for query in queries.keys.sorted() {
       guard let followed = queries[query] else { continue }
       queries[query]?.forgetHeld()
       guard let number = followed.number, followed.incoming == nil, followed.isLoaded else { continue }
       numbers[number] = nil
+      // What else is said under the old number, such as that it begins anew, is not about the new one.
+      asked = asked.filter { !$0.value.isAbout(query) }
       staged.removeAll { $0.query == number }
       queries[query]?.number = nil
       queries[query]?.subscribe.since = nil
@@ -218,6 +215,7 @@ extension Replica {
 
   /// Every result that is whole is as of this state now.
   mutating func move(to token: Token) {
+    newest.take(token)
     for query in queries.keys {
       guard let followed = queries[query], followed.number != nil, followed.incoming == nil,
         let old = followed.token, old.revision <= token.revision

@@ -15,6 +15,7 @@ extension Replica {
     case (.committed(let committed, let objects, let isComplete), .save(let id)?):
       asked[message.request] = nil
       pending.removeAll { $0.id == id }
+      newest.take(Token(store: store, revision: committed.revision, fingerprint: committed.fingerprint))
       actions.append(.saved(id, .success(Saved(committed: committed, objects: objects, isComplete: isComplete))))
     case (.refused(let refusal), .save(let id)?):
       asked[message.request] = nil
@@ -51,7 +52,10 @@ extension Replica {
     case (.chunk(let chunk), .subscribe(let query)?):
       takeChunk(chunk, of: query, message.request, &actions)
     case (.chunk(let chunk), .question(let request)?):
-      if chunk.end != nil { forget(message.request, request) }
+      if let end = chunk.end {
+        newest.take(end.at)
+        forget(message.request, request)
+      }
       actions.append(.chunk(request, chunk))
     case (.exportHead(let head), .question(let request)?):
       send(.more(of: message.request), for: .other, &actions)
@@ -77,6 +81,12 @@ extension Replica {
     case (.followed(let commits, let at, let head), .question(let request)?):
       forget(message.request, request)
       actions.append(.answer(request, .followed(commits, at: at, head: head)))
+    case (.followed, .proof(let revision)?):
+      asked[message.request] = nil
+      takeProof(of: revision, isKnown: true, &actions)
+    case (.refused, .proof(let revision)?):
+      asked[message.request] = nil
+      takeProof(of: revision, isKnown: false, &actions)
     case (.differences(let differences, let last), .question(let request)?):
       if last { forget(message.request, request) }
       actions.append(.answer(request, .differences(differences, last: last)))
@@ -86,6 +96,7 @@ extension Replica {
     case (.progress(let progress), .batch(let request)?): actions.append(.answer(request, .progress(progress)))
     case (.committed(let committed, let objects, let isComplete), .batch(let request)?):
       forget(message.request, request)
+      newest.take(Token(store: store, revision: committed.revision, fingerprint: committed.fingerprint))
       let saved = Saved(committed: committed, objects: objects, isComplete: isComplete)
       actions.append(.answer(request, .saved(saved)))
     case (.pong(let head), .ping?):

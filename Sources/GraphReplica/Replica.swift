@@ -45,6 +45,8 @@ public struct Replica: Sendable {
   /// that was pruned since.
   var provenRevision: Revision = 0
   var doubtedRevision: Revision = 0
+  /// What is known of the newest state of which anything is held.
+  var newest = NewestState()
   var lastHeard: Int64 = 0
   var lastSent: Int64 = 0
   var now: Int64 = 0
@@ -61,8 +63,17 @@ public struct Replica: Sendable {
     case moveWindow(QueryID)
     case question(RequestID)
     case batch(RequestID)
+    /// Whether the store knows the state of the revision.
+    case proof(Revision)
     case ping
     case other
+
+    func isAbout(_ query: QueryID) -> Bool {
+      switch self {
+      case .subscribe(query), .moveWindow(query): true
+      default: false
+      }
+    }
   }
 
   struct PendingSave {
@@ -225,9 +236,11 @@ public struct Replica: Sendable {
       .hello(
         Hello(
           model: model, replica: id, author: author, program: program,
-          token: queries.values.compactMap(\.token).max { $0.revision < $1.revision })),
+          token: newestOfQueries)),
       for: .hello, &actions)
   }
+
+  var newestOfQueries: Token? { queries.values.compactMap(\.token).max { $0.revision < $1.revision } }
 
   private mutating func disconnect(_ actions: inout [ReplicaAction]) {
     phase = .disconnected
@@ -236,6 +249,7 @@ public struct Replica: Sendable {
     (staged, moves) = ([], [:])
     (subscribing, heldAdvance) = (0, nil)
     (provenRevision, doubtedRevision) = (0, 0)
+    newest.disconnect()
     for query in queries.keys.sorted() { queries[query]?.returnToHeld() }
     // A transaction is kept and sent again; a question is the owner's to repeat.
     for request in questions.keys.sorted() {
@@ -253,7 +267,9 @@ public struct Replica: Sendable {
     actions.append(.welcomed(welcome))
     // The same id: a transaction whose answer was lost lands once.
     for save in pending { send(save, &actions) }
+    askForProof(welcome.head, &actions)
     for query in queries.keys.sorted() { sendSubscribe(query, &actions) }
+    if queries.isEmpty, subscribing == 0 { settleProof(&actions) }
   }
 
   private mutating func tick(_ milliseconds: Int64, _ actions: inout [ReplicaAction]) {

@@ -37,12 +37,12 @@ extension ClientNode {
 
   /// The replica says that the store does not know its past. It also says so where all that it knew was pruned.
   func noticeRestore() {
+    // What it is shown from here on counts anew.
+    defer { lastRevision = 0 }
     guard let astray else { return }
     if astray.mustNotice { happened.note(context.hasChanges ? .restoreNoticedWithEdits : .restoreNoticed) }
     self.astray?.mustNotice = false
     self.astray?.isAstray = false
-    // What it is shown from here on counts anew.
-    lastRevision = 0
   }
 
   /// A transaction is in the store.

@@ -120,6 +120,12 @@ struct ServerNode {
     var (request, lens) = (request, ModelLens?.none)
     if case .seen(let inner, let through) = request { (request, lens) = (inner, through) }
     do {
+      if case .changes(.follow(let follow)) = request {
+        // Asked by a replica, which wants to know whether there is anything to be answered.
+        let part = try store.follow(follow)
+        let frame = Frame.encode(ToClient(number, .followed([], at: part.at, head: part.head)))
+        return Stream(session: session, frames: [frame], credit: 2, result: .success(part.at))
+      }
       guard case .objects(var fetch) = request else { throw Refusal(.malformed, "no log here") }
       if bug == .pastOfToday { fetch.at = nil }
       // Loads ask by ids; what a live query begins with is asked by its own predicate.

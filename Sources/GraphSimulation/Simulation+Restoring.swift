@@ -13,8 +13,7 @@ import GraphWire
 extension Simulation {
   /// What the operator has to do by now.
   func operate() throws {
-    guard StoreOperator.isThere(seed: seed, bug: bug, restores: restores), server != nil, step >= storeOperator.dueAt
-    else { return }
+    guard StoreOperator.isThere(seed: seed, bug: bug), server != nil, step >= storeOperator.dueAt else { return }
     guard let backup = storeOperator.backup else { return try makeBackup() }
     // There is something to take back.
     if recorder.revision > backup.recorder.revision { try putBack(to: backup) }
@@ -94,10 +93,19 @@ extension Simulation {
 
   /// As if the server compared numbers of revisions and nothing else.
   func withoutFingerprint(_ message: ToServer) -> ToServer {
-    guard case .subscribe(var subscribe) = message.body, let since = subscribe.since,
-      let record = recorder.records.last(where: { $0.revision == since.revision })
-    else { return message }
-    subscribe.since = Token(store: since.store, revision: since.revision, fingerprint: record.fingerprint)
-    return ToServer(message.request, .subscribe(subscribe))
+    func believed(_ token: Token) -> Token {
+      let record = recorder.records.last { $0.revision == token.revision }
+      return Token(
+        store: token.store, revision: token.revision, fingerprint: record?.fingerprint ?? token.fingerprint)
+    }
+    switch message.body {
+    case .subscribe(var subscribe):
+      subscribe.since = subscribe.since.map(believed)
+      return ToServer(message.request, .subscribe(subscribe))
+    case .changes(.follow(var follow)):
+      follow.since = believed(follow.since)
+      return ToServer(message.request, .changes(.follow(follow)))
+    default: return message
+    }
   }
 }

@@ -50,7 +50,6 @@ public final class Simulation {
   let directory: String
   let model: Model
   let bug: PlantedBug?
-  let restores: Bool
   var random: SeededRandom
   private var ids: IDSource
   var server: ServerNode?
@@ -80,15 +79,12 @@ public final class Simulation {
 
   /// - Parameters:
   ///   - directory: an empty folder for the store.
-  ///   - restores: whether the store is put back to backups in one run of four. What is promised then does not hold for every
-  ///     seed yet: clients that had been shown more than the backup has are at times left with it.
   ///   - trace: called with a line for each step.
   public init(
-    seed: UInt64, directory: String, clients count: Int = 3, bug: PlantedBug? = nil, restores: Bool = false,
+    seed: UInt64, directory: String, clients count: Int = 3, bug: PlantedBug? = nil,
     trace: ((String) -> Void)? = nil
   ) throws {
     self.seed = seed
-    self.restores = restores
     self.directory = directory
     self.bug = bug
     self.trace = trace

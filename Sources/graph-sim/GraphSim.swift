@@ -18,8 +18,6 @@ struct GraphSim: ParsableCommand {
   var clients = 3
   @Option(help: "Plant a bug: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", ")).")
   var bug: PlantedBug?
-  @Flag(help: "In one run of four put the store back to backups; not every seed holds yet.")
-  var restores = false
   @Flag(help: "Print how often each thing happened.")
   var counts = false
   @Flag(help: "Print every step.")
@@ -37,7 +35,7 @@ struct GraphSim: ParsableCommand {
       defer { try? FileManager.default.removeItem(at: directory) }
       do {
         let simulation = try Simulation(
-          seed: seed, directory: directory.path, clients: clients, bug: bug, restores: restores,
+          seed: seed, directory: directory.path, clients: clients, bug: bug,
           trace: trace ? { print($0) } : nil)
         try simulation.run(steps: steps)
         happened.merge(simulation.happenings, uniquingKeysWith: +)

@@ -135,6 +135,7 @@ final class ReplicaTranscript {
     case .undo: "undo"
     case .undoState: "undo state"
     case .revisionAt: "revision at"
+    case .changes(.follow(let follow)): "commits behind \(follow.since.revision)"
     case .fetch(let fetch): "fetch \(model.entity(fetch.entity)?.name ?? "?"): \(short(fetch.predicate))"
     default: "\(body)"
     }

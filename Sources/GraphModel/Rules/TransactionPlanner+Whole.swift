@@ -73,6 +73,8 @@ extension TransactionPlanner {
   private mutating func setBack(
     _ draft: Draft, _ stored: ObjectImage, _ contest: Contest, _ past: [PastChange]
   ) throws {
+    // Who has read nothing of the object has nothing to put it back to.
+    guard contest.seen > 0 else { return }
     let edited = Set(contest.edits.map(\.edit.property))
     let unseen = past.filter { $0.revision > contest.seen }
     for property in draft.entity.storedProperties where !edited.contains(property.number) {
