@@ -17,6 +17,11 @@ import Testing
       "text SEARCH \"AB\"", "text SEARCH \"xyz of\"", "number == 2 OR text SEARCH \"ä zw\"",
       "text BEGINSWITH \"ab\"", "text BEGINSWITH \"\"", "text BEGINSWITH \"x\" OR FALSEPREDICATE", "FALSEPREDICATE",
       "color == \"green\" OR text CONTAINS \"z\"",
+      "text CONTAINS[cd] \"ARG\"", "text CONTAINS[c] \"ärg\"", "text CONTAINS[d] \"Ärger\"", "text CONTAINS \"er, z\"",
+      "text ENDSWITH \"i\"", "text ENDSWITH[cd] \"YZ!\"", "text BEGINSWITH[c] \"oF\"", "text ==[cd] \"ABC\"",
+      "text IN[c] {\"ABC\", \"xYz\"}", "text LIKE \"*X?Z*\"", "text LIKE[cd] \"a?g*zwei\"", "text LIKE \"a\\\\bc\"",
+      "text LIKE \"*\"", "text CONTAINS \"\"", "text ==[c] \"\"", "NOT (text CONTAINS \"a\")",
+      "origin CONTAINS \"k\" OR text CONTAINS[c] \"OFFER, \"",
     ]
     for seed in UInt64(0)..<200 {
       var random = SeededGenerator(seed: seed)
@@ -57,6 +62,64 @@ import Testing
         }
       }
     }
+  }
+
+  @Test func aPartTableMissesNoPartAndForgetsWhatIsTakenOut() {
+    let pieces = ["a", "b", "Ab", "é", "E\u{301}", "ß", "漢", " ", "👩\u{200D}👧", "aaaa", "İ"]
+    let ways: [StringOptions] = [
+      [], .caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive],
+    ]
+    for seed in UInt64(0)..<100 {
+      var random = SeededGenerator(seed: seed)
+      func text(_ most: Int) -> String {
+        (0..<Int.random(in: 1...most, using: &random)).map { _ in random.pick(pieces) ?? "a" }.joined()
+      }
+      var table = PartTable()
+      var filed = [(number: UInt64, part: String, options: StringOptions)]()
+      for number in UInt64(1)...60 {
+        let options = random.pick(ways) ?? []
+        let part = text(3).folded(options)
+        // A mark alone is nothing where marks do not count.
+        guard !part.isEmpty else { continue }
+        table.insert(number, part: part, options)
+        filed.append((number, part, options))
+      }
+      for _ in 0..<30 {
+        let text = text(12)
+        var found = [UInt64]()
+        table.holding(.string(text), into: &found)
+        let missing = filed.filter {
+          TextSearch.contains(text.folded($0.options), $0.part) && !found.contains($0.number)
+        }
+        #expect(missing.isEmpty, "seed \(seed): \(missing) in \(text)")
+        #expect(Set(found).count == found.count && table.isHolding(.string(text)) == !found.isEmpty)
+      }
+      for entry in filed.shuffled(using: &random) {
+        #expect(!table.isEmpty)
+        table.remove(entry.number, part: entry.part, entry.options)
+      }
+      #expect(table.isEmpty)
+    }
+  }
+
+  /// Parts that begin alike stand in different places, and what is no text has none.
+  @Test func partsThatBeginAlikeAreFoundFewAtATime() {
+    var table = PartTable()
+    for number in UInt64(1)...1_000 { table.insert(number, part: "nowhere \(number)", []) }
+    var found = [UInt64]()
+    table.holding(.string("somewhere nowhere else"), into: &found)
+    #expect(found.count < 20, "\(found.count) of 1,000 are filed under what all have")
+    found = []
+    for value in [Value.null, .integer(1), .string("")] { table.holding(value, into: &found) }
+    #expect(found.isEmpty)
+  }
+
+  @Test func theLongestPartOfAPatternIsInEveryTextThatIsLikeIt() {
+    let parts = [
+      "*": "", "?": "", "": "", "abc": "abc", "a*bc?d": "bc", "*\\**": "*", "a\\?b*c": "a?b", "ab*\\": "ab",
+      "x\\\\y?": "x\\y",
+    ]
+    for (pattern, part) in parts { #expect(TextSearch.longestPart(ofPattern: pattern) == part, "\(pattern)") }
   }
 
   @Test func theIntervalTreeAgreesWithAList() {

@@ -152,4 +152,24 @@ public enum TextSearch {
     while p < pattern.count, pattern[p] == "*" { p += 1 }
     return p == pattern.count
   }
+
+  /// The longest run of characters that every text has which is like the pattern.
+  static func longestPart(ofPattern pattern: String) -> String {
+    var (longest, run) = (String.UnicodeScalarView(), String.UnicodeScalarView())
+    var isEscaped = false
+    let scalars = pattern.unicodeScalars
+    for (index, scalar) in zip(scalars.indices, scalars) {
+      // A backslash at the end is one.
+      if !isEscaped, scalar == "\\", scalars.index(after: index) < scalars.endIndex {
+        isEscaped = true
+      } else if !isEscaped, scalar == "*" || scalar == "?" {
+        run = String.UnicodeScalarView()
+      } else {
+        isEscaped = false
+        run.append(scalar)
+        if run.count > longest.count { longest = run }
+      }
+    }
+    return String(longest)
+  }
 }

@@ -1,14 +1,16 @@
 /// Files live queries so that a commit touches only those that it could change.
 ///
 /// A query is filed for each concrete entity that it can return: under the value of its most selective equality, else
-/// under a word of a search, else in an interval tree over one ordered property, one that is an OR in both ways for each part, else among the general ones
-/// of the entity. Each concrete change asks with the object before and after; what is found is a superset, which the predicate then decides.
+/// under a word of a search, else under a part of a text, else in an interval tree over one ordered property, one that is an OR
+/// in these ways for each of its sides, else among the general ones of the entity. Each concrete change asks with the object
+/// before and after; what is found is a superset, which the predicate then decides.
 public struct LiveQueryIndex: Sendable {
   private struct Shelf {
     var byObject = [ObjectID: Set<UInt64>]()
     var byValue = [PropertyNumber: [Value: Set<UInt64>]]()
     var byRange = [PropertyNumber: IntervalTree]()
     var byWord = [PropertyNumber: WordTable]()
+    var byPart = [PropertyNumber: PartTable]()
     var general = Set<UInt64>()
   }
 
@@ -17,6 +19,7 @@ public struct LiveQueryIndex: Sendable {
     case values(Property, [Value])
     case range(Property, low: Value?, high: Value?)
     case word(Property, String)
+    case part(Property, String, StringOptions)
     case general
   }
 
@@ -37,6 +40,8 @@ public struct LiveQueryIndex: Sendable {
         shelf.byRange[property.number, default: IntervalTree()].insert(.init(low: low, high: high, number: number))
       case .word(let property, let word):
         shelf.byWord[property.number, default: WordTable()].insert(number, word: word)
+      case .part(let property, let part, let options):
+        shelf.byPart[property.number, default: PartTable()].insert(number, part: part, options)
       case .general: shelf.general.insert(number)
       }
     }
@@ -63,6 +68,9 @@ public struct LiveQueryIndex: Sendable {
       case .word(let property, let word):
         shelf.byWord[property.number]?.remove(number, word: word)
         if shelf.byWord[property.number]?.isEmpty == true { shelf.byWord[property.number] = nil }
+      case .part(let property, let part, let options):
+        shelf.byPart[property.number]?.remove(number, part: part, options)
+        if shelf.byPart[property.number]?.isEmpty == true { shelf.byPart[property.number] = nil }
       case .general: shelf.general.remove(number)
       }
     }
@@ -76,6 +84,7 @@ public struct LiveQueryIndex: Sendable {
     forEachValue(of: change, in: shelf.byValue) { if let numbers = $0[$1] { found += numbers } }
     forEachValue(of: change, in: shelf.byRange) { $0.holding($1, into: &found) }
     forEachValue(of: change, in: shelf.byWord) { $0.holding($1, into: &found) }
+    forEachValue(of: change, in: shelf.byPart) { $0.holding($1, into: &found) }
     guard found.count > 1 else { return found }
     found.sort()
     var unique = [found[0]]
@@ -121,6 +130,8 @@ public struct LiveQueryIndex: Sendable {
     case .range(let path, let low, let high):
       return property(of: path).map { .range($0, low: low, high: high) } ?? .general
     case .word(let path, let word): return property(of: path).map { .word($0, word) } ?? .general
+    case .part(let path, let part, let options):
+      return property(of: path).map { .part($0, part, options) } ?? .general
     }
   }
 

@@ -1,10 +1,13 @@
-/// Where a live query is filed: under the values of its most selective equality, else a word of a search, else over the
-/// range of one ordered path; one that is an OR in a place for each part. What is found there is a superset; the predicate decides.
+/// Where a live query is filed: under the values of its most selective equality, else a word of a search, else a part of a
+/// text, else over the range of one ordered path; one that is an OR in a place for each of its sides. What is found there is a
+/// superset; the predicate decides.
 enum QueryPlace: Hashable {
   case values(GraphPredicate.Path, [Value])
   case range(GraphPredicate.Path, low: Value?, high: Value?)
   /// A word of the text at the path's end begins with this one.
   case word(GraphPredicate.Path, String)
+  /// The text at the path's end, folded in this way, has this part, which is folded and not empty.
+  case part(GraphPredicate.Path, String, StringOptions)
 
   /// At most this many values of an `IN` are filed one by one.
   static let maximumValues = 100
@@ -22,7 +25,7 @@ enum QueryPlace: Hashable {
 
   var path: GraphPredicate.Path {
     switch self {
-    case .values(let path, _), .range(let path, _, _), .word(let path, _): path
+    case .values(let path, _), .range(let path, _, _), .word(let path, _), .part(let path, _, _): path
     }
   }
 }
@@ -61,7 +64,7 @@ private struct QueryPlaceFinder {
 
   private func offer(of comparison: GraphPredicate.Comparison, _ way: [PropertyNumber]) -> Offer? {
     // With ANY one of the path's values is in the list or the range.
-    guard comparison.quantifier == .one || comparison.quantifier == .any, comparison.options.isEmpty else { return nil }
+    guard comparison.quantifier == .one || comparison.quantifier == .any else { return nil }
     var constants = [Value]()
     switch comparison.right {
     case .value(let value): constants = [value]
@@ -74,6 +77,7 @@ private struct QueryPlaceFinder {
     guard var path = comparison.path, path.level == 0 else { return nil }
     path.hops = way + path.hops
     guard canRead(path) else { return nil }
+    guard comparison.options.isEmpty else { return offer(ofFolded: comparison, path, constants) }
     let type = path.type(in: model)
     // A whole number compared with a fraction has another hash.
     let isMixed = constants.contains { value in
@@ -97,8 +101,30 @@ private struct QueryPlaceFinder {
       let words = constants.first?.stringValue?.words ?? []
       guard let word = words.max(by: { $0.utf8.count < $1.utf8.count }) else { return nil }
       return Offer(rank: 17, places: [.word(path, word)])
+    case .contains, .endsWith, .like: return offer(ofFolded: comparison, path, constants)
     default: return nil
     }
+  }
+
+  /// Where a part is all that is known of the text: behind an `[option]` also of one that is equal, or begins so.
+  private func offer(
+    ofFolded comparison: GraphPredicate.Comparison, _ path: GraphPredicate.Path, _ constants: [Value]
+  ) -> Offer? {
+    guard path.end != .identifier, constants.count <= QueryPlace.maximumPlaces else { return nil }
+    let rank: Int
+    switch comparison.comparator {
+    case .equal, .in: rank = self.rank(of: path) + 2
+    case .contains, .beginsWith, .endsWith, .like: rank = 18
+    default: return nil
+    }
+    var places = [QueryPlace]()
+    for constant in constants {
+      guard let text = constant.stringValue?.folded(comparison.options) else { return nil }
+      let part = comparison.comparator == .like ? TextSearch.longestPart(ofPattern: text) : text
+      guard !part.isEmpty else { return nil }
+      places.append(.part(path, part, comparison.options))
+    }
+    return Offer(rank: rank, places: places)
   }
 
   /// Whether a count that satisfies the comparison is at least one.

@@ -35,11 +35,14 @@ public struct RelatedQueries {
   /// Queries of one concrete entity, by what tells whether they can matter.
   private struct Shelf {
     var byValue = [GraphPredicate.Path: (reader: PathReader, table: [Value: Set<UInt64>])]()
-    var byRange = [GraphPredicate.Path: (reader: PathReader, tree: IntervalTree)]()
+    var byRange = [GraphPredicate.Path: (reader: PathReader, table: IntervalTree)]()
     var byWord = [GraphPredicate.Path: (reader: PathReader, table: WordTable)]()
+    var byPart = [GraphPredicate.Path: (reader: PathReader, table: PartTable)]()
     var general = Set<UInt64>()
 
-    var isEmpty: Bool { byValue.isEmpty && byRange.isEmpty && byWord.isEmpty && general.isEmpty }
+    var isEmpty: Bool {
+      byValue.isEmpty && byRange.isEmpty && byWord.isEmpty && byPart.isEmpty && general.isEmpty
+    }
   }
 
   /// So many objects of one entity are judged for one commit because of others; past it their queries are read anew.
@@ -111,12 +114,20 @@ public struct RelatedQueries {
     case .range(let path, let low, let high):
       var entry = shelf.byRange.removeValue(forKey: path) ?? (PathReader(path, model), IntervalTree())
       let interval = IntervalTree.Interval(low: low, high: high, number: number)
-      if inserting { entry.tree.insert(interval) } else { entry.tree.remove(interval) }
-      shelf.byRange[path] = entry.tree.isEmpty ? nil : entry
+      if inserting { entry.table.insert(interval) } else { entry.table.remove(interval) }
+      shelf.byRange[path] = entry.table.isEmpty ? nil : entry
     case .word(let path, let word):
       var entry = shelf.byWord.removeValue(forKey: path) ?? (PathReader(path, model), WordTable())
       if inserting { entry.table.insert(number, word: word) } else { entry.table.remove(number, word: word) }
       shelf.byWord[path] = entry.table.isEmpty ? nil : entry
+    case .part(let path, let part, let options):
+      var entry = shelf.byPart.removeValue(forKey: path) ?? (PathReader(path, model), PartTable())
+      if inserting {
+        entry.table.insert(number, part: part, options)
+      } else {
+        entry.table.remove(number, part: part, options)
+      }
+      shelf.byPart[path] = entry.table.isEmpty ? nil : entry
     }
   }
 
@@ -204,16 +215,16 @@ public struct RelatedQueries {
       }
     }
     var numbers = [UInt64]()
-    for (reader, tree) in shelf.byRange.values {
-      for judgement in judgements {
-        for value in reader.values(judgement) { tree.holding(value, into: &numbers) }
+    func find<Filed: QueryShelf>(in filed: [GraphPredicate.Path: (reader: PathReader, table: Filed)]) {
+      for (reader, table) in filed.values {
+        for judgement in judgements {
+          for value in reader.values(judgement) { table.holding(value, into: &numbers) }
+        }
       }
     }
-    for (reader, table) in shelf.byWord.values {
-      for judgement in judgements {
-        for value in reader.values(judgement) { table.holding(value, into: &numbers) }
-      }
-    }
+    find(in: shelf.byRange)
+    find(in: shelf.byWord)
+    find(in: shelf.byPart)
     found.formUnion(numbers)
     return found.sorted()
   }
@@ -256,8 +267,9 @@ public struct RelatedQueries {
     return model.entity(way.root)?.family.contains { entity in
       guard let shelf = shelves[entity] else { return false }
       return values.contains { value in
-        shelf.byValue[path]?.table[value] != nil || shelf.byRange[path]?.tree.isHolding(value) == true
+        shelf.byValue[path]?.table[value] != nil || shelf.byRange[path]?.table.isHolding(value) == true
           || shelf.byWord[path]?.table.isHolding(value) == true
+          || shelf.byPart[path]?.table.isHolding(value) == true
       }
     } ?? false
   }

@@ -40,7 +40,12 @@ extension MigrationWriter {
     case .converted(let earlier)?:
       guard let from = before.column(of: earlier) else { return nil }
       let name = "t.\(quoted(from.name))"
-      guard property.relationship != nil else { return "graph_convert(\(property.number), \(name))" }
+      guard property.relationship != nil else {
+        let kinds = (plan.old.property(earlier)?.attribute?.kind, property.attribute?.kind)
+        // SQL's own words are an order faster than a function.
+        if case (.integer?, .double?) = kinds { return "CAST(\(name) AS REAL)" }
+        return "graph_convert(\(property.number), \(name))"
+      }
       guard let destination = from.references else { return nil }
       return "(SELECT graph_member(m._id, m._entity) FROM \(quoted(destination)) AS m WHERE m._row = \(name))"
     default: return nil

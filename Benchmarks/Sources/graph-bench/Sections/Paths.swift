@@ -11,6 +11,7 @@ extension Bench {
     case sum = "reports.@sum.age == …"
     case subquery = "SUBQUERY(reports, $r, $r.name == … AND $r.age > 20).@count > 0"
     case either = "department.name == … OR manager.name BEGINSWITH …"
+    case part = "department.name CONTAINS[cd] …"
 
     /// Nobody here satisfies it.
     func predicate(_ number: Int) -> String {
@@ -20,6 +21,7 @@ extension Bench {
       case .count: "reports.@count == \(1_000 + number)"
       case .sum: "reports.@sum.age == \(1_000_000 + number)"
       case .subquery: "SUBQUERY(reports, $r, $r.name == \"Nobody \(number)\" AND $r.age > 20).@count > 0"
+      case .part: "department.name CONTAINS[cd] \"nowhere \(number)\""
       case .either: "department.name == \"Nowhere \(number)\" OR manager.name BEGINSWITH \"Nobody \(number)\""
       }
     }

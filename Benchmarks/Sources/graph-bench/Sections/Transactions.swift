@@ -65,6 +65,8 @@ extension Bench {
   func copy(_ data: String) throws -> String {
     let copy = place("copy")
     try FileManager.default.copyItem(atPath: data, toPath: copy)
+    // Else the first commit of whoever is measured would wait until all of it is on the disk.
+    sync()
     return copy
   }
 }
