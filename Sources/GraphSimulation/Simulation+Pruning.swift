@@ -14,7 +14,7 @@ extension Simulation {
     note("the power is gone while history is pruned")
     happened.note(.pruningLostPower)
     try crashServer {
-      let findings = try StoreCheck.run(directory: directory, model: model)
+      let findings = try StoreCheck.run(directory: directory, model: model, heldObjects: 3)
       try check(findings.first.map { "the store is damaged behind a slice that was cut: \($0)" })
     }
     try takeDown()

@@ -26,7 +26,7 @@ import Testing
 
   private func expectSound(_ store: TestStore) throws {
     try store.store.close()
-    let findings = try StoreCheck.run(directory: store.directory.path, model: store.model)
+    let findings = try StoreCheck.run(directory: store.directory.path, model: store.model, heldObjects: 3)
     #expect(findings.isEmpty, "\(findings.prefix(3).map(\.text))")
     try store.reopen()
   }
@@ -154,7 +154,7 @@ import Testing
       try database.execute(sql: "DROP TABLE _part; DROP TABLE _whole")
       try database.execute(sql: "PRAGMA user_version = 1")
     }
-    #expect(try StoreCheck.run(directory: store.directory.path, model: store.model).isEmpty)
+    #expect(try StoreCheck.run(directory: store.directory.path, model: store.model, heldObjects: 3).isEmpty)
     try store.reopen()
     guard case .committed = try store.batch("Robot", volts(store, "1")).outcome else {
       Issue.record("refused")
@@ -173,8 +173,8 @@ import Testing
     let store = try robots(10)
     _ = try store.batch("Robot", volts(store, "volts + 1"))
     try store.store.close()
-    #expect(try StoreCheck.run(directory: store.directory.path, model: store.model).isEmpty)
+    #expect(try StoreCheck.run(directory: store.directory.path, model: store.model, heldObjects: 3).isEmpty)
     try DatabaseQueue(path: store.directory.path + "/graph.sqlite").inDatabase { try $0.execute(sql: damage) }
-    #expect(try !StoreCheck.run(directory: store.directory.path, model: store.model).isEmpty)
+    #expect(try !StoreCheck.run(directory: store.directory.path, model: store.model, heldObjects: 3).isEmpty)
   }
 }

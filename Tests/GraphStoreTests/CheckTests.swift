@@ -51,7 +51,8 @@ import Testing
   ) throws -> [StoreCheck.Finding] {
     try store.store.close()
     #expect(
-      try StoreCheck.run(directory: store.directory.path, model: store.model).isEmpty, "the store was not sound before",
+      try StoreCheck.run(directory: store.directory.path, model: store.model, heldObjects: 3).isEmpty,
+      "the store was not sound before",
       sourceLocation: sourceLocation)
     var configuration = Configuration()
     configuration.foreignKeysEnabled = false
@@ -62,7 +63,7 @@ import Testing
     }
     try queue.close()
     #expect(changes > 0 || sql.hasPrefix("DROP"), "the damage touched nothing", sourceLocation: sourceLocation)
-    return try StoreCheck.run(directory: store.directory.path, model: store.model)
+    return try StoreCheck.run(directory: store.directory.path, model: store.model, heldObjects: 3)
   }
 
   private func kinds(_ findings: [StoreCheck.Finding]) -> Set<StoreCheck.Kind> { Set(findings.map(\.kind)) }
@@ -88,7 +89,7 @@ import Testing
     case .model:
       let store = try company()
       try store.store.close()
-      let found = try StoreCheck.run(directory: store.directory.path, model: try Fixtures.stickies())
+      let found = try StoreCheck.run(directory: store.directory.path, model: try Fixtures.stickies(), heldObjects: 3)
       #expect(kinds(found) == [.model])
     case .form:
       let found = try findings(try notes(), "UPDATE Note SET text = CAST(text AS BLOB) WHERE _row = 2")
@@ -189,7 +190,7 @@ import Testing
     #expect(bytes[count] > 2)
     bytes[count] -= 1
     try Data(bytes).write(to: URL(fileURLWithPath: path))
-    let found = try StoreCheck.run(directory: store.directory.path, model: store.model)
+    let found = try StoreCheck.run(directory: store.directory.path, model: store.model, heldObjects: 3)
     #expect(kinds(found) == [.integrity])
     #expect(found.contains { $0.text.contains("_commit_transaction") })
   }
@@ -266,7 +267,7 @@ import Testing
     try second.close()
     let before = try FileState.of(damaged)
     #expect(before.count == 2)
-    #expect(kinds(try StoreCheck.run(directory: damaged.path, model: store.model)) == [.checksum])
+    #expect(kinds(try StoreCheck.run(directory: damaged.path, model: store.model, heldObjects: 3)) == [.checksum])
     #expect(try FileState.of(damaged) == before)
   }
 }

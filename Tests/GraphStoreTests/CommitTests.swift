@@ -339,7 +339,7 @@ struct StoreCheckRun {
 
   init(_ store: TestStore) throws {
     try store.store.close()
-    findings = try StoreCheck.run(directory: store.directory.path, model: store.model)
+    findings = try StoreCheck.run(directory: store.directory.path, model: store.model, heldObjects: 3)
     try store.reopen()
   }
 }

@@ -17,7 +17,7 @@ import Testing
     let model = store.model
     let (directory, file) = (store.directory.path, store.directory.path + "/graph.sqlite")
     let sound = try #require(FileManager.default.contents(atPath: file).map(Array.init))
-    #expect(try StoreCheck.run(directory: directory, model: model).isEmpty)
+    #expect(try StoreCheck.run(directory: directory, model: model, heldObjects: 3).isEmpty)
     let answers = try Answers(directory, model)
     #expect(answers.images.count > 30)
     #expect(answers.commits.count > 20)
@@ -32,7 +32,7 @@ import Testing
       let mask = UInt8.random(in: 1...255, using: &random)
       try Self.write(sound, flipping: place, by: mask, to: file)
       // A failure to open is an answer, too.
-      let findings = try? StoreCheck.run(directory: directory, model: model)
+      let findings = try? StoreCheck.run(directory: directory, model: model, heldObjects: 3)
       guard let findings, findings.isEmpty else {
         found += 1
         continue

@@ -95,11 +95,17 @@ public enum StoreCheck {
   /// No more than this many are listed for one kind; the rest is counted.
   public static let maximumFindings = 100
 
+  /// Objects of the past that are held in memory while history is gone through; the others lie in a temporary file.
+  public static let heldObjects = 50_000
+
   /// Verifies the store in `directory`, which no daemon may be using. No object, no commit and no log is changed.
+  /// - Parameter heldObjects: objects of the past that are held in memory, from 1.
   /// - Returns: what was found, the kinds in the order of `Kind`; at most `maximumFindings` of each and a last one that
   ///   counts the others. Empty for a sound store.
   /// - Throws: `StoreFailure` when there is no store, or none that this program may open.
-  public static func run(directory: String, model: Model) throws -> [Finding] {
+  public static func run(
+    directory: String, model: Model, heldObjects: Int = StoreCheck.heldObjects
+  ) throws -> [Finding] {
     let path = directory + "/" + StoreFiles.name
     func isThere() throws -> Bool { try StoreFiles.kind(of: path) != .absent }
     guard try isThere() || StoreRestore.isUnfinished(in: directory) else {
@@ -108,11 +114,13 @@ public enum StoreCheck {
     let lock = try StoreLock(directory: directory)
     defer { withExtendedLifetime(lock) {} }
     if try StoreRestore.finish(in: directory) { _ = try isThere() }
-    return try run(file: path, model: model)
+    return try run(file: path, model: model, heldObjects: heldObjects)
   }
 
   /// Verifies a store wherever its file lies, while nobody writes it.
-  static func run(file path: String, model: Model) throws -> [Finding] {
+  static func run(
+    file path: String, model: Model, heldObjects: Int = StoreCheck.heldObjects
+  ) throws -> [Finding] {
     var findings = FindingList()
     if let loss = try WriteAheadLogFile.loss(beside: path) {
       findings.add(.log, text: "commits are missing from the middle: \(WriteAheadLogFile.sentence(loss))")
@@ -123,7 +131,7 @@ public enum StoreCheck {
       configuration.readonly = true
       let queue = try DatabaseQueue(path: path, configuration: configuration)
       findings = queue.inDatabase { database in
-        var checker = StoreChecker(database, model: model, findings: findings)
+        var checker = StoreChecker(database, model: model, findings: findings, heldObjects: heldObjects)
         checker.run()
         return checker.findings
       }

@@ -1,3 +1,4 @@
+import GRDB
 import GRDBSQLite
 import GraphModel
 
@@ -46,14 +47,36 @@ extension StoreChecker {
   /// Takes the present back commit by commit: every image on the way must have the checksum that its commit recorded,
   /// and the first commit must leave nothing.
   mutating func checkHistory() throws {
+    // SQLite keeps a database without a name in a temporary file.
+    let queue = try DatabaseQueue(path: "", configuration: Self.temporary)
+    try queue.inDatabase { scratch in try checkHistory(PastImages(scratch, limit: heldObjects)) }
+    try queue.close()
+  }
+
+  /// Nothing of it has to outlive the run.
+  private static var temporary: Configuration {
+    var configuration = Configuration()
+    configuration.prepareDatabase { database in
+      try database.execute(sql: "PRAGMA journal_mode = OFF")
+      try database.execute(sql: "PRAGMA synchronous = OFF")
+    }
+    return configuration
+  }
+
+  private mutating func checkHistory(_ present: PastImages) throws {
     let floor = try HistoryFloor.read(connection)?.revision ?? 0
-    var past = Past(floor: floor)
+    var past = Past(floor: floor, present: present)
     let history = HistoryReader(objects: objects)
     var problems = [(StoreCheck.Place, String)]()
     try history.forEachCommitNewestFirst(after: 0) { commit in
       let place = StoreCheck.Place(table: "_commit", row: commit.revision)
-      past.foresee(commit)
-      for (recorded, change) in zip(commit.changes, try history.takeBack(commit, in: &past.present)) {
+      let (gone, changes) = try past.present.with(commit.changes.map(\.id)) { present in
+        // An object that is met for the first time is met in its newest change.
+        let gone = commit.changes.filter { $0.kind == .deleted && present[$0.id] == nil }
+        return (gone.map(\.id), try history.takeBack(commit, in: &present))
+      }
+      for id in gone { past.deleted[id] = commit.revision }
+      for (recorded, change) in zip(commit.changes, changes) {
         let image = change.after ?? change.before
         if let image { past.countSequences(of: image, model) }
         // Under an older version an object had other values: those commits have their fingerprints.
@@ -67,10 +90,10 @@ extension StoreChecker {
       }
     }
     for (place, text) in problems { report(.history, place, text) }
-    for (id, image) in past.present.sorted(by: { $0.key < $1.key }) {
+    try past.present.forEachThere { image in
       // What a pruned commit made is there at the floor, as that commit left it.
-      guard let image, !(1...max(1, floor)).contains(image.revision) || floor == 0 else { continue }
-      report(.history, .init(object: id), "was there before its first commit")
+      guard !(1...max(1, floor)).contains(image.revision) || floor == 0 else { return }
+      report(.history, .init(object: image.id), "was there before its first commit")
     }
     try checkPresent(against: &past)
     try checkTombstones(past)
@@ -84,7 +107,7 @@ extension StoreChecker {
         "SELECT _id, _entity, _row, _revision FROM \(quoted(table.name)) ORDER BY _row")
       while try connection.step(row) {
         let id = ObjectID(key: row.id(0), entity: layout.numbers.entity(row, 1))
-        guard past.present[id] == nil else { continue }
+        guard try !past.present.contains(id) else { continue }
         if past.floor > 0, (1...past.floor).contains(row.integer(3)) {
           // No commit that is kept shows the numbers that it was given.
           if let image = try objects.readImage(of: id) { past.countSequences(of: image, model) }
@@ -104,7 +127,7 @@ extension StoreChecker {
       guard let (known, revision) = missing.first(id) else {
         // Tombstones outlive the commits that they are of, until the object comes back.
         let isOlder = past.floor > 0 && (1...past.floor).contains(row.integer(2))
-        if isOlder, past.present[id] == nil, try objects.find(id) == nil, isKnown(id.entity) { continue }
+        if isOlder, try !past.present.contains(id), try objects.find(id) == nil, isKnown(id.entity) { continue }
         report(.tombstone, place, "was deleted by no commit")
         continue
       }
@@ -144,8 +167,7 @@ extension StoreChecker {
 private struct Past {
   /// Commits up to it were pruned; 0 for none.
   let floor: Revision
-  /// The objects touched so far, as they were before the oldest commit that was seen.
-  var present = [ObjectID: ObjectImage?]()
+  var present: PastImages
   /// Those that no later commit brought back.
   var deleted = [ObjectID: Revision]()
   /// The highest number that a sequence has given.
@@ -155,13 +177,6 @@ private struct Past {
   static func sequences(of entities: [Entity]) -> [Property] {
     let all = entities.flatMap(\.attributes).filter { $0.attribute?.assignment == .sequence }
     return Dictionary(all.map { ($0.number, $0) }, uniquingKeysWith: { $1 }).values.sorted { $0.number < $1.number }
-  }
-
-  /// Before a commit is taken back: an object that is met for the first time is met in its newest change.
-  mutating func foresee(_ commit: HistoryReader.Commit) {
-    for change in commit.changes where change.kind == .deleted && present[change.id] == nil {
-      deleted[change.id] = commit.revision
-    }
   }
 
   mutating func countSequences(of image: ObjectImage, _ model: Model) {

@@ -14,10 +14,15 @@ struct StoreChecker {
   /// From each version to the next, oldest first.
   let plans: [MigrationPlan]
   var findings: FindingList
+  /// Of the past, in memory at a time.
+  let heldObjects: Int
   /// What the full-text indexes should hold of the newest objects.
   private(set) var indexed = IndexedTexts()
 
-  init(_ database: Database, model: Model, findings: FindingList) {
+  init(
+    _ database: Database, model: Model, findings: FindingList, heldObjects: Int = StoreCheck.heldObjects
+  ) {
+    self.heldObjects = heldObjects
     self.database = database
     self.model = model
     self.findings = findings
