@@ -156,6 +156,26 @@ import Testing
     #expect(same["id"] == .string(engineering))
   }
 
+  /// Under every policy but `error` an insert becomes the object that has its key: whoever made it is told what of it counts.
+  @Test func anInsertThatMeetsAKeySaysWhatBecameOfItsValues() throws {
+    let company = try Company()
+    let department = try company.department()
+    func insert(_ name: String, _ policy: String) throws -> Daemon.Result {
+      try company.run(
+        "insert", "Person", "name=\(name)", "email=a@x.example", "hired=2020-01-01", "department=\(department)",
+        "vacationDays=25", "--policy", policy)
+    }
+    #expect(try insert("Ann", "error").errors.isEmpty)
+    let kept = try insert("Bob", "storeTrump")
+    #expect(kept.status == 0 && kept.output.contains("Ann"), "\(kept.output)")
+    #expect(kept.errors.hasPrefix("stickies: not changed: name of "), "\(kept.errors)")
+    #expect(kept.errors.hasSuffix(", a Person that has this key already\n"))
+    let won = try insert("Bob", "objectTrump")
+    #expect(won.errors.hasPrefix("stickies: overwritten: name of ") && won.output.contains("Bob"), "\(won.errors)")
+    #expect(try insert("Bob", "objectTrump").errors.isEmpty)
+    #expect(company.daemon.stop() == 0)
+  }
+
   @Test func aDeniedDeleteNamesWhatIsInTheWayAndACascadeWhatWent() throws {
     let company = try Company()
     let engineering = try company.department()

@@ -106,15 +106,11 @@ extension TransactionPlanner {
         let entity = drafts[id]?.entity.name, let inverse = model.property(relationship.inverse)
       else { continue }
       if relationship.deleteRule == .deny {
-        for other in remaining.prefix(100) {
-          violate(
-            id, property, "deny", .object(other),
-            "this \(entity) can't be deleted while \(remaining.count) of its \(property.name) remain")
+        violations += remaining.prefix(100).map {
+          .denied(id, entity, by: $0, of: remaining.count, property)
         }
       } else if inverse.slot != nil, let first = remaining.first {
-        violate(
-          id, property, "dangling", .object(first),
-          "deleting this \(entity) would leave \(remaining.count) references to it (\(property.name))")
+        violations.append(.dangling(id, entity, from: first, of: remaining.count, property))
       }
     }
   }

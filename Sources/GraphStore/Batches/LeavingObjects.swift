@@ -120,10 +120,7 @@ final class LeavingObjects {
     let name = layout.model.entity(id.entity)?.name ?? "object"
     for row in remaining.prefix(Batch.maximumViolations) {
       guard let blocking = try self.id(row, other) else { continue }
-      try violate(
-        Violation(
-          id: id, property: link.property.number, rule: "deny", value: .object(blocking),
-          message: "this \(name) can't be deleted while \(remaining.count) of its \(link.property.name) remain"))
+      try violate(.denied(id, name, by: blocking, of: remaining.count, link.property))
     }
   }
 
@@ -134,10 +131,7 @@ final class LeavingObjects {
       let first = try self.id(remaining[0], other)
     else { return }
     let name = layout.model.entity(id.entity)?.name ?? "object"
-    try violate(
-      Violation(
-        id: id, property: link.property.number, rule: "dangling", value: .object(first),
-        message: "deleting this \(name) would leave \(remaining.count) references to it (\(link.property.name))"))
+    try violate(.dangling(id, name, from: first, of: remaining.count, link.property))
   }
 
   // MARK: - Rows

@@ -54,7 +54,9 @@ extension GraphCommand {
         if entity.isAbstract { throw Refusal(.malformed, shell.model.abstractSentence(entity)) }
         let id = ObjectID.temporary(1, entity: entity.number)
         let insert = Change(.insert, id, edits: try await shell.edits(inputs))
-        let image = try await shell.commit([insert], policy: policy.policy, returning: id)
+        let saved = try await shell.client.commit([insert], policy: policy.policy)
+        let image = try await shell.stored(saved, id)
+        shell.tellMet(saved)
         shell.output.show(image, else: shell.reference(image))
       }
     }
@@ -116,6 +118,10 @@ private struct LineInsertion {
       }
       let saved = try await commit(plan)
       planner.take(saved.committed.identities, of: plan)
+      if saved.committed.conflicts.contains(where: { $0.kind == .unique }) {
+        progress.end()
+        shell.tellMet(saved)
+      }
       inserted += plan.changes.count
       commits += 1
       lastLine = lines.last?.number ?? lastLine

@@ -147,6 +147,23 @@ extension Shell {
   /// A revision at which what was just read was the present: an edit may reach objects beside it, that were read then too.
   func base(of image: ObjectImage) -> Revision { max(image.revision, client.welcome?.head.revision ?? 0) }
 
+  /// Says where inserts met objects that have their unique keys, and differed from them: the inserts became those objects.
+  func tellMet(_ saved: Saved) {
+    let met = saved.committed.conflicts.filter { $0.kind == .unique }
+    for conflict in met.prefix(Self.maximumMetLines) {
+      let what = model.property(conflict.property)?.name ?? "the object"
+      let (id, name) = (conflict.id.description.prefix(8), model.entity(conflict.id.entity)?.name ?? "object")
+      let verb = conflict.mineWon ? "overwritten" : "not changed"
+      StandardError.write("stickies: \(verb): \(what) of \(id), a \(name) that has this key already")
+    }
+    if met.count > Self.maximumMetLines {
+      StandardError.write(
+        "stickies: and \(met.count - Self.maximumMetLines) more values of objects that were there already")
+    }
+  }
+
+  private static let maximumMetLines = 10
+
   /// Says which of a commit's edits lost to what others have stored, and which of theirs it took back; the commit stands.
   func tellLost(_ saved: Saved, _ policy: MergePolicy) {
     for conflict in saved.committed.conflicts where conflict.kind != .unique {
