@@ -19,8 +19,10 @@ final class ObjectState {
 
     /// This edit and a newer one of the same property, as one.
     func merged(with newer: LocalValue) -> LocalValue {
+      // What was said once is not forgotten because it was taken back by what was said of another object.
+      let isEcho = newer.isEcho && (isEcho || !newer.value.isNull)
       var both = LocalValue(
-        value: newer.value, isEcho: newer.isEcho, added: added.subtracting(newer.removed).union(newer.added),
+        value: newer.value, isEcho: isEcho, added: added.subtracting(newer.removed).union(newer.added),
         removed: removed.subtracting(newer.added).union(newer.removed), moves: moves, textBase: textBase)
       for id in newer.removed { both.forgetMoves(of: id) }
       both.moves += newer.moves

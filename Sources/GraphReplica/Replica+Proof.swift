@@ -47,11 +47,16 @@ extension Replica {
       doubtedRevision = .max
     } else if newest.isProven {
       provenRevision = token.revision
-    } else if token.revision > newestOfQueries?.revision ?? 0, knowsWindows {
-      // A server older than windows ends the connection at this question.
-      subscribing += 1
-      send(.changes(.follow(FollowRequest(since: token, limit: 1))), for: .proof(token.revision), &actions)
+    } else if token.revision > newestOfQueries?.revision ?? 0 {
+      ask(after: token, &actions)
     }
+  }
+
+  private mutating func ask(after token: Token, _ actions: inout [ReplicaAction]) {
+    // A server older than windows ends the connection at this question.
+    guard knowsWindows else { return }
+    subscribing += 1
+    send(.changes(.follow(FollowRequest(since: token, limit: 1))), for: .proof(token.revision), &actions)
   }
 
   /// The store has said whether it knows a state.
@@ -71,6 +76,12 @@ extension Replica {
 
   /// It has answered for every state that it was asked about.
   mutating func settleProof(_ actions: inout [ReplicaAction]) {
-    if doubtedRevision > provenRevision { diverge(&actions) } else { newest.prove() }
+    if doubtedRevision > provenRevision { return diverge(&actions) }
+    if let token = newest.token, !newest.isProven, provenRevision < token.revision {
+      // The query that was to say so was refused, or nobody follows it any more.
+      ask(after: token, &actions)
+      if subscribing > 0 { return }
+    }
+    newest.prove()
   }
 }

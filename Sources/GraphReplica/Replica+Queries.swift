@@ -136,6 +136,8 @@ extension Replica {
       queries[query]?.forgetHeld()
       guard let number = followed.number, followed.incoming == nil, followed.isLoaded else { continue }
       numbers[number] = nil
+      dropMove(of: query)
+      queries[query]?.isMoving = false
       // What else is said under the old number, such as that it begins anew, is not about the new one.
       asked = asked.filter { !$0.value.isAbout(query) }
       staged.removeAll { $0.query == number }

@@ -57,8 +57,8 @@ struct EditedBases {
         let others = (changes[edit.object] ?? []).filter { other in
           other.record.revision > edit.base && other.record.revision < record.revision
             && other.record.transaction.replica != record.transaction.replica
-            // Who had read nothing knew that the object has values.
-            && !(edit.base == 0 && other.change.kind == .inserted)
+            // Who had read nothing knew that the object has values; that it went and came back meanwhile is told to who had.
+            && !(edit.base == 0 && other.change.kind != .updated)
             && other.change.before?[property] != other.change.after?[property]
         }
         guard let last = others.last, let before = changes[edit.object]?.last?.change.before,

@@ -34,9 +34,9 @@ import Testing
   }
 
   @Test func depthAndSizeAreBounded() {
-    let deep = String(repeating: "(", count: 5_000) + "x > 1" + String(repeating: ")", count: 5_000)
+    let deep = String(repeating: "(", count: 10_000) + "x > 1" + String(repeating: ")", count: 10_000)
     #expect(throws: PredicateSyntaxError.self) { try parse(deep) }
-    let negations = String(repeating: "NOT ", count: 5_000) + "x > 1"
+    let negations = String(repeating: "NOT ", count: 10_000) + "x > 1"
     #expect(throws: PredicateSyntaxError.self) { try parse(negations) }
     let wide = "number IN {" + (0..<30_000).map(String.init).joined(separator: ",") + "}"
     #expect(throws: PredicateSyntaxError.self) { try parse(wide) }

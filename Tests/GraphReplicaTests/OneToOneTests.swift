@@ -26,6 +26,7 @@ import Testing
     let context: ObjectContext
     let ships: [ManagedObject]
     let sailors: [ManagedObject]
+    private var lastRequest: UInt64 = 0
 
     init() throws {
       let model = try Model(parsing: OneToOneTests.model.utf8)
@@ -57,6 +58,11 @@ import Testing
     var captains: [Int?] { ships.map { ship in sailors.firstIndex { .object($0.id) == ship["captain"] } } }
     var commands: [Int?] { sailors.map { sailor in ships.firstIndex { .object($0.id) == sailor["commands"] } } }
 
+    func refuse() {
+      context.handle(.received(ToClient(lastRequest, .refused(Refusal(.conflict, "no")))))
+      _ = context.takeActions()
+    }
+
     private func name(_ id: ObjectID?) -> String {
       if let ship = ships.firstIndex(where: { $0.id == id }) { return "ship \(ship)" }
       return sailors.firstIndex { $0.id == id }.map { "sailor \($0)" } ?? "none"
@@ -67,6 +73,7 @@ import Testing
       _ = context.save()
       return context.takeActions().flatMap { action -> [Change] in
         guard case .send(let message) = action, case .commit(let transaction, _) = message.body else { return [] }
+        lastRequest = message.request
         return transaction.changes
       }.map { change in
         let edits = change.edits.map { edit -> String in
@@ -141,6 +148,18 @@ import Testing
     // The first ship has lost its captain to the second sailor, and him to the second ship.
     #expect(harbor.captains == [nil, 1] && harbor.commands == [nil, 1, nil])
     #expect(harbor.said() == ["sailor 1 at 5: ", "ship 0 at 3: captain=none", "ship 1 at 4: captain=sailor 1"])
+  }
+
+  /// The first save was refused while the captain had gone on to another ship: the ship that he was to have is without one
+  /// all the same, as if both had been said before either was saved.
+  @Test func whatWasRefusedIsNotForgottenForWhatWasSaidSince() throws {
+    let harbor = try Harbor()
+    harbor.ships[0]["captain"] = .object(harbor.sailors[1].id)
+    #expect(harbor.said().count == 2)
+    harbor.ships[1]["captain"] = .object(harbor.sailors[1].id)
+    harbor.refuse()
+    #expect(harbor.captains == [nil, 1])
+    #expect(harbor.said().contains("ship 0 at 3: captain=none"))
   }
 
   @Test func whoIsOfAnotherCrewIsNotTakenOutOfIt() throws {

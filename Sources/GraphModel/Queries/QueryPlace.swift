@@ -110,21 +110,18 @@ private struct QueryPlaceFinder {
   private func offer(
     ofFolded comparison: GraphPredicate.Comparison, _ path: GraphPredicate.Path, _ constants: [Value]
   ) -> Offer? {
-    guard path.end != .identifier, constants.count <= QueryPlace.maximumPlaces else { return nil }
+    // One place for a comparison: whether all that is read of a path is filed is told by their number.
+    guard path.end != .identifier, constants.count == 1 else { return nil }
     let rank: Int
     switch comparison.comparator {
     case .equal, .in: rank = self.rank(of: path) + 2
     case .contains, .beginsWith, .endsWith, .like: rank = 18
     default: return nil
     }
-    var places = [QueryPlace]()
-    for constant in constants {
-      guard let text = constant.stringValue?.folded(comparison.options) else { return nil }
-      let part = comparison.comparator == .like ? TextSearch.longestPart(ofPattern: text) : text
-      guard !part.isEmpty else { return nil }
-      places.append(.part(path, part, comparison.options))
-    }
-    return Offer(rank: rank, places: places)
+    guard let text = constants[0].stringValue?.folded(comparison.options) else { return nil }
+    let part = comparison.comparator == .like ? TextSearch.longestPart(ofPattern: text) : text
+    guard !part.isEmpty else { return nil }
+    return Offer(rank: rank, places: [.part(path, part, comparison.options)])
   }
 
   /// Whether a count that satisfies the comparison is at least one.

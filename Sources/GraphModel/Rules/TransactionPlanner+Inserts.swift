@@ -74,7 +74,11 @@ extension TransactionPlanner {
   }
 
   mutating func applyInsert(_ change: Change, to draft: Draft) throws {
-    for edit in change.edits { try apply(edit, to: draft, isInsert: true, isRevival: change.kind == .revive) }
+    for edit in change.edits {
+      // What it takes from others it takes as it was read.
+      let remaining = change.kind == .insert ? try yielding(edit, of: draft, since: .max) : edit
+      if let remaining { try apply(remaining, to: draft, isInsert: true, isRevival: change.kind == .revive) }
+    }
   }
 
   /// The insert met an object with its key and is an edit of that object now. What it adds to to-manys merges; where

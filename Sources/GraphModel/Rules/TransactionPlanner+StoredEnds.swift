@@ -60,8 +60,9 @@ extension TransactionPlanner {
     switch edit.action {
     case .set(let value):
       let (wanted, present) = (value.objectIDs.compactMap { permanent($0) }, try related(to: id, through: property))
-      joining = OrderMoves.unique(wanted)
-      leaving = Set(present).subtracting(wanted).sorted()
+      let there = Set(present)
+      joining = OrderMoves.unique(wanted).filter { !there.contains($0) }
+      leaving = there.subtracting(wanted).sorted()
       isUnnamed = true
     case .members(let added, let removed):
       // Two lists merge; a to-one leads to one object.
@@ -120,13 +121,16 @@ extension TransactionPlanner {
         guard change.kind == .update || change.kind == .delete, let id = permanent(change.id) else { return }
         for number in [0] + change.edits.map(\.property) {
           let spoken = Spoken(object: id, property: number)
-          bases[spoken] = max(bases[spoken] ?? 0, change.base)
+          // What is said of the object twice was read at the older revision, of which nobody knows what it was read for.
+          bases[spoken] = bases[spoken].map { number == 0 ? min($0, change.base) : max($0, change.base) } ?? change.base
         }
       }
     spokenBases = bases
     let id = end.holder.after.id
     if let own = bases[Spoken(object: id, property: end.property.number)] { return own }
-    return max(base, bases[Spoken(object: id, property: 0)] ?? 0)
+    let read = bases[Spoken(object: id, property: 0)]
+    // An object that is new was read at no revision.
+    return base == .max ? read ?? base : max(base, read ?? 0)
   }
 
   private func remainder(
