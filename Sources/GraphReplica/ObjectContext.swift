@@ -115,7 +115,7 @@ public final class ObjectContext {
   func keep(_ state: ObjectState) {
     states[state.id] = WeakState(state: state)
     state.edition = edition
-    edition.advance()
+    edition.advance(state.id)
     guard states.count > sweepAt else { return }
     states = states.filter { $0.value.state != nil }
     sweepAt = max(1_024, 2 * states.count)
@@ -123,7 +123,7 @@ public final class ObjectContext {
 
   func forget(_ id: ObjectID) {
     states[id] = nil
-    edition.advance()
+    edition.advance(id)
   }
 
   /// The objects that the context holds, in the order of their ids.

@@ -42,7 +42,7 @@ final class ObjectState {
   var id: ObjectID
   let entity: Entity
   /// As the server has it; nil for an object that was never saved, and for a fault.
-  var stored: ObjectImage? { didSet { edition?.advance() } }
+  var stored: ObjectImage? { didSet { didChange() } }
   /// Texts whose stored value is only what was sent: the server's may hold words of others, so that places in it mean
   /// nothing. They are saved whole until an image comes, and a conflict shows.
   var uncertainTexts = Set<PropertyNumber>()
@@ -51,20 +51,20 @@ final class ObjectState {
   /// Texts of which not every move was heard.
   var untrackedTexts = Set<PropertyNumber>()
   /// Edits that have not been saved.
-  var edits = [PropertyNumber: LocalValue]() { didSet { edition?.advance() } }
+  var edits = [PropertyNumber: LocalValue]() { didSet { didChange() } }
   /// The revision that the edits were begun at.
   var base: Revision = 0
   /// Oldest first.
-  var sent = [SentEdits]() { didSet { edition?.advance() } }
+  var sent = [SentEdits]() { didSet { didChange() } }
   /// Values of transient attributes: whatever comes from the server leaves them alone.
-  var transients = [PropertyNumber: Value]()
+  var transients = [PropertyNumber: Value]() { didSet { didChange() } }
   var isInserted = false
   /// Deleted here, or in the context below.
   var isDeleted: Bool {
     get { isDeletedHere || under?.isDeleted == true }
     set { isDeletedHere = newValue }
   }
-  private var isDeletedHere = false { didSet { edition?.advance() } }
+  private var isDeletedHere = false { didSet { didChange() } }
   weak var face: ManagedObject?
   /// In a child context, the parent's state of the object; nil for one that was made there and not saved.
   var under: ObjectState?
@@ -80,6 +80,8 @@ final class ObjectState {
     self.entity = entity
     self.stored = stored
   }
+
+  private func didChange() { edition?.advance(id) }
 
   /// The value as this context sees it: unsaved over sent over stored.
   func value(_ property: Property) -> Value {

@@ -67,6 +67,15 @@ public struct Rect: Hashable, Sendable {
     return Rect(x: x, y: y, width: min(maxX, other.maxX) - x, height: min(maxY, other.maxY) - y)
   }
 
+  /// The smallest one that holds the cells of both.
+  public func union(_ other: Rect) -> Rect {
+    if isEmpty { return other }
+    if other.isEmpty { return self }
+    let x = min(minX, other.minX)
+    let y = min(minY, other.minY)
+    return Rect(x: x, y: y, width: max(maxX, other.maxX) - x, height: max(maxY, other.maxY) - y)
+  }
+
   /// The same size elsewhere: `x` columns to the right, `y` rows down.
   public func moved(x: Int, y: Int) -> Rect {
     Rect(origin: Point(x: origin.x + x, y: origin.y + y), size: size)

@@ -19,10 +19,3 @@ struct ReferrerIndex {
     return all[id] ?? []
   }
 }
-
-/// Rises with every change of any object of a context.
-final class Edition {
-  private(set) var number = 1
-
-  func advance() { number += 1 }
-}

@@ -39,6 +39,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   var lastChange: ObjectsDidChange?
   private(set) var isLoaded = false
   private let context: ObjectContext
+  private let values: NoteValuesCache
   private let link: BoardLink
   private let allLinks: ResultsController
   private var linkListener: LinkListener?
@@ -47,6 +48,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
     _ board: Board, in context: ObjectContext, link: BoardLink, makeController: @escaping (ObjectID) -> NoteController
   ) {
     (self.board, self.context, self.link) = (board, context, link)
+    values = NoteValuesCache(in: context)
     windows = WindowSet(make: makeController)
     var request = Self.notes(of: board.id, in: context.model)
     request.maximumCount = Self.maximumNotes
@@ -123,10 +125,10 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
 
   func note(_ id: ObjectID) -> Note? { context.fault(id) as? Note }
 
-  func shape(of id: ObjectID) -> WindowShape? {
-    guard let note = note(id), !note.isFault else { return nil }
-    return WindowShape(x: note.x, y: note.y, width: note.width, height: note.height, z: note.z)
-  }
+  /// What a note shows; nil for one that is not here.
+  func values(of id: ObjectID) -> NoteValues? { values[id] }
+
+  func shape(of id: ObjectID) -> WindowShape? { values[id]?.shape }
 
   /// What is to have a window: the committed notes that are not deleted here, and those that were made here.
   private var arranged: [ObjectID] {
@@ -217,9 +219,4 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   func notes(where predicate: GraphPredicate) -> GraphPredicate {
     GraphPredicate.all([Self.notes(of: board.id, in: context.model).predicate, predicate])
   }
-}
-
-extension WindowShape {
-  /// The cells of the board that it takes.
-  var cells: Rect { BoardScale.cells(x: x, y: y, width: width, height: height) }
 }

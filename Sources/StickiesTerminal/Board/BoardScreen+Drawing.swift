@@ -63,23 +63,18 @@ extension BoardScreen {
   /// A note as it is drawn; nil for one that has no place any more and is not edited here.
   func state(_ controller: NoteController) -> NoteState? {
     let id = controller.id
-    guard let note = page.note(id), let frame = boardFrame(of: id) else { return lostState(controller) }
-    controller.lastFrame = frame
+    guard let note = page.values(of: id) else { return lostState(controller) }
+    controller.lastFrame = note.cells
     return NoteState(
-      id: controller.number, frame: frame, z: note.z, text: note.text, color: PaperColor(name: note.color.rawValue),
-      matches: matches(in: note.text, at: frame), tags: note.tags.filter { !$0.isFault }.map(\.name),
-      marks: marks(of: note),
-      isCollapsed: note.collapsed && controller.editor == nil, isFocused: page.windows.focus == id,
+      id: controller.number, frame: note.cells, z: note.shape.z, text: note.text, color: note.color,
+      matches: matches(in: note.text, at: note.cells), tags: note.tags, marks: marks(of: id, note),
+      isCollapsed: note.isCollapsed && controller.editor == nil, isFocused: page.windows.focus == id,
       circle: mode.isEditing ? (mode.selection.contains(id) ? .checked : .empty) : nil, editor: editor(of: id),
       scroll: controller.scroll, editing: controller.editor)
   }
 
-  func marks(of note: Note) -> NoteMarks {
-    var marks = NoteMarks()
-    if note.pinned { marks.insert(.pinned) }
-    if note.locked { marks.insert(.locked) }
-    if unsent.contains(note.id) { marks.insert(.unsent) }
-    return marks
+  func marks(of id: ObjectID, _ note: NoteValues) -> NoteMarks {
+    unsent.contains(id) ? note.marks.union(.unsent) : note.marks
   }
 
   /// What of a text is searched for; nothing of a note that is not in sight.

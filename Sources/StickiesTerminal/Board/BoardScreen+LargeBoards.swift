@@ -40,9 +40,9 @@ extension BoardScreen {
   var outlying: [BoardSide: Int] {
     guard let part = page.part, let piece = part.shown, part.covers(seen), var counts = part.beyond else { return [:] }
     for id in piece.notes.snapshot {
-      guard let frame = boardFrame(of: id), let side = BoardSide.side(of: frame, beyond: seen),
-        let note = page.note(id),
-        !piece.wish.region.isBeyond(x: note.x, y: note.y, width: note.width, height: note.height)
+      guard let note = page.values(of: id), let side = BoardSide.side(of: note.cells, beyond: seen),
+        !piece.wish.region.isBeyond(
+          x: note.shape.x, y: note.shape.y, width: note.shape.width, height: note.shape.height)
       else { continue }
       counts[side, default: 0] += 1
     }

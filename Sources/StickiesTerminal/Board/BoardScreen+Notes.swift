@@ -131,7 +131,7 @@ extension BoardScreen {
 
   /// Where a note lies on the board, in cells.
   func boardFrame(of id: ObjectID) -> Rect? {
-    page.shape(of: id)?.cells
+    page.values(of: id)?.cells
   }
 
   /// Notes of which nothing is to be seen here, in reading order.

@@ -41,7 +41,7 @@ final class BoardScreen: ApplicationDelegate {
   var mode = EditMode<ObjectID>()
   var observation: ObservationToken?
   var theme = Theme()
-  let layouts = LayoutCache()
+  let layouts = LayoutCache(capacity: BoardPage.maximumNotes)
   private var lastNumber = 0
   let directory: BoardDirectory
   var pager: Pager<BoardDirectory, BoardPageController>?
@@ -140,13 +140,11 @@ final class BoardScreen: ApplicationDelegate {
     // Of a large board only what a search finds is here.
     let shown = page.part == nil ? found.map { Set($0) } : nil
     for id in page.windows.ids {
-      guard let controller = page.windows[id], let shape = page.shape(of: id), let note = page.note(id) else {
-        continue
-      }
-      controller.lastFrame = shape.cells
+      guard let controller = page.windows[id], let values = page.values(of: id) else { continue }
+      controller.lastFrame = values.cells
       var frame = onScreen(controller.lastFrame)
       controller.textFrame = NoteView.textFrame(in: frame)
-      if note.collapsed, controller !== editing { frame.size.height = 1 }
+      if values.isCollapsed, controller !== editing { frame.size.height = 1 }
       // What a search has not found can't be clicked.
       if let shown, !shown.contains(id), controller !== editing { frame.size = Size(width: 0, height: 0) }
       // Bars and list lie above the board: no note is clicked under them.

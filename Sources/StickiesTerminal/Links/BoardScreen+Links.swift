@@ -104,7 +104,6 @@ extension BoardScreen {
   }
 
   private func outline(of id: ObjectID) -> Rect? {
-    guard page.windows[id] != nil, let frame = boardFrame(of: id), let note = page.note(id) else { return nil }
-    return note.collapsed ? Rect(origin: frame.origin, size: Size(width: frame.size.width, height: 1)) : frame
+    page.windows[id] == nil ? nil : page.values(of: id)?.outline
   }
 }

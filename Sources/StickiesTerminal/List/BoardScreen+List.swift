@@ -52,12 +52,12 @@ extension BoardScreen {
   }
 
   private func listRow(_ id: ObjectID) -> ListRow {
-    guard let note = page.note(id), !note.isFault else { return ListRow(.loading, "") }
+    guard let note = page.values(of: id) else { return ListRow(.loading, "") }
     let title = note.text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-    let tag = note.tags.first { !$0.isFault }.map { "#\($0.name)" }
+    let tag = note.tags.first.map { "#\($0)" }
     return ListRow(
-      .note(PaperColor(name: note.color.rawValue)), title, matches: search?.query?.offsets(in: title) ?? [],
-      detail: tag ?? "", marks: marks(of: note), isChecked: mode.selection.contains(id))
+      .note(note.color), title, matches: search?.query?.offsets(in: title) ?? [],
+      detail: tag ?? "", marks: marks(of: id, note), isChecked: mode.selection.contains(id))
   }
 
   /// Scrolls so that the note in focus is among the rows, when the focus is another one.

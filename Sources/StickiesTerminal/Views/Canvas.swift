@@ -30,7 +30,7 @@ public enum CanvasPart: Hashable, Sendable {
 /// outside, then the cursors of others.
 ///
 /// What is not seen costs next to nothing: notes outside of the frame, or wholly under others, are left out before
-/// their texts are looked at.
+/// their texts are looked at, and of the others no more is drawn than a rectangle around what is seen.
 public struct Canvas: Sendable {
   /// The board's color.
   public var color: PaperColor
@@ -75,9 +75,9 @@ public struct Canvas: Sendable {
     if !links.isEmpty {
       LinkLines(links, shift: shift, clip: clip, covered: covered).draw(into: &grid, theme.link(color), theme.symbols)
     }
-    for place in seen.reversed() {
+    for (place, part) in seen.reversed() {
       let outline = notes[place].outline.moved(x: shift.x, y: shift.y)
-      NoteView(notes[place]).draw(into: &grid, at: outline.origin, clip: clip, theme: theme, cache: cache)
+      NoteView(notes[place]).draw(into: &grid, at: outline.origin, clip: part, theme: theme, cache: cache)
     }
     for mark in EdgeMark.marks(of: notes, shift: shift, frame: frame, symbols: theme.symbols) {
       grid.hideCursor(in: mark.frame.intersection(clip))
@@ -99,8 +99,9 @@ public struct Canvas: Sendable {
     grid.hideCursor(in: Rect(x: x, y: y, width: end - x, height: 1))
   }
 
-  /// The places of the notes of which a cell is seen, from the highest to the lowest; what they cover is added to `covered`.
-  private func seen(in clip: Rect, _ shift: Point, _ covered: inout Coverage) -> [Int] {
+  /// The places of the notes of which a cell is seen, from the highest to the lowest, each with a rectangle that holds what
+  /// is seen of it and of its shadow; what they cover is added to `covered`.
+  private func seen(in clip: Rect, _ shift: Point, _ covered: inout Coverage) -> [(place: Int, part: Rect)] {
     var found = [(place: Int, z: Double, outline: Rect)]()
     for place in notes.indices {
       let outline = notes[place].outline.moved(x: shift.x, y: shift.y)
@@ -112,12 +113,11 @@ public struct Canvas: Sendable {
     }
     found.sort { $0.z == $1.z ? notes[$0.place].id > notes[$1.place].id : $0.z > $1.z }
     return found.compactMap { place, _, outline in
-      let shadows = [
-        Rect(x: outline.maxX, y: outline.minY + 1, width: 2, height: outline.size.height),
-        Rect(x: outline.minX + 2, y: outline.maxY, width: outline.size.width - 2, height: 1),
-      ]
-      let isSeen = covered.add(outline) || shadows.contains { !covered.contains($0) }
-      return isSeen ? place : nil
+      let right = Rect(x: outline.maxX, y: outline.minY + 1, width: 2, height: outline.size.height)
+      let below = Rect(x: outline.minX + 2, y: outline.maxY, width: outline.size.width - 2, height: 1)
+      let part = covered.free(of: outline).union(covered.free(of: right)).union(covered.free(of: below))
+      covered.add(outline)
+      return part.isEmpty ? nil : (place, part)
     }
   }
 

@@ -20,37 +20,34 @@ struct Coverage {
     return below & (UInt64.max << UInt64(first))
   }
 
-  /// Covers a rectangle as far as it lies inside; true if it covers a cell that was free.
-  mutating func add(_ rect: Rect) -> Bool {
+  /// Covers a rectangle as far as it lies inside.
+  mutating func add(_ rect: Rect) {
     let area = rect.intersection(frame)
-    guard !area.isEmpty else { return false }
+    guard !area.isEmpty else { return }
     let (low, high) = (area.minX - frame.minX, area.maxX - frame.minX)
-    var isNew = false
     for row in (area.minY - frame.minY)..<(area.maxY - frame.minY) {
-      for word in low / 64...(high - 1) / 64 {
-        let mask = Self.mask(word, low, high)
-        let place = row * wordsPerRow + word
-        if words[place] & mask != mask {
-          isNew = true
-          words[place] |= mask
-        }
-      }
+      for word in low / 64...(high - 1) / 64 { words[row * wordsPerRow + word] |= Self.mask(word, low, high) }
     }
-    return isNew
   }
 
-  /// Whether all of a rectangle that lies inside is covered.
-  func contains(_ rect: Rect) -> Bool {
+  /// The smallest rectangle that holds all cells of a rectangle that are not covered; empty when all are that lie inside.
+  func free(of rect: Rect) -> Rect {
     let area = rect.intersection(frame)
-    guard !area.isEmpty else { return true }
+    guard !area.isEmpty else { return Rect(x: frame.minX, y: frame.minY, width: 0, height: 0) }
     let (low, high) = (area.minX - frame.minX, area.maxX - frame.minX)
+    var (minX, maxX, minY, maxY) = (Int.max, 0, 0, 0)
     for row in (area.minY - frame.minY)..<(area.maxY - frame.minY) {
       for word in low / 64...(high - 1) / 64 {
-        let mask = Self.mask(word, low, high)
-        if words[row * wordsPerRow + word] & mask != mask { return false }
+        let free = Self.mask(word, low, high) & ~words[row * wordsPerRow + word]
+        guard free != 0 else { continue }
+        if minX == .max { minY = row }
+        maxY = row + 1
+        minX = min(minX, word * 64 + free.trailingZeroBitCount)
+        maxX = max(maxX, word * 64 + 64 - free.leadingZeroBitCount)
       }
     }
-    return true
+    guard minX < maxX else { return Rect(x: frame.minX, y: frame.minY, width: 0, height: 0) }
+    return Rect(x: frame.minX + minX, y: frame.minY + minY, width: maxX - minX, height: maxY - minY)
   }
 
   /// Whether a cell is covered.

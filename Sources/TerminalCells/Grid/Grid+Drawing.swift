@@ -35,6 +35,10 @@ extension Grid {
   {
     let clip = inside(clip)
     let style = style.bits
+    // Most rows are plain letters, of which each takes a cell.
+    if let end = text.utf8.withContiguousStorageIfAvailable({ drawPlain($0, x: x, y: y, style, clip) }) ?? nil {
+      return end
+    }
     var x = x
     for character in text {
       CellText.eachGlyph(of: character) { glyph in
@@ -44,6 +48,20 @@ extension Grid {
       }
     }
     return x
+  }
+
+  /// Draws letters of ASCII; nil, and nothing is drawn, when there is anything else among them.
+  private mutating func drawPlain(
+    _ letters: UnsafeBufferPointer<UInt8>, x: Int, y: Int, _ style: UInt64, _ clip: Rect
+  ) -> Int? {
+    guard letters.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { return nil }
+    let end = x + letters.count
+    if y >= clip.minY, y < clip.maxY {
+      for place in max(x, clip.minX)..<max(x, clip.minX, min(end, clip.maxX)) {
+        put(Glyph(bits: UInt64(letters[place - x])), width: 1, x: place, y: y, style: style, clip: clip)
+      }
+    }
+    return end
   }
 
   /// Fills a rectangle with a character, which is narrow; of a wide one, or of none, a blank is made.

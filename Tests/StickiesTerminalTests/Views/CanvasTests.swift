@@ -214,8 +214,11 @@ import Testing
         for y in frame.minY..<frame.maxY {
           for x in frame.minX..<frame.maxX where rect.contains(Point(x: x, y: y)) { own.insert(Point(x: x, y: y)) }
         }
-        #expect(coverage.contains(rect) == own.isSubset(of: cells), "seed \(seed)")
-        #expect(coverage.add(rect) == !own.isSubset(of: cells), "seed \(seed)")
+        let free = coverage.free(of: rect)
+        let around = own.subtracting(cells).map { Rect(origin: $0, size: Size(width: 1, height: 1)) }
+        #expect(free.isEmpty == around.isEmpty, "seed \(seed)")
+        if let first = around.first { #expect(free == around.reduce(first) { $0.union($1) }, "seed \(seed)") }
+        coverage.add(rect)
         cells.formUnion(own)
         let point = Point(x: random.below(160), y: random.below(9))
         #expect(coverage.contains(point) == cells.contains(point), "seed \(seed)")
