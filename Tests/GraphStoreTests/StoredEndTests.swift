@@ -17,7 +17,7 @@ import Testing
         parsing: """
           {"format": 1, "name": "Harbor", "version": 1,
            "entities": [
-             {"name": "Ship", "attributes": [{"name": "name", "type": "string"}],
+             {"name": "Ship", "attributes": [{"name": "name", "type": "string"}], "unique": [["name"]],
               "relationships": [
                 {"name": "captain", "destination": "Sailor", "inverse": "commands"},
                 {"name": "ports", "destination": "Port", "inverse": "ships", "toMany": true},
@@ -157,6 +157,70 @@ import Testing
     let promote = try harbor.store.update(harbor.sailors[1], "Sailor.rank", .integer(2), base: seen)
     #expect(try harbor.commit(.error, appoint, read, promote) == ["t.commands"])
     #expect(try harbor.commit(.error, appoint, promote).isEmpty)
+  }
+
+  /// Who is led to was read before who leads.
+  @Test func aStoredEndThatWasReadEarlierIsComparedSinceThen() throws {
+    let harbor = try Harbor()
+    try harbor.bob(harbor.says(harbor.ships[0], "Ship.captain", harbor.sailors[1]))
+    let appoint = try harbor.says(
+      harbor.ships[1], "Ship.captain", harbor.sailors[1], base: harbor.store.store.head.revision)
+    // Something happens meanwhile, else all of it was read just now.
+    try harbor.bob(harbor.store.update(harbor.sailors[0], "Sailor.rank", .integer(7)))
+    #expect(try harbor.commit(.error, appoint, harbor.change(harbor.sailors[1])) == ["t.commands"])
+    // Of what nobody has read nothing is compared.
+    #expect(try harbor.commit(.error, appoint, harbor.change(harbor.sailors[1], base: 0)).isEmpty)
+  }
+
+  @Test(arguments: [true, false]) func anOverwriteDoesNotTakeBackWhatItSaysItself(isAppointedFirst: Bool) throws {
+    let harbor = try Harbor()
+    try harbor.bob(
+      harbor.says(harbor.ships[1], "Ship.captain", harbor.sailors[1]),
+      harbor.says(harbor.sailors[2], "Sailor.ship", harbor.ships[1]))
+    let appoint = try harbor.says(harbor.ships[0], "Ship.captain", harbor.sailors[1], base: harbor.base)
+    let read = harbor.change(harbor.sailors[1])
+    let hire = harbor.change(
+      harbor.ships[0], try harbor.edit("Ship.crew", .members(added: [harbor.sailors[2]], removed: [])))
+    let promote = try harbor.store.update(harbor.sailors[2], "Sailor.rank", .integer(2), base: harbor.base)
+    let changes = isAppointedFirst ? [appoint, read, hire, promote] : [read, promote, appoint, hire]
+    let names = try harbor.commit(.overwrite, changes[0], changes[1], changes[2], changes[3])
+    #expect(names.sorted() == ["t.commands", "u.ship"])
+    #expect(try harbor.store.value(harbor.ships[0], "Ship.captain") == .object(harbor.sailors[1]))
+    #expect(try harbor.store.value(harbor.ships[1], "Ship.captain") == .null)
+    #expect(try harbor.crew(0) == ["u"])
+    #expect(try harbor.store.value(harbor.sailors[2], "Sailor.rank") == .integer(2))
+  }
+
+  @Test func anInsertThatBecomesAnObjectThatIsThereTakesNobodyEither() throws {
+    for policy in [MergePolicy.storeTrump, .objectTrump, .overwrite] {
+      let harbor = try Harbor()
+      try harbor.bob(
+        harbor.says(harbor.sailors[1], "Sailor.ship", harbor.ships[1]),
+        harbor.says(harbor.ships[1], "Ship.captain", harbor.sailors[2]))
+      let ship = try harbor.store.insertion(
+        "Ship",
+        [
+          "name": .string("Argo"), "crew": .objects([harbor.sailors[1]]), "captain": .object(harbor.sailors[2]),
+        ])
+      let (hired, captain) = (harbor.change(harbor.sailors[1]), harbor.change(harbor.sailors[2]))
+      let names = Set(try harbor.commit(policy, ship, hired, captain))
+      #expect(names.isSuperset(of: policy == .storeTrump ? ["t.ship"] : ["t.ship", "u.commands"]), "\(policy)")
+      #expect(try harbor.crew(policy == .storeTrump ? 1 : 0) == ["t"], "\(policy)")
+      #expect(
+        try harbor.store.value(harbor.sailors[2], "Sailor.commands")
+          == .object(harbor.ships[policy == .storeTrump ? 1 : 0]), "\(policy)")
+    }
+  }
+
+  /// A rollback of a sailor takes along that a new ship is given to him.
+  @Test func whatIsRolledBackIsNoCaptainOfWhatIsNew() throws {
+    let harbor = try Harbor()
+    try harbor.bob(harbor.says(harbor.ships[1], "Ship.captain", harbor.sailors[1]))
+    let ship = try harbor.store.insertion("Ship", ["name": .string("Cutter"), "captain": .object(harbor.sailors[1])])
+    let rank = try harbor.store.update(harbor.sailors[1], "Sailor.rank", .integer(4), base: harbor.base)
+    #expect(try harbor.commit(.rollback, ship, rank).sorted() == ["t.commands", "t.rank"])
+    #expect(try harbor.store.value(harbor.sailors[1], "Sailor.rank") == .integer(0))
+    #expect(try harbor.store.value(harbor.ships[1], "Ship.captain") == .object(harbor.sailors[1]))
   }
 
   @Test func ownCommitsAreInNobodysWay() throws {

@@ -99,11 +99,11 @@ extension TransactionPlanner {
         // A new object has none yet: a list is what it adds.
         var adds = edit
         if case .set(let value) = edit.action { adds.action = .members(added: value.objectIDs, removed: []) }
-        try apply(adds, to: draft, isInsert: false)
+        try applyYielding(adds, to: draft, since: .max)
         continue
       }
       let differs = try recordDifference(edit, property, of: draft, mineWon: mineWins)
-      if differs, mineWins { try apply(edit, to: draft, isInsert: false) }
+      if differs, mineWins { try applyYielding(edit, to: draft, since: .max) }
     }
   }
 

@@ -29,16 +29,15 @@ extension TransactionPlanner {
     return kept.isEmpty ? edit : try remainder(of: edit, property, draft, without: kept)
   }
 
-  /// Objects that the edits of a change reach beside its own, and that others have changed there since.
-  mutating func contestedEnds(of change: Change, _ draft: Draft) throws -> [ObjectID] {
-    var ids = [ObjectID]()
-    for edit in change.edits {
-      guard let property = draft.entity.property(edit.property) else { continue }
-      for end in try storedEnds(of: edit, property, draft) {
-        if try self.change(of: end, in: draft.after.id, since: change.base) != nil { ids.append(end.holder.after.id) }
+  /// What the edits of a change reach beside its own object, and whether others have changed it since it was read.
+  mutating func reachedEnds(of change: Change, _ draft: Draft) throws -> [(end: StoredEnd, hasChanged: Bool)] {
+    let base = draft.before == nil || change.kind == .insert ? .max : change.base
+    return try change.edits.flatMap { edit -> [(StoredEnd, Bool)] in
+      guard let property = draft.entity.property(edit.property) else { return [] }
+      return try storedEnds(of: edit, property, draft).map { end in
+        (end, try self.change(of: end, in: draft.after.id, since: base) != nil)
       }
     }
-    return ids
   }
 
   /// Where an edit of `draft` would change what other objects store.
@@ -106,31 +105,34 @@ extension TransactionPlanner {
     return last ?? (contest == nil ? nil : others.last)
   }
 
-  /// What the transaction says of an object, and at which revision it was read.
-  struct Spoken: Hashable {
-    let object: ObjectID
-    /// 0 for the object, whatever is said of it.
-    let property: PropertyNumber
-  }
+  /// At which revisions the transaction says that it has read what.
+  struct SpokenBases {
+    /// Of an object that it updates or deletes. Said twice, the older one counts: nobody knows what of it was read then.
+    private(set) var objects = [ObjectID: Revision]()
+    /// Of a property that it edits. Said twice, the newer one counts: it was edited again after it had been read again.
+    private(set) var properties = [Reference: Revision]()
 
-  /// The revision at which the transaction has read a stored end: where it edits that as well, it says so there.
-  private mutating func spokenBase(of end: StoredEnd, _ base: Revision) -> Revision {
-    let bases =
-      spokenBases
-      ?? transaction.changes.reduce(into: [Spoken: Revision]()) { bases, change in
-        guard change.kind == .update || change.kind == .delete, let id = permanent(change.id) else { return }
-        for number in [0] + change.edits.map(\.property) {
-          let spoken = Spoken(object: id, property: number)
-          // What is said of the object twice was read at the older revision, of which nobody knows what it was read for.
-          bases[spoken] = bases[spoken].map { number == 0 ? min($0, change.base) : max($0, change.base) } ?? change.base
+    init(_ changes: [Change], permanent: (ObjectID) -> ObjectID?) {
+      for change in changes where change.kind == .update || change.kind == .delete {
+        guard let id = permanent(change.id) else { continue }
+        objects[id] = min(objects[id] ?? change.base, change.base)
+        for edit in change.edits {
+          let property = Reference(target: id, property: edit.property)
+          properties[property] = max(properties[property] ?? change.base, change.base)
         }
       }
+    }
+  }
+
+  /// The revision at which the transaction has read a stored end: that of what it says of the end, or else of its object;
+  /// where it says nothing of either, that of the edit. A base of 0 has read nothing, and is as good as none.
+  private mutating func spokenBase(of end: StoredEnd, _ base: Revision) -> Revision {
+    let bases = spokenBases ?? SpokenBases(transaction.changes, permanent: permanent)
     spokenBases = bases
     let id = end.holder.after.id
-    if let own = bases[Spoken(object: id, property: end.property.number)] { return own }
-    let read = bases[Spoken(object: id, property: 0)]
-    // An object that is new was read at no revision.
-    return base == .max ? read ?? base : max(base, read ?? 0)
+    if let own = bases.properties[Reference(target: id, property: end.property.number)] { return own }
+    guard let read = bases.objects[id], read > 0 else { return base }
+    return read
   }
 
   private func remainder(

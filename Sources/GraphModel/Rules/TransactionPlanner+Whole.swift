@@ -10,6 +10,8 @@ extension TransactionPlanner {
     var seen: Revision
     /// All its edits, with the revision that each was made at.
     var edits = [(edit: Edit, base: Revision)]()
+    /// What of it edits of other objects change.
+    var reached = Set<PropertyNumber>()
     var isResolved = false
   }
 
@@ -18,10 +20,15 @@ extension TransactionPlanner {
     guard transaction.policy == .overwrite || transaction.policy == .rollback else { return }
     var suspects = [ObjectID: Contest]()
     var isContested = Set<ObjectID>()
-    for change in transaction.changes where change.kind == .update && change.base < revision - 1 {
-      guard let named = permanent(change.id), let draft = try touch(named), let stored = draft.before else { continue }
-      isContested.formUnion(try contestedEnds(of: change, draft))
-      guard stored.revision > change.base else { continue }
+    var reached = [ObjectID: Set<PropertyNumber>]()
+    for change in transaction.changes where isBehind && (change.kind == .update || change.kind == .insert) {
+      guard let named = permanent(change.id), let draft = try touch(named) else { continue }
+      for (end, hasChanged) in try reachedEnds(of: change, draft) {
+        let id = end.holder.after.id
+        reached[id, default: []].insert(end.property.number)
+        if hasChanged { isContested.insert(id) }
+      }
+      guard change.kind == .update, let stored = draft.before, stored.revision > change.base else { continue }
       suspects[stored.id] = Contest(since: change.base, seen: change.base)
       let past = try past(of: stored.id, after: change.base)
       if change.base > 0, past.contains(where: { $0.kind == .inserted }) { continue }
@@ -37,6 +44,7 @@ extension TransactionPlanner {
       contest.since = min(contest.since, change.base)
       contest.seen = max(contest.seen, change.base)
       contest.edits += change.edits.map { ($0, change.base) }
+      contest.reached = reached[id] ?? []
       contested[id] = contest
     }
   }
@@ -75,7 +83,7 @@ extension TransactionPlanner {
   ) throws {
     // Who has read nothing of the object has nothing to put it back to.
     guard contest.seen > 0 else { return }
-    let edited = Set(contest.edits.map(\.edit.property))
+    let edited = Set(contest.edits.map(\.edit.property)).union(contest.reached)
     let unseen = past.filter { $0.revision > contest.seen }
     for property in draft.entity.storedProperties where !edited.contains(property.number) {
       guard property.attribute?.assignment == nil, property.attribute?.isDerived != true,

@@ -80,10 +80,10 @@ public struct TransactionPlanner {
   var lists = [Reference: ListChanges]()
   /// The unique keys of the objects that this transaction inserts.
   var insertedKeys = [UniqueKey: ObjectID]()
-  /// Whether any of it was made on an earlier state than the present.
+  /// Whether any of its updates was made on an earlier state than the present.
   var isBehind = false
   /// At which revisions the transaction says that it has read what; nil before anybody asked.
-  var spokenBases: [Spoken: Revision]?
+  var spokenBases: SpokenBases?
   /// Objects that `overwrite` or `rollback` decides whole.
   var contested = [ObjectID: Contest]()
   /// To-many relationships whose count changed without their owner being touched.
