@@ -3,8 +3,8 @@ import GRDBSQLite
 import GraphModel
 
 /// Objects on the way back through history: each as it was before the oldest commit that was seen, nil where it was not
-/// there. So many are held; the others lie in a database of their own, a temporary file, so that a check's memory does not grow
-/// with the store.
+/// there. So many are held; the others lie in a database of their own, a temporary file, so that no image of the past stays
+/// in memory for long.
 struct PastImages {
   /// Of the temporary database.
   private let connection: Connection
@@ -44,33 +44,64 @@ struct PastImages {
     if isPutAway { try putAway() }
     for image in held.values.compactMap({ $0 }).sorted(by: { $0.id < $1.id }) { body(image) }
     guard isPutAway else { return }
-    let row = try connection.statement("SELECT image FROM past WHERE image IS NOT NULL ORDER BY id")
-    while try connection.step(row) { body(try ObjectImage(binary: row.blob(0))) }
+    try inTemporaryFile {
+      let row = try connection.statement("SELECT image FROM past WHERE image IS NOT NULL ORDER BY id")
+      while try connection.step(row) { body(try ObjectImage(binary: row.blob(0))) }
+    }
   }
 
   private func find(_ id: ObjectID) throws -> ObjectImage?? {
-    let row = try connection.statement("SELECT image FROM past WHERE id = ?")
-    row.bind(1, id.key)
-    defer { sqlite3_reset(row.statement) }
-    guard try connection.step(row) else { return nil }
-    return .some(row.isNull(0) ? nil : try ObjectImage(binary: row.blob(0)))
+    try inTemporaryFile {
+      let row = try connection.statement("SELECT image FROM past WHERE id = ?")
+      row.bind(1, id.key)
+      defer { sqlite3_reset(row.statement) }
+      guard try connection.step(row) else { return nil }
+      return .some(row.isNull(0) ? nil : try ObjectImage(binary: row.blob(0)))
+    }
   }
 
   private mutating func putAway() throws {
-    if !isPutAway {
-      try connection.database.execute(sql: "CREATE TABLE past (id BLOB PRIMARY KEY, image BLOB) WITHOUT ROWID")
-      isPutAway = true
-    }
-    try connection.database.inTransaction {
-      let row = try connection.statement("INSERT OR REPLACE INTO past (id, image) VALUES (?, ?)")
-      // In the order of the table.
-      for (id, image) in held.sorted(by: { $0.key < $1.key }) {
-        row.bind(1, id.key)
-        if let image { row.bind(2, image.binary) } else { row.bindNull(2) }
-        try connection.run(row)
+    try inTemporaryFile {
+      if !isPutAway {
+        try connection.database.execute(sql: "CREATE TABLE past (id BLOB PRIMARY KEY, image BLOB) WITHOUT ROWID")
       }
-      return .commit
+      try connection.database.inTransaction {
+        let row = try connection.statement("INSERT OR REPLACE INTO past (id, image) VALUES (?, ?)")
+        // In the order of the table.
+        for (id, image) in held.sorted(by: { $0.key < $1.key }) {
+          row.bind(1, id.key)
+          if let image { row.bind(2, image.binary) } else { row.bindNull(2) }
+          try connection.run(row)
+        }
+        return .commit
+      }
     }
+    isPutAway = true
     held.removeAll(keepingCapacity: true)
+  }
+
+  /// What goes wrong there says nothing of the store that is checked.
+  private func inTemporaryFile<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as DatabaseError {
+      throw TemporaryFileFailure(isFull: error.resultCode == .SQLITE_FULL, cause: error.message ?? "")
+    } catch let failure as StoreFailure {
+      throw TemporaryFileFailure(isFull: failure.code == .full, cause: failure.cause)
+    }
+  }
+}
+
+/// The temporary file of a check can't be written or read.
+struct TemporaryFileFailure: Error {
+  let isFull: Bool
+  let cause: String
+
+  /// For whoever looks after the machine.
+  var failure: StoreFailure {
+    StoreFailure(
+      isFull ? .full : .inputOutput,
+      "the check could not write its temporary file, and has come to no result", cause: cause,
+      advice: "Make room in the folder for temporary files, or name another one by SQLITE_TMPDIR.")
   }
 }

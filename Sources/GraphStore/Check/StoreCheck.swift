@@ -102,7 +102,8 @@ public enum StoreCheck {
   /// - Parameter heldObjects: objects of the past that are held in memory, from 1.
   /// - Returns: what was found, the kinds in the order of `Kind`; at most `maximumFindings` of each and a last one that
   ///   counts the others. Empty for a sound store.
-  /// - Throws: `StoreFailure` when there is no store, or none that this program may open.
+  /// - Throws: `StoreFailure` when there is no store, or none that this program may open; `full` or `inputOutput` when the
+  ///   temporary file can't be written that holds what memory does not, which says nothing of the store.
   public static func run(
     directory: String, model: Model, heldObjects: Int = StoreCheck.heldObjects
   ) throws -> [Finding] {
@@ -119,7 +120,7 @@ public enum StoreCheck {
 
   /// Verifies a store wherever its file lies, while nobody writes it.
   static func run(
-    file path: String, model: Model, heldObjects: Int = StoreCheck.heldObjects
+    file path: String, model: Model, heldObjects: Int = StoreCheck.heldObjects, temporaryPages: Int? = nil
   ) throws -> [Finding] {
     var findings = FindingList()
     if let loss = try WriteAheadLogFile.loss(beside: path) {
@@ -130,9 +131,11 @@ public enum StoreCheck {
       configuration.foreignKeysEnabled = false
       configuration.readonly = true
       let queue = try DatabaseQueue(path: path, configuration: configuration)
-      findings = queue.inDatabase { database in
-        var checker = StoreChecker(database, model: model, findings: findings, heldObjects: heldObjects)
+      findings = try queue.inDatabase { database in
+        var checker = StoreChecker(
+          database, model: model, findings: findings, heldObjects: heldObjects, temporaryPages: temporaryPages)
         checker.run()
+        if let failure = checker.failure { throw failure }
         return checker.findings
       }
       try queue.close()

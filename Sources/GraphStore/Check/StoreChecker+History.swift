@@ -48,17 +48,18 @@ extension StoreChecker {
   /// and the first commit must leave nothing.
   mutating func checkHistory() throws {
     // SQLite keeps a database without a name in a temporary file.
-    let queue = try DatabaseQueue(path: "", configuration: Self.temporary)
+    let queue = try DatabaseQueue(path: "", configuration: temporary)
     try queue.inDatabase { scratch in try checkHistory(PastImages(scratch, limit: heldObjects)) }
     try queue.close()
   }
 
   /// Nothing of it has to outlive the run.
-  private static var temporary: Configuration {
+  private var temporary: Configuration {
     var configuration = Configuration()
-    configuration.prepareDatabase { database in
+    configuration.prepareDatabase { [temporaryPages] database in
       try database.execute(sql: "PRAGMA journal_mode = OFF")
       try database.execute(sql: "PRAGMA synchronous = OFF")
+      if let temporaryPages { try database.execute(sql: "PRAGMA max_page_count = \(temporaryPages)") }
     }
     return configuration
   }

@@ -16,13 +16,18 @@ struct StoreChecker {
   var findings: FindingList
   /// Of the past, in memory at a time.
   let heldObjects: Int
+  /// Pages that its temporary file may have; nil for as many as there is room for.
+  let temporaryPages: Int?
+  /// Why the check came to no result; nil when it did.
+  private(set) var failure: StoreFailure?
   /// What the full-text indexes should hold of the newest objects.
   private(set) var indexed = IndexedTexts()
 
   init(
-    _ database: Database, model: Model, findings: FindingList, heldObjects: Int = StoreCheck.heldObjects
+    _ database: Database, model: Model, findings: FindingList, heldObjects: Int = StoreCheck.heldObjects,
+    temporaryPages: Int? = nil
   ) {
-    self.heldObjects = heldObjects
+    (self.heldObjects, self.temporaryPages) = (heldObjects, temporaryPages)
     self.database = database
     self.model = model
     self.findings = findings
@@ -43,6 +48,8 @@ struct StoreChecker {
   mutating func attempt(_ what: String, _ step: (inout StoreChecker) throws -> Void) {
     do {
       try step(&self)
+    } catch let failure as TemporaryFileFailure {
+      self.failure = failure.failure
     } catch let failure as MalformedMessage {
       report(.integrity, .init(), "\(what) can't be decoded: \(failure.reason)")
     } catch let failure as StoreFailure {
