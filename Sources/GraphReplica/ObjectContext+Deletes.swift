@@ -5,10 +5,29 @@ extension ObjectContext {
   /// The server has the object no more. What is unsaved of it goes along: who restores the object brings back what was
   /// stored, and no edits that nobody can save.
   func bury(_ state: ObjectState) {
+    forgetEchoes(of: state)
     state.isDeleted = true
     state.stored = nil
     state.edits = [:]
     dirty[state.id] = nil
+  }
+
+  /// What was said of the object's one-to-ones goes along with it, at the other ends too: whom it was given to, and whom that one
+  /// had left for it.
+  private func forgetEchoes(of state: ObjectState) {
+    for (number, local) in state.edits {
+      guard !local.isEcho, let other = local.value.objectID.flatMap({ self.state($0) }),
+        let property = state.entity.property(number), let inverse = inverseOfOneToOne(property),
+        let echo = other.edits[inverse.number], echo.isEcho, echo.value.objectID == state.id
+      else { continue }
+      other.edits[inverse.number] = nil
+      let left = other.value(inverse).objectID.flatMap { self.state($0) }
+      if let left, let echo = left.edits[number], echo.isEcho, echo.value.isNull {
+        left.edits[number] = nil
+        settle(left)
+      }
+      settle(other)
+    }
   }
 
   /// A whole result of a query without a condition names all objects of its entity that there are. Who follows no longer

@@ -26,11 +26,31 @@ extension ObjectContext {
       dirty[state.id] = nil
       forget(state.id)
       state.isDeleted = true
-      return
+      return leadNowhere(whereItLedTo: state.id)
     }
     if dirty[state.id] == nil { state.base = state.revision }
     state.isDeleted = true
     dirty[state.id] = state
+  }
+
+  /// An object goes that the server never heard of: what was said to lead there leads nowhere, as when an inverse is set to
+  /// null.
+  private func leadNowhere(whereItLedTo id: ObjectID) {
+    for state in dirty.values {
+      for (number, local) in state.edits {
+        if local.value.objectID == id {
+          state.edits[number] = nil
+          guard let property = state.entity.property(number), !state.value(property).isNull else { continue }
+          state.edits[number] = ObjectState.LocalValue(value: .null)
+        } else if local.added.contains(id) {
+          var rest = local
+          rest.added.remove(id)
+          rest.forgetMoves(of: id)
+          state.edits[number] = rest.isEmptyList ? nil : rest
+        }
+      }
+      settle(state)
+    }
   }
 
   func set(_ value: Value, _ property: Property, of state: ObjectState) {
@@ -54,7 +74,8 @@ extension ObjectContext {
       if relationship.isOrdered { arrange(value.objectIDs, property, of: state) }
       return
     }
-    if let inverse = inverseOfOneToOne(property) {
+    // What is no object the server refuses.
+    if let inverse = inverseOfOneToOne(property), value.isNull || value.objectID != nil {
       return pair(state, with: value.objectID, property, inverse)
     }
     if value.objectID == nil || value != state.value(property) { forgetMoves(of: state, through: property) }
@@ -122,7 +143,7 @@ extension ObjectContext {
     }
   }
 
-  private func inverseOfOneToOne(_ property: Property) -> Property? {
+  func inverseOfOneToOne(_ property: Property) -> Property? {
     guard let relationship = property.relationship, !relationship.isToMany else { return nil }
     return model.property(relationship.inverse).flatMap { $0.relationship?.isToMany == false ? $0 : nil }
   }

@@ -32,7 +32,7 @@ extension ObjectContext {
       let parent = state.value(toOne).objectID.flatMap({ self.state($0) })
     else { return }
     parent.edits[relationship.inverse]?.forgetMoves(of: state.id)
-    if parent.edits[relationship.inverse]?.isEmptyOrder == true { parent.edits[relationship.inverse] = nil }
+    if parent.edits[relationship.inverse]?.isEmptyList == true { parent.edits[relationship.inverse] = nil }
   }
 
   /// Members by the place that the server gave them, then those that it does not know as members, then what was moved
@@ -78,8 +78,8 @@ extension ObjectState {
 }
 
 extension ObjectState.LocalValue {
-  /// Nothing of an ordered to-many is left to be said.
-  var isEmptyOrder: Bool { moves.isEmpty && added.isEmpty && removed.isEmpty }
+  /// Nothing of a to-many is left to be said.
+  var isEmptyList: Bool { moves.isEmpty && added.isEmpty && removed.isEmpty }
 
   mutating func forgetMoves(of object: ObjectID) { moves = moves.compactMap { $0.mapped { $0 == object ? nil : $0 } } }
 

@@ -96,7 +96,8 @@ extension ObjectContext {
       let placing = edits(sent.edits.filter { isPlacedByMembers($0.key) })
       let others = sent.edits.filter { !isPlacedByMembers($0.key) }
       if kind == .delete {
-        changes.append(Change(.delete, state.id, base: base))
+        // Behind a base of 0 it would delete whatever happened to what was seen here.
+        changes.append(Change(.delete, state.id, base: begun > 0 ? max(1, base) : base))
         continue
       } else if isInsert {
         changes.append(Change(.insert, state.id, edits: edits(others)))
@@ -190,8 +191,9 @@ extension ObjectContext {
         !results.values.contains(where: { $0[state.id] != nil })
       {
         // The reply did not hold the object and no query will bring it: what was sent is what is stored, as far as this
-        // context knows.
-        fold(sent.edits, into: state)
+        // context knows. What was lost at the other end of a relationship is named there.
+        let lost = Set(saved.committed.conflicts.filter { !$0.mineWon }.map(\.id))
+        fold(sent.edits.filter { !$0.value.names(lost) }, into: state)
       }
       state.settleTexts(after: sent.edits, committedAt: saved.committed.revision)
       settle(state)
@@ -271,7 +273,7 @@ extension ObjectContext {
     return queuedSaves.remove(at: index)
   }
 
-  private func settle(_ state: ObjectState) {
+  func settle(_ state: ObjectState) {
     guard state.sent.isEmpty, state.edits.isEmpty, !state.isInserted else { return }
     if !state.isDeleted || state.stored == nil { dirty[state.id] = nil }
   }

@@ -17,6 +17,11 @@ final class ObjectState {
     var textBase: String?
     var splices: [TextSplice]?
 
+    /// Whether it leads to one of these, or did.
+    func names(_ ids: Set<ObjectID>) -> Bool {
+      value.objectID.map { ids.contains($0) } ?? false || !ids.isDisjoint(with: added) || !ids.isDisjoint(with: removed)
+    }
+
     /// This edit and a newer one of the same property, as one.
     func merged(with newer: LocalValue) -> LocalValue {
       // What was said once is not forgotten because it was taken back by what was said of another object.

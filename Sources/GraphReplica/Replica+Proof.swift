@@ -3,32 +3,53 @@ import GraphWire
 
 /// The newest state of which anything is held here, in whatever way it came: an answer to a save or a fetch may be ahead of all
 /// queries. On each connection the store has to say that it knows it, for it may have gone back to a backup meanwhile.
-struct NewestState {
-  /// As far as a store has proven to be the one that it is of.
-  private(set) var token: Token?
-  /// What came on this connection before the proof: of this connection's store, and perhaps of another past.
-  private var heard: Token?
-  /// Whether nothing has to be proven on this connection any more.
-  private(set) var isProven = true
+enum NewestState {
+  /// It is of this connection's store, or of no store yet.
+  case proven(Token?)
+  /// The store has to say whether it knows the state. `heard` came meanwhile: of this connection's store, and perhaps of
+  /// another past.
+  case asked(Token, heard: Token?)
   /// What is held is of two stores, of which one was never heard of again.
-  private(set) var isMixed = false
+  case mixed(heard: Token?)
+
+  /// The state that the store has to say it knows; nil when it need not.
+  var unproven: Token? {
+    if case .asked(let token, _) = self { token } else { nil }
+  }
 
   /// Something of this state is held from now on.
   mutating func take(_ token: Token) {
-    if isProven { self.token = Self.newer(self.token, token) } else { heard = Self.newer(heard, token) }
+    switch self {
+    case .proven(let old): self = .proven(Self.newer(old, token))
+    case .asked(let old, let heard): self = .asked(old, heard: Self.newer(heard, token))
+    case .mixed(let heard): self = .mixed(heard: Self.newer(heard, token))
+    }
   }
 
   /// A store is there, and this is its newest state.
-  mutating func connect(head: Token) { isProven = !isMixed && (token == nil || token == head) }
+  mutating func connect(head: Token) {
+    if case .proven(let token?) = self, token != head { self = .asked(token, heard: nil) }
+  }
 
-  mutating func prove() { (token, heard, isProven) = (heard.map { Self.newer(token, $0) } ?? token, nil, true) }
+  /// The store has said that it knows the state.
+  mutating func prove() {
+    if case .asked(let token, let heard) = self { self = .proven(heard.map { Self.newer(token, $0) } ?? token) }
+  }
 
   /// Nothing is held any more but what this connection's store has said.
-  mutating func forget() { (token, heard, isProven, isMixed) = (heard, nil, true, false) }
+  mutating func forget() {
+    switch self {
+    case .proven: self = .proven(nil)
+    case .asked(_, let heard), .mixed(let heard): self = .proven(heard)
+    }
+  }
 
   mutating func disconnect() {
-    if !isProven, heard != nil { isMixed = true }
-    (heard, isProven) = (nil, true)
+    switch self {
+    case .proven: break
+    case .asked(let token, nil): self = .proven(token)
+    case .asked, .mixed: self = .mixed(heard: nil)
+    }
   }
 
   private static func newer(_ one: Token?, _ other: Token) -> Token {
@@ -42,13 +63,10 @@ extension Replica {
   /// know that state.
   mutating func askForProof(_ head: Token, _ actions: inout [ReplicaAction]) {
     newest.connect(head: head)
-    guard let token = newest.token else { return }
-    if newest.isMixed {
-      doubtedRevision = .max
-    } else if newest.isProven {
-      provenRevision = token.revision
-    } else if token.revision > newestOfQueries?.revision ?? 0 {
-      ask(after: token, &actions)
+    switch newest {
+    case .proven(let token): provenRevision = token?.revision ?? 0
+    case .asked(let token, _): if token.revision > newestOfQueries?.revision ?? 0 { ask(after: token, &actions) }
+    case .mixed: break
     }
   }
 
@@ -76,8 +94,9 @@ extension Replica {
 
   /// It has answered for every state that it was asked about.
   mutating func settleProof(_ actions: inout [ReplicaAction]) {
+    if case .mixed = newest { return diverge(&actions) }
     if doubtedRevision > provenRevision { return diverge(&actions) }
-    if let token = newest.token, !newest.isProven, provenRevision < token.revision {
+    if let token = newest.unproven, provenRevision < token.revision {
       // The query that was to say so was refused, or nobody follows it any more.
       ask(after: token, &actions)
       if subscribing > 0 { return }

@@ -120,9 +120,14 @@ extension Replica {
     if let held = heldAdvance {
       heldAdvance = nil
       advance(to: held.revision, held.fingerprint, &actions)
-    } else if let last = staged.last, numbers.count == 1, queries[numbers[last.query] ?? 0]?.incoming == nil {
+    } else if let last = staged.last, isWhole(last) {
       advance(to: last.revision, last.fingerprint, &actions)
     }
+  }
+
+  /// Whether a delta is all that this side hears of its revision: with one query it is, with several an advance closes it.
+  private func isWhole(_ delta: Delta) -> Bool {
+    numbers.count == 1 && queries[numbers[delta.query] ?? 0]?.incoming == nil
   }
 
   /// The store is not the one that this side's newest state is of, or has gone back behind it. Nothing that is held here can
@@ -166,10 +171,7 @@ extension Replica {
   mutating func take(_ delta: Delta, _ actions: inout [ReplicaAction]) {
     guard numbers[delta.query] != nil else { return }
     staged.append(delta)
-    // With one query its delta is all of the revision; with several, an advance closes it.
-    if subscribing == 0, numbers.count == 1, queries[numbers[delta.query] ?? 0]?.incoming == nil {
-      advance(to: delta.revision, delta.fingerprint, &actions)
-    }
+    if subscribing == 0, isWhole(delta) { advance(to: delta.revision, delta.fingerprint, &actions) }
   }
 
   /// All that concerns this replica up to `revision` is here: show it.

@@ -15,7 +15,7 @@ extension Replica {
     case (.committed(let committed, let objects, let isComplete), .save(let id)?):
       asked[message.request] = nil
       pending.removeAll { $0.id == id }
-      newest.take(Token(store: store, revision: committed.revision, fingerprint: committed.fingerprint))
+      newest.take(committed.token(of: store))
       actions.append(.saved(id, .success(Saved(committed: committed, objects: objects, isComplete: isComplete))))
     case (.refused(let refusal), .save(let id)?):
       asked[message.request] = nil
@@ -84,8 +84,10 @@ extension Replica {
     case (.followed, .proof(let revision)?):
       asked[message.request] = nil
       takeProof(of: revision, isKnown: true, &actions)
-    case (.refused, .proof(let revision)?):
+    case (.refused(let refusal), .proof(let revision)?):
       asked[message.request] = nil
+      // A store that can't be read now has said nothing of the state: the next connection asks again.
+      if refusal.code == .unavailable { return actions.append(.disconnect(refusal)) }
       takeProof(of: revision, isKnown: false, &actions)
     case (.differences(let differences, let last), .question(let request)?):
       if last { forget(message.request, request) }
@@ -96,7 +98,7 @@ extension Replica {
     case (.progress(let progress), .batch(let request)?): actions.append(.answer(request, .progress(progress)))
     case (.committed(let committed, let objects, let isComplete), .batch(let request)?):
       forget(message.request, request)
-      newest.take(Token(store: store, revision: committed.revision, fingerprint: committed.fingerprint))
+      newest.take(committed.token(of: store))
       let saved = Saved(committed: committed, objects: objects, isComplete: isComplete)
       actions.append(.answer(request, .saved(saved)))
     case (.pong(let head), .ping?):
@@ -126,5 +128,12 @@ extension Replica {
     let refusal = Refusal(Refusal.Code(rawValue: code) ?? .unavailable, reason)
     // A server that is going away comes back; one that does not take this client will not change its mind.
     if refusal.code == .unavailable { actions.append(.disconnect(refusal)) } else { actions.append(.rejected(refusal)) }
+  }
+}
+
+extension Committed {
+  /// The state that the commit made.
+  fileprivate func token(of store: UniqueID) -> Token {
+    Token(store: store, revision: revision, fingerprint: fingerprint)
   }
 }

@@ -46,7 +46,7 @@ public struct Replica: Sendable {
   var provenRevision: Revision = 0
   var doubtedRevision: Revision = 0
   /// What is known of the newest state of which anything is held.
-  var newest = NewestState()
+  var newest = NewestState.proven(nil)
   var lastHeard: Int64 = 0
   var lastSent: Int64 = 0
   var now: Int64 = 0
@@ -265,9 +265,10 @@ public struct Replica: Sendable {
     (knowsUndoSteps, knowsBatches) = (welcome.knowsUndoSteps, welcome.knowsBatches)
     knowsWindows = welcome.knowsWindows
     actions.append(.welcomed(welcome))
+    // First: the server answers it before it commits anything.
+    askForProof(welcome.head, &actions)
     // The same id: a transaction whose answer was lost lands once.
     for save in pending { send(save, &actions) }
-    askForProof(welcome.head, &actions)
     for query in queries.keys.sorted() { sendSubscribe(query, &actions) }
     if queries.isEmpty, subscribing == 0 { settleProof(&actions) }
   }

@@ -63,6 +63,32 @@ import Testing
       _ = context.takeActions()
     }
 
+    /// Somebody else deletes an object that a live query brought.
+    func others(delete object: ManagedObject) {
+      _ = context.follow(entity: object.entity)
+      let asked = context.takeActions().compactMap { action -> UInt64? in
+        if case .send(let message) = action { message.request } else { nil }
+      }
+      func hear(_ body: ToClient.Body, _ request: UInt64 = 0) {
+        context.handle(.received(ToClient(request, body)))
+      }
+      func token(_ revision: Revision) -> Token {
+        Token(store: UniqueID(high: 7, low: 7), revision: revision, fingerprint: UInt64(revision))
+      }
+      hear(.subscribed(query: 1, resumed: false, known: true), asked.last ?? 0)
+      let images = ships.compactMap { context.storedObjects.image(of: $0.id) }
+      hear(.chunk(Chunk(objects: images, end: (at: token(9), count: UInt64(images.count)))), asked.last ?? 0)
+      hear(.advance(revision: 9, fingerprint: 9))
+      let commit = CommitRecord(
+        revision: 10, time: 0, author: "bob", transaction: TransactionID(replica: .zero, sequence: 0),
+        fingerprint: 10, changes: [])
+      hear(
+        .delta(
+          Delta(query: 1, commit: commit, changes: [Delta.Change(kind: .removed, id: object.id, deleted: true)])))
+      _ = context.takeActions()
+      #expect(object.isDeleted)
+    }
+
     private func name(_ id: ObjectID?) -> String {
       if let ship = ships.firstIndex(where: { $0.id == id }) { return "ship \(ship)" }
       return sailors.firstIndex { $0.id == id }.map { "sailor \($0)" } ?? "none"
@@ -160,6 +186,55 @@ import Testing
     harbor.refuse()
     #expect(harbor.captains == [nil, 1])
     #expect(harbor.said().contains("ship 0 at 3: captain=none"))
+  }
+
+  /// A ship is made, manned and thrown away again, and the server never heard of it.
+  @Test func whoWasGivenAShipThatIsNotMadeAfterAllHasNone() throws {
+    let harbor = try Harbor()
+    let ship = try #require(harbor.context.insert(harbor.ships[0].entity))
+    ship["captain"] = .object(harbor.sailors[0].id)
+    #expect(harbor.captains == [nil, nil])
+    harbor.context.delete(ship)
+    #expect(harbor.sailors[0]["commands"] == .null && harbor.captains == [nil, nil])
+    #expect(harbor.said() == ["sailor 0 at 5: commands=none"])
+  }
+
+  @Test(arguments: [true, false]) func ofWhatIsNotMadeAfterAllNothingIsSaid(isGivenToTheSailor: Bool) throws {
+    let harbor = try Harbor()
+    let ship = try #require(harbor.context.insert(harbor.ships[0].entity))
+    let crew = try #require(ship.entity.property(named: "crew"))
+    if isGivenToTheSailor {
+      harbor.sailors[1]["commands"] = .object(ship.id)
+      harbor.sailors[2]["ship"] = .object(ship.id)
+    } else {
+      ship["captain"] = .object(harbor.sailors[1].id)
+      ship.add(harbor.sailors[2], to: crew.number)
+    }
+    harbor.context.delete(ship)
+    #expect(harbor.sailors.dropFirst().allSatisfy { $0["commands"] == .null && $0["ship"] == .null })
+    #expect(!harbor.context.hasChanges && harbor.context.save() == nil)
+  }
+
+  /// The ship that its captain was to leave another one for is gone: he stays.
+  @Test func whoWasGivenAShipThatOthersDeleteStaysWhereHeWas() throws {
+    let harbor = try Harbor()
+    harbor.ships[1]["captain"] = .object(harbor.sailors[0].id)
+    #expect(harbor.captains == [nil, 0])
+    harbor.others(delete: harbor.ships[1])
+    #expect(harbor.captains[0] == 0 && harbor.commands == [0, nil, nil])
+    #expect(!harbor.context.hasChanges && harbor.said().isEmpty)
+  }
+
+  @Test func whatIsNoObjectIsLeftToTheServerToRefuse() throws {
+    let harbor = try Harbor()
+    harbor.ships[0]["captain"] = .string("Ahab")
+    #expect(harbor.sailors[0]["commands"] == .object(harbor.ships[0].id))
+    _ = harbor.context.save()
+    let values = harbor.context.takeActions().flatMap { action -> [Edit.Action] in
+      guard case .send(let message) = action, case .commit(let transaction, _) = message.body else { return [] }
+      return transaction.changes.flatMap(\.edits).map(\.action)
+    }
+    #expect(values == [.set(.string("Ahab"))])
   }
 
   @Test func whoIsOfAnotherCrewIsNotTakenOutOfIt() throws {

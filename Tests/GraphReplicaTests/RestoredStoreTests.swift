@@ -111,9 +111,9 @@ import Testing
     #expect(script.handle(.disconnected) == [])
     #expect(
       script.connect(head: 9)
-        == ["welcomed", "> commit 2: update", "> commits behind 8", "> follow since \(there)"])
+        == ["welcomed", "> commits behind 8", "> commit 2: update", "> follow since \(there)"])
     #expect(
-      script.hear(script.committed(10, objects: [try script.image(5, 10, ["x": .double(4)])]), 2) == ["saved 2 as 10"])
+      script.hear(script.committed(10, objects: [try script.image(5, 10, ["x": .double(4)])]), 3) == ["saved 2 as 10"])
     #expect(script.handle(.disconnected) == [])
     #expect(script.connect(head: 10) == ["welcomed", "> follow since \(there)"])
     #expect(
