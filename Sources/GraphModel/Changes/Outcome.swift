@@ -59,7 +59,8 @@ public struct Conflict: Hashable, Sendable {
   /// 0 when it is about the object as a whole.
   public var property: PropertyNumber
   /// What the transaction wanted: for a splice the whole text as it would have been, for an overwrite also what goes
-  /// back. Null for a delete and for members of a to-many.
+  /// back. Null for a delete, for members that a list stores, and for who leaves a to-one; for who joins one by an edit of
+  /// the list, its owner.
   public var mine: Value
   /// What is in the store.
   public var theirs: Value

@@ -155,7 +155,7 @@ public enum TextSearch {
 
   /// The longest run of characters that every text has which is like the pattern.
   static func longestPart(ofPattern pattern: String) -> String {
-    var (longest, run) = (String.UnicodeScalarView(), String.UnicodeScalarView())
+    var (longest, run) = ([Unicode.Scalar](), [Unicode.Scalar]())
     var isEscaped = false
     let scalars = pattern.unicodeScalars
     for (index, scalar) in zip(scalars.indices, scalars) {
@@ -163,13 +163,14 @@ public enum TextSearch {
       if !isEscaped, scalar == "\\", scalars.index(after: index) < scalars.endIndex {
         isEscaped = true
       } else if !isEscaped, scalar == "*" || scalar == "?" {
-        run = String.UnicodeScalarView()
+        if run.count > longest.count { swap(&run, &longest) }
+        run.removeAll(keepingCapacity: true)
       } else {
         isEscaped = false
         run.append(scalar)
-        if run.count > longest.count { longest = run }
       }
     }
-    return String(longest)
+    if run.count > longest.count { longest = run }
+    return String(String.UnicodeScalarView(longest))
   }
 }

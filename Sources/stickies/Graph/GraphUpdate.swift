@@ -156,7 +156,9 @@ extension GraphCommand {
         let stored = Set(saved.objects.map(\.id))
         return changes.count { stored.contains($0.id) }
       }
-      return changes.count - Set(saved.committed.conflicts.filter { !$0.mineWon }.map(\.id)).count
+      // A conflict may also name what is at the other end of a relationship.
+      let lost = Set(saved.committed.conflicts.filter { !$0.mineWon }.map(\.id))
+      return changes.count { !lost.contains($0.id) }
     }
   }
 }
