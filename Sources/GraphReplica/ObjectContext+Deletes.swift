@@ -15,14 +15,13 @@ extension ObjectContext {
   /// What was said of the object's one-to-ones goes along with it, at the other ends too: whom it was given to, and whom that one
   /// had left for it.
   private func forgetEchoes(of state: ObjectState) {
-    for (number, local) in state.edits {
-      guard !local.isEcho, let other = local.value.objectID.flatMap({ self.state($0) }),
+    for (number, local) in state.edits where !local.isEcho {
+      guard let other = local.value.objectID.flatMap({ self.state($0) }),
         let property = state.entity.property(number), let inverse = inverseOfOneToOne(property),
-        let echo = other.edits[inverse.number], echo.isEcho, echo.value.objectID == state.id
+        other.isEchoing(.object(state.id), inverse)
       else { continue }
       other.edits[inverse.number] = nil
-      let left = other.value(inverse).objectID.flatMap { self.state($0) }
-      if let left, let echo = left.edits[number], echo.isEcho, echo.value.isNull {
+      if let left = other.value(inverse).objectID.flatMap({ self.state($0) }), left.isEchoing(.null, property) {
         left.edits[number] = nil
         settle(left)
       }

@@ -101,6 +101,12 @@ final class ObjectState {
     return storedValue(property)
   }
 
+  /// Whether all that was said of the property is that the other end was said to lead here, or no more.
+  func isEchoing(_ value: Value, _ property: Property) -> Bool {
+    guard let local = edits[property.number] else { return false }
+    return local.isEcho && local.value == value
+  }
+
   /// The revision whose values it has, apart from edits.
   var revision: Revision { stored?.revision ?? under?.revision ?? 0 }
 

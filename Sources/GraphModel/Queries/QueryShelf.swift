@@ -1,5 +1,8 @@
 /// Queries that are filed by what they wait for in one property: asked which of them a value could matter to.
 protocol QueryShelf: Sendable {
+  /// Whether nothing is filed.
+  var isEmpty: Bool { get }
+
   /// Walks over the numbers of the queries that wait for the value.
   /// - Parameter body: whether to go on.
   func forEach(holding value: Value, _ body: (UInt64) -> Bool)
@@ -22,5 +25,98 @@ extension QueryShelf {
       return false
     }
     return isFound
+  }
+}
+
+/// Queries that wait for certain values.
+struct ValueTable: QueryShelf {
+  private var numbers = [Value: Set<UInt64>]()
+
+  var isEmpty: Bool { numbers.isEmpty }
+
+  mutating func insert(_ number: UInt64, value: Value) { numbers[value, default: []].insert(number) }
+
+  mutating func remove(_ number: UInt64, value: Value) {
+    numbers[value]?.remove(number)
+    if numbers[value]?.isEmpty == true { numbers[value] = nil }
+  }
+
+  func forEach(holding value: Value, _ body: (UInt64) -> Bool) {
+    for number in numbers[value] ?? [] where !body(number) { return }
+  }
+}
+
+/// All queries that are filed under one path, whatever they wait for at its end.
+struct PathShelf: QueryShelf {
+  private var values = ValueTable()
+  private var ranges = IntervalTree()
+  private var words = WordTable()
+  private var parts = PartTable()
+
+  var isEmpty: Bool { values.isEmpty && ranges.isEmpty && words.isEmpty && parts.isEmpty }
+
+  mutating func insert(_ number: UInt64, at place: QueryPlace) {
+    switch place {
+    case .values(_, let values): for value in values { self.values.insert(number, value: value) }
+    case .range(_, let low, let high): ranges.insert(.init(low: low, high: high, number: number))
+    case .word(_, let word): words.insert(number, word: word)
+    case .part(_, let part, let options): parts.insert(number, part: part, options)
+    }
+  }
+
+  mutating func remove(_ number: UInt64, at place: QueryPlace) {
+    switch place {
+    case .values(_, let values): for value in values { self.values.remove(number, value: value) }
+    case .range(_, let low, let high): ranges.remove(.init(low: low, high: high, number: number))
+    case .word(_, let word): words.remove(number, word: word)
+    case .part(_, let part, let options): parts.remove(number, part: part, options)
+    }
+  }
+
+  /// A query that is filed in several ways may come several times.
+  func forEach(holding value: Value, _ body: (UInt64) -> Bool) {
+    var goesOn = true
+    func go(_ number: UInt64) -> Bool {
+      goesOn = body(number)
+      return goesOn
+    }
+    values.forEach(holding: value, go)
+    if goesOn, !ranges.isEmpty { ranges.forEach(holding: value, go) }
+    if goesOn, !words.isEmpty { words.forEach(holding: value, go) }
+    if goesOn, !parts.isEmpty { parts.forEach(holding: value, go) }
+  }
+}
+
+/// The queries of one concrete entity, each filed under the paths where everything that satisfies it is found, or among the
+/// general ones.
+struct QueryShelves<Reader: Sendable>: Sendable {
+  /// Under each path, with what reads the values at its end.
+  private(set) var paths = [GraphPredicate.Path: (reader: Reader, queries: PathShelf)]()
+  /// Only their predicates can tell.
+  private(set) var general = Set<UInt64>()
+
+  var isEmpty: Bool { paths.isEmpty && general.isEmpty }
+
+  /// - Parameter places: nil for a general one.
+  mutating func insert(_ number: UInt64, at places: [QueryPlace]?, reader: (GraphPredicate.Path) -> Reader) {
+    guard let places else {
+      general.insert(number)
+      return
+    }
+    for place in places {
+      paths[place.path, default: (reader(place.path), PathShelf())].queries.insert(number, at: place)
+    }
+  }
+
+  /// Both arguments as the query was filed.
+  mutating func remove(_ number: UInt64, at places: [QueryPlace]?) {
+    guard let places else {
+      general.remove(number)
+      return
+    }
+    for place in places {
+      paths[place.path]?.queries.remove(number, at: place)
+      if paths[place.path]?.queries.isEmpty == true { paths[place.path] = nil }
+    }
   }
 }

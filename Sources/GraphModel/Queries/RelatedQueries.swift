@@ -32,19 +32,6 @@ public struct RelatedQueries {
     var isEmpty: Bool { filed + others <= 0 }
   }
 
-  /// Queries of one concrete entity, by what tells whether they can matter.
-  private struct Shelf {
-    var byValue = [GraphPredicate.Path: (reader: PathReader, table: [Value: Set<UInt64>])]()
-    var byRange = [GraphPredicate.Path: (reader: PathReader, table: IntervalTree)]()
-    var byWord = [GraphPredicate.Path: (reader: PathReader, table: WordTable)]()
-    var byPart = [GraphPredicate.Path: (reader: PathReader, table: PartTable)]()
-    var general = Set<UInt64>()
-
-    var isEmpty: Bool {
-      byValue.isEmpty && byRange.isEmpty && byWord.isEmpty && byPart.isEmpty && general.isEmpty
-    }
-  }
-
   /// So many objects of one entity are judged for one commit because of others; past it their queries are read anew.
   public static let maximumRoots = 1_000
   /// So many objects are looked at on one way back.
@@ -53,7 +40,8 @@ public struct RelatedQueries {
   private let model: Model
   private var queries = [UInt64: Query]()
   private var triggers = [PropertyNumber: [Trigger: Uses]]()
-  private var shelves = [EntityNumber: Shelf]()
+  /// Of each concrete entity, by what tells whether they can matter.
+  private var shelves = [EntityNumber: QueryShelves<PathReader>]()
   /// The highest number that was ever inserted.
   public private(set) var lastNumber: UInt64 = 0
 
@@ -89,45 +77,12 @@ public struct RelatedQueries {
       if triggers[property]?.isEmpty == true { triggers[property] = nil }
     }
     for entity in model.entity(query.entity)?.family ?? [] where model.entity(entity)?.isAbstract == false {
-      // Taken out meanwhile: a copy of ten thousand entries for each would be felt.
-      var shelf = shelves.removeValue(forKey: entity) ?? Shelf()
-      if let places {
-        for place in places { file(number, at: place, on: &shelf, inserting: inserting) }
-      } else if inserting {
-        shelf.general.insert(number)
-      } else {
-        shelf.general.remove(number)
-      }
-      shelves[entity] = shelf.isEmpty ? nil : shelf
-    }
-  }
-
-  private func file(_ number: UInt64, at place: QueryPlace, on shelf: inout Shelf, inserting: Bool) {
-    switch place {
-    case .values(let path, let values):
-      var entry = shelf.byValue.removeValue(forKey: path) ?? (PathReader(path, model), [:])
-      for value in values {
-        if inserting { entry.table[value, default: []].insert(number) } else { entry.table[value]?.remove(number) }
-        if entry.table[value]?.isEmpty == true { entry.table[value] = nil }
-      }
-      shelf.byValue[path] = entry.table.isEmpty ? nil : entry
-    case .range(let path, let low, let high):
-      var entry = shelf.byRange.removeValue(forKey: path) ?? (PathReader(path, model), IntervalTree())
-      let interval = IntervalTree.Interval(low: low, high: high, number: number)
-      if inserting { entry.table.insert(interval) } else { entry.table.remove(interval) }
-      shelf.byRange[path] = entry.table.isEmpty ? nil : entry
-    case .word(let path, let word):
-      var entry = shelf.byWord.removeValue(forKey: path) ?? (PathReader(path, model), WordTable())
-      if inserting { entry.table.insert(number, word: word) } else { entry.table.remove(number, word: word) }
-      shelf.byWord[path] = entry.table.isEmpty ? nil : entry
-    case .part(let path, let part, let options):
-      var entry = shelf.byPart.removeValue(forKey: path) ?? (PathReader(path, model), PartTable())
       if inserting {
-        entry.table.insert(number, part: part, options)
+        shelves[entity, default: QueryShelves()].insert(number, at: places) { PathReader($0, model) }
       } else {
-        entry.table.remove(number, part: part, options)
+        shelves[entity]?.remove(number, at: places)
+        if shelves[entity]?.isEmpty == true { shelves[entity] = nil }
       }
-      shelf.byPart[path] = entry.table.isEmpty ? nil : entry
     }
   }
 
@@ -205,28 +160,14 @@ public struct RelatedQueries {
   /// The queries of an entity that an object, as it was and as it is, could belong to.
   private func candidates(_ entity: EntityNumber, _ before: Judgement?, _ after: Judgement?) -> [UInt64] {
     guard let shelf = shelves[entity] else { return [] }
-    var found = shelf.general
-    let judgements = [before, after].compactMap { $0 }
-    for (reader, table) in shelf.byValue.values {
-      for judgement in judgements {
-        for value in reader.values(judgement) {
-          if let numbers = table[value] { found.formUnion(numbers) }
-        }
-      }
-    }
     var numbers = [UInt64]()
-    func find<Filed: QueryShelf>(in filed: [GraphPredicate.Path: (reader: PathReader, table: Filed)]) {
-      for (reader, table) in filed.values {
-        for judgement in judgements {
-          for value in reader.values(judgement) { table.holding(value, into: &numbers) }
-        }
-      }
+    for (reader, queries) in shelf.paths.values {
+      let old = before.map { reader.values($0) } ?? []
+      for value in old { queries.holding(value, into: &numbers) }
+      guard let new = after.map({ reader.values($0) }), new != old else { continue }
+      for value in new { queries.holding(value, into: &numbers) }
     }
-    find(in: shelf.byRange)
-    find(in: shelf.byWord)
-    find(in: shelf.byPart)
-    found.formUnion(numbers)
-    return found.sorted()
+    return shelf.general.union(numbers).sorted()
   }
 
   /// Where ways start that lead past what changed, before or after; and entities of which that are too many.
@@ -265,12 +206,8 @@ public struct RelatedQueries {
     let path = GraphPredicate.Path(hops: way.hops, end: .property(property.number))
     let values = [change.before, change.after].compactMap { $0?[property] }
     return model.entity(way.root)?.family.contains { entity in
-      guard let shelf = shelves[entity] else { return false }
-      return values.contains { value in
-        shelf.byValue[path]?.table[value] != nil || shelf.byRange[path]?.table.isHolding(value) == true
-          || shelf.byWord[path]?.table.isHolding(value) == true
-          || shelf.byPart[path]?.table.isHolding(value) == true
-      }
+      guard let queries = shelves[entity]?.paths[path]?.queries else { return false }
+      return values.contains { queries.isHolding($0) }
     } ?? false
   }
 

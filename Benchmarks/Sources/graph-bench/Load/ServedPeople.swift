@@ -40,6 +40,11 @@ final class ServedPeople {
     perform()
   }
 
+  /// All of them in an order, each with the values that give it its place there.
+  func sorted(by order: SortOrder) -> [(values: [Value], id: ObjectID)] {
+    images.map { (order.values(of: $0), $0.id) }.sorted { order.precedes($0.0, $0.1, $1.0, $1.1) }
+  }
+
   private var head: Token { Token(store: Self.store, revision: revision, fingerprint: UInt64(revision)) }
 
   /// Answers what the context asks.

@@ -34,10 +34,16 @@ extension Bench {
         aim: count == 100_000 ? .atMost(1) : .none
       ).report()
     }
+    let growth = (commits.last ?? .nan) / (commits.first ?? .nan)
     // The logarithm of 1,000,000 is twice that of 1,000.
     Figure(
-      name: "– growth from 1,000 to 1,000,000 beside that of the logarithm", unit: "times",
-      ours: (commits.last ?? .nan) / (commits.first ?? .nan), limit: 2, aim: .atMost(1)
+      name: "– growth from 1,000 to 1,000,000 beside that of the logarithm", unit: "times", ours: growth, limit: 2,
+      aim: .atMost(1)
+    ).report()
+    let searches = try [Self.resultCounts.first, Self.resultCounts.last].map { try searchTime($0 ?? 0) }
+    Figure(
+      name: "– beside that of a binary search in a sorted array", unit: "times", ours: growth,
+      limit: searches[1] / searches[0], aim: .atMost(1)
     ).report()
     let columns = Self.resultCounts.map { Figure.text(Double($0)) }.joined(separator: " | ")
     say("\n| a result of so many objects | \(columns) |\n|" + String(repeating: " --- |", count: 1 + loads.count))
@@ -46,6 +52,31 @@ extension Bench {
     row("first result, µs an object", zip(loads, Self.resultCounts).map { $0 * 1e6 / Double($1) })
     row("a commit, µs", commits.map { $0 * 1e6 })
     row("– of it the context's own part, µs", contextCommits.map { $0 * 1e6 })
+  }
+
+  /// What the machine itself makes of the logarithm: seconds of a search for a row among so many, which does nothing but
+  /// compare.
+  private func searchTime(_ count: Int) throws -> Double {
+    let people = try ServedPeople(count)
+    let order = SortOrder(
+      try [SortKey](parsing: "score,name", entity: people.entity, model: people.model), model: people.model)
+    let rows = people.sorted(by: order)
+    var place = 0
+    let times = (0..<Self.resultCommits).map { number in
+      timed {
+        // Far from the one before.
+        let wanted = rows[number &* 7_919_993 % count]
+        var (low, high) = (0, count)
+        while low < high {
+          let middle = (low + high) / 2
+          let row = rows[middle]
+          if order.precedes(row.values, row.id, wanted.values, wanted.id) { low = middle + 1 } else { high = middle }
+        }
+        place &+= low
+      }
+    }
+    guard place > 0 else { throw BenchmarkError(description: "nothing was found") }
+    return median(times)
   }
 
   private func row(_ name: String, _ values: [Double]) {
