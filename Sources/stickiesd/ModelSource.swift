@@ -15,7 +15,10 @@ enum ModelSource {
   static func versions(folder: String?) throws -> [Model] {
     guard let folder else { return [StickiesModel.model] }
     let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    let numbers = files.compactMap { $0.hasSuffix(".json") ? Int($0.dropLast(5)) : nil }.sorted()
+    // 01.json is another name: which of the two counts would be a guess.
+    let numbers = files.compactMap { file in
+      Int(file.dropLast(".json".count)).flatMap { "\($0).json" == file ? $0 : nil }
+    }.sorted()
     guard !numbers.isEmpty else { throw missing(folder) }
     var models = [Model]()
     var mistakes = [String]()

@@ -53,7 +53,7 @@ import Testing
     #expect(
       lines[12...15] == [
         "ann@test ~ #1 Call Ben: untagged phone", "ann@test ~ board Office: renamed Notes → Office",
-        "ann@test + #2 second  (on Office)", "ann@test ~ #1 Call Ben: raised 0 → 1",
+        "ann@test + #2 second  (on Office)", "ann@test ~ #1 Call Ben: raised 0 → 2",
       ])
     #expect(lines[16].hasPrefix("ann@test + link ") && lines[16].hasSuffix(" see  (#1 → #2)"))
     #expect(lines[17...18].contains("ann@test - #2 second"))

@@ -42,6 +42,44 @@ import Testing
     #expect(throws: PredicateSyntaxError.self) { try parse(wide) }
   }
 
+  @Test func aPathHasSoManyRelationshipsAndNoMore() throws {
+    let model = try Fixtures.company()
+    let person = try #require(model.entity(named: "Person"))
+    func parse(_ count: Int) throws -> GraphPredicate {
+      try GraphPredicate(
+        parsing: String(repeating: "manager.", count: count) + "age == 1", entity: person, model: model)
+    }
+    let most = GraphPredicate.maximumPathLength
+    #expect(try parse(most).text(in: model).hasPrefix("manager.manager."))
+    for count in [most + 1, 20_000] {
+      let error = #expect(throws: PredicateSyntaxError.self) { try parse(count) }
+      #expect(error?.reason == "a path has at most \(most) relationships")
+    }
+  }
+
+  @Test func patternsAreBoundedTogether() throws {
+    func parse(_ count: Int) throws -> GraphPredicate {
+      try self.parse((0..<count).map { "text MATCHES \"(a|b){0,900}\($0)\"" }.joined(separator: " OR "))
+    }
+    // Each of them becomes some 2,700 instructions.
+    let most = try #require((1...40).last { (try? parse($0)) != nil })
+    #expect((12...24).contains(most))
+    let error = #expect(throws: PredicateSyntaxError.self) { try parse(most + 1) }
+    #expect(error?.reason == "the patterns of this predicate are too large together; ask with fewer at a time")
+  }
+
+  @Test func whatNoFiniteNumberAnswersIsNull() throws {
+    let (large, ten) = (Value.double(1e308), Value.double(10))
+    #expect(ArithmeticOperator.multiply.apply(large, ten) == .null)
+    #expect(ArithmeticOperator.subtract.apply(.double(-1.7e308), large) == .null)
+    #expect(ArithmeticOperator.divide.apply(large, .double(1e-10)) == .null)
+    #expect(GraphPredicate.Aggregate.sum.value(of: [large, large], type: .double) == .null)
+    // What is calculated while it is read, too.
+    #expect(try parse("x < 1e308 * 10") == parse("x < NULL"))
+    let error = #expect(throws: PredicateSyntaxError.self) { try parse("x < power(0, -1)") }
+    #expect(error?.reason == "power() has no value for this")
+  }
+
   @Test func foldingForgetsCaseAndMarks() {
     #expect("ÉCOLE".folded([.caseInsensitive, .diacriticInsensitive]) == "ecole")
     #expect("École".folded(.caseInsensitive) == "école")

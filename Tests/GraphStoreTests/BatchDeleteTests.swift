@@ -44,6 +44,37 @@ import Testing
     #expect(try BatchTests.contents(store).map(\.id) == before.map(\.id), "seed \(seed)")
   }
 
+  /// The end that goes stores the members, and says that it takes no action: the other end has one less all the same.
+  @Test(arguments: ["noAction", "nullify"]) func aMinimumHoldsWhateverTheDeleteRule(rule: String) throws {
+    let model = try Model(
+      parsing: """
+        {"format": 1, "name": "Camp", "version": 1,
+         "entities": [
+           {"name": "Ring", "attributes": [{"name": "name", "type": "string"}],
+            "relationships": [
+              {"name": "tents", "destination": "Tent", "inverse": "rings", "toMany": true, "deleteRule": "\(rule)"}]},
+           {"name": "Tent", "attributes": [{"name": "name", "type": "string"}],
+            "relationships": [
+              {"name": "rings", "destination": "Ring", "inverse": "tents", "toMany": true, "minimumCount": 1}]}]}
+        """.utf8)
+    let store = try TestStore(model)
+    let rings = try ["a", "b"].map { try store.insert("Ring", ["name": .string($0)]) }
+    let tent = try store.insert("Tent", ["name": .string("t"), "rings": .objects(rings)])
+    try store.must([Change(.delete, rings[0], base: .max)])
+    for isBatch in [false, true] {
+      let outcome =
+        isBatch
+        ? try store.batch("Ring", .delete(BatchTests.predicate("TRUEPREDICATE", "Ring", store))).outcome
+        : try store.commit([Change(.delete, rings[1], base: .max)]).outcome
+      guard case .refused(let refusal) = outcome else {
+        Issue.record("\(rule), batch \(isBatch): \(outcome)")
+        continue
+      }
+      #expect(refusal.violations.map(\.id) == [tent] && refusal.violations.map(\.rule) == ["count"], "\(rule)")
+    }
+    #expect(try store.all("Tent", "ANY rings.name == \"b\"").map(\.id) == [tent])
+  }
+
   private static let ring = """
     {"format": 1, "name": "Rings", "version": 1,
      "entities": [

@@ -81,6 +81,28 @@ import Testing
     "", "age > 1", "active == TRUE OR score < 0", "manager.age > 1", "name == \"nobody\"", deep,
   ]
 
+  /// What no finite number answers is null, in a row as in a condition, and for SQL as in memory.
+  @Test func anOverflowIsNull() throws {
+    let scene = try Scene(seed: 1, people: 3)
+    let store = scene.store
+    try store.must([
+      store.update(scene.people[0].id, "Person.score", .double(1e308)),
+      store.update(scene.people[1].id, "Person.score", .double(-1e308)),
+      store.update(scene.people[2].id, "Person.score", .double(2)),
+    ])
+    let all = try store.all("Person")
+    for text in [
+      "score * 10 == NULL", "score * 10 > 5", "score * 10 < 5", "ifNull(score * 10, 7) == 7", "0 - score * 10 == NULL",
+      "score * 10 + 1 == 21", "power(score, 2) == NULL",
+    ] {
+      let predicate = try GraphPredicate(parsing: text, entity: scene.person, model: store.model)
+      let evaluator = PredicateEvaluator(predicate, model: store.model)
+      let wanted = Set(all.filter { evaluator.matches($0) }.map(\.id))
+      #expect(Set(try store.all("Person", text).map(\.id)) == wanted, "\(text)")
+    }
+    #expect(try store.all("Person", "score * 10 == NULL").count == 2)
+  }
+
   @Test(arguments: [UInt64(51), 52, 53])
   func pagesTellEverythingOnceInTheOrderAskedFor(seed: UInt64) throws {
     var scene = try Scene(seed: seed)

@@ -178,7 +178,9 @@ public struct Refusal: Error, Hashable, Sendable {
   public init(violations: [Violation], conflicts: [Conflict] = []) {
     // A batch stops at so many: nobody has counted the rest.
     let least = violations.count == Batch.maximumViolations ? "at least " : ""
-    let more = violations.count > 1 ? " (and \(least)\(violations.count - 1) more)" : ""
+    // Each object in the way of one delete says the same, with how many they are.
+    let others = Set(violations.map { $0.rule == "deny" ? "\($0.id) \($0.property)" : "\($0)" }).count - 1
+    let more = others > 0 ? " (and \(least)\(others) more)" : ""
     let code: Code =
       if violations.allSatisfy({ $0.rule == "deny" }) {
         .denied

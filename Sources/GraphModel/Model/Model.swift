@@ -119,6 +119,8 @@ public final class Entity: Sendable {
   /// In ascending order, and the property of each.
   private let numbers: [PropertyNumber]
   private let propertiesByNumber: [Property]
+  /// Its properties' names have at most so many parts, with dots between.
+  let maximumNameParts: Int
 
   init(
     number: EntityNumber, name: String, documentation: String, isAbstract: Bool, parent: EntityNumber?,
@@ -147,6 +149,7 @@ public final class Entity: Sendable {
     }
     propertiesByNumber = properties.sorted { $0.number < $1.number }
     numbers = propertiesByNumber.map(\.number)
+    maximumNameParts = properties.map { property in 1 + property.name.count { $0 == "." } }.max() ?? 1
   }
 
   /// Its own or an inherited one; nil when it has none of that name.

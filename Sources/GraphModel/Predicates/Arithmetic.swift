@@ -1,6 +1,6 @@
 /// The operators on values, with one meaning in memory and in SQL: SQLite's own for whole and floating-point numbers.
 enum Arithmetic {
-  /// Null for null, for a division by zero, and where no number is the answer.
+  /// Null for null, for a division by zero, and where no finite number is the answer.
   static func apply(_ operation: ArithmeticOperator, _ left: Value, _ right: Value) -> Value {
     switch (left, right) {
     case (.integer(let a), .integer(let b)): whole(operation, a, b)
@@ -37,7 +37,7 @@ enum Arithmetic {
       case .multiply: a * b
       case .divide: b == 0 ? .nan : a / b
       }
-    return result.isNaN ? .null : .double(result == 0 ? 0 : result)
+    return result.isFinite ? .double(result == 0 ? 0 : result) : .null
   }
 
   private static func date(_ operation: ArithmeticOperator, _ time: Timestamp, _ duration: Int64) -> Value {

@@ -115,7 +115,7 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  private static func finite(_ number: Double) -> Value { number.isNaN ? .null : .double(number == 0 ? 0 : number) }
+  private static func finite(_ number: Double) -> Value { number.isFinite ? .double(number == 0 ? 0 : number) : .null }
 
   /// Whole exponents by squaring; without a library of mathematics there are no others.
   private static func power(_ base: Double, _ exponent: Double) -> Double {

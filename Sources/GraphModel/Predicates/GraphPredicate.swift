@@ -30,6 +30,11 @@ public indirect enum GraphPredicate: Hashable, Sendable {
 
   /// Predicates may lie this deep in each other: well below SQLite's own limit for expressions.
   public static let maximumDepth = 200
+  /// A path has at most so many relationships, and a name so many parts.
+  public static let maximumPathLength = 32
+  /// The patterns of MATCHES of one predicate may become so many instructions together: what `RegularExpression` bounds
+  /// for one of them, five times.
+  public static let maximumPatternInstructions = 50_000
   /// A pattern of LIKE has at most this many bytes.
   public static let maximumPatternSize = 1_000
   /// Subqueries may lie this deep in each other, the whole predicate counted as one.

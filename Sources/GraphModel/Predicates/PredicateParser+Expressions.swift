@@ -262,7 +262,7 @@ extension PredicateParser {
         return found
       }
       // A name may have dots in it: the longest one that there is.
-      var length = parts.count
+      var length = min(parts.count, entity.maximumNameParts)
       var property: Property?
       while length > 0 {
         property = entity.property(named: parts.prefix(length).joined(separator: "."))
@@ -288,6 +288,9 @@ extension PredicateParser {
         }
         if relationship.isToMany, let first = parts.first, first.hasPrefix("@") {
           return try aggregate(parts, property, next, operand)
+        }
+        guard hops.count < GraphPredicate.maximumPathLength else {
+          throw fail("a path has at most \(GraphPredicate.maximumPathLength) relationships")
         }
         hops.append(property.number)
         isMany = isMany || relationship.isToMany

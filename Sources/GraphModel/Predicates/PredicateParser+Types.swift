@@ -103,7 +103,7 @@ extension PredicateParser {
 
   // MARK: - Literals
 
-  private func value(
+  private mutating func value(
     _ json: JSON, for subject: Operand, _ comparator: GraphPredicate.Comparator, at place: Int
   ) throws(PredicateSyntaxError) -> Value {
     if json == .null {
@@ -139,7 +139,7 @@ extension PredicateParser {
     return value
   }
 
-  private func string(
+  private mutating func string(
     _ json: JSON, for subject: Operand, _ comparator: GraphPredicate.Comparator, at place: Int
   ) throws(PredicateSyntaxError) -> Value {
     guard case .string(let text) = json else {
@@ -151,9 +151,12 @@ extension PredicateParser {
     }
     if comparator == .matches {
       do {
-        _ = try RegularExpression(parsing: text)
+        patternInstructions += try RegularExpression(parsing: text).instructionCount
       } catch {
         throw fail("the pattern can't be read at column \(error.column): \(error.reason)", at: place)
+      }
+      guard patternInstructions <= GraphPredicate.maximumPatternInstructions else {
+        throw fail("the patterns of this predicate are too large together; ask with fewer at a time", at: place)
       }
     }
     guard let attribute = subject.attribute, attribute.kind != .json,

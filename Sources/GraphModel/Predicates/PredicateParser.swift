@@ -59,6 +59,8 @@ struct PredicateParser {
   var size = 0
   /// In the comparison that is being read: each lies in the next.
   var operations = 0
+  /// What all patterns of MATCHES have become.
+  var patternInstructions = 0
   var variables = [(name: String, type: GraphValueType)]()
   /// For each opening bracket the place of its closing one.
   private let closing: [Int: Int]

@@ -111,6 +111,9 @@ extension TransactionPlanner {
         }
       } else if inverse.slot != nil, let first = remaining.first {
         violations.append(.dangling(id, entity, from: first, of: remaining.count, property))
+      } else if inverse.relationship?.minimumCount != nil {
+        // Nothing leads to it from there: the others have one less.
+        for other in remaining { countsToCheck[other, default: []].insert(inverse.number) }
       }
     }
   }

@@ -41,6 +41,8 @@ public struct RegularExpression: Sendable {
   /// Which differences do not count.
   public let options: StringOptions
   let machines: Machines
+  /// What it has become: the work of a scalar is bounded by it.
+  var instructionCount: Int { machines.whole.program.instructions.count }
 
   /// - Throws: What is wrong with the pattern, and where.
   public init(parsing pattern: String, options: StringOptions = []) throws(RegularExpressionError) {

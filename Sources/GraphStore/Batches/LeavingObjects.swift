@@ -88,12 +88,12 @@ final class LeavingObjects {
           switch link.relationship.deleteRule {
           case .cascade: break
           case .deny: try deny(row, table, link, remaining, violate)
-          case .noAction where link.inverse.slot == nil: break
-          case .noAction: try dangle(row, table, link, remaining, violate)
-          case .nullify where link.inverse.relationship?.storage == .inverse:
+          case .noAction where link.inverse.slot != nil: try dangle(row, table, link, remaining, violate)
+          case .nullify where link.inverse.relationship?.storage != .inverse:
+            try found.keep(remaining, of: link.root, besides: count)
+          case .noAction, .nullify:
             guard link.inverse.relationship?.minimumCount != nil else { continue }
             for other in remaining { found.counts[link.inverse.number, default: RowSet()].insert(other) }
-          case .nullify: try found.keep(remaining, of: link.root, besides: count)
           }
         }
       }
@@ -106,8 +106,8 @@ final class LeavingObjects {
     return switch link.relationship.deleteRule {
     case .cascade: false
     case .deny: true
-    // The other end has nothing stored: the reference goes with the object.
-    case .noAction: link.inverse.slot != nil
+    // Where the other end has nothing stored, the reference goes with the object.
+    case .noAction: link.inverse.slot != nil || link.inverse.relationship?.minimumCount != nil
     case .nullify:
       link.inverse.relationship?.storage != .inverse || link.inverse.relationship?.minimumCount != nil
     }

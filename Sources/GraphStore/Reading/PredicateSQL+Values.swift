@@ -23,7 +23,9 @@ extension PredicateSQL {
       switch kind {
       case .decimal: return "graph_calculate('\(operation.rawValue)', \(left), \(right))"
       case .date: return "graph_date(\(left) \(operation.rawValue) \(right))"
-      case .integer, .double, .duration: return "(\(left) \(operation.rawValue) \(right))"
+      case .integer, .duration: return "(\(left) \(operation.rawValue) \(right))"
+      // SQLite goes on with infinities; ours are null. The operands are read once.
+      case .double: return "nullif(nullif(\(left) \(operation.rawValue) \(right), 9e999), -9e999)"
       }
     case .function(let function, let arguments):
       var texts = [String]()

@@ -12,7 +12,7 @@ struct Add: AsyncParsableCommand {
   var board: String?
   @Option(help: "The paper's color.")
   var color: Color?
-  @Option(help: ArgumentHelp("Where the note sticks, in points.", valueName: "X,Y"))
+  @Option(help: ArgumentHelp("Where the note sticks, in points; else beside the newest one.", valueName: "X,Y"))
   var position: Point?
   @Option(help: "A tag; may be repeated.")
   var tag: [String] = []
@@ -28,7 +28,12 @@ struct Add: AsyncParsableCommand {
       changes += tags.changes
       var values = [("text", Value.string(text)), ("board", .object(boardID))]
       if let color { values.append(("color", .string(color.rawValue))) }
-      if let position { values += [("x", .double(position.x)), ("y", .double(position.y))] }
+      if let position {
+        values += [("x", .double(position.x)), ("y", .double(position.y))]
+      } else {
+        values += try await place(shell)
+      }
+      if let z = try await height(on: boardID, shell) { values.append(("z", .double(z))) }
       var edits = shell.edits("Note", values)
       if !tags.ids.isEmpty {
         edits.append(Edit(shell.property("Note", "tags").number, .members(added: tags.ids, removed: [])))
@@ -36,6 +41,26 @@ struct Add: AsyncParsableCommand {
       changes.append(Change(.insert, note, edits: edits))
       shell.output.show(try await shell.commit(changes, returning: note))
     }
+  }
+
+  /// Notes of which nobody says where they stick lie a little beside each other, ten in a row of steps: none hides
+  /// another one's title.
+  @MainActor
+  private func place(_ shell: Shell) async throws -> [(String, Value)] {
+    let newest = try await shell.images("Note", sort: "-number", limit: 1).first
+    guard case .integer(let number)? = newest.map({ $0[shell.property("Note", "number")] }) else { return [] }
+    let step = Double(number % 10)
+    return [("x", .double(24 * step)), ("y", .double(32 * step))]
+  }
+
+  /// Above what lies on the board; nil for the first note there.
+  @MainActor
+  private func height(on board: ObjectID, _ shell: Shell) async throws -> Double? {
+    guard !board.isTemporary else { return nil }
+    let others = GraphPredicate.equal(shell.property("Note", "board"), .object(board))
+    let highest = try await shell.images("Note", where: others, sort: "-z", limit: 1).first
+    guard case .double(let z)? = highest.map({ $0[shell.property("Note", "z")] }) else { return nil }
+    return z + 1
   }
 
   /// On an empty store one board is made; two who do so at once make one together.
