@@ -26,7 +26,7 @@ extension ObjectContext {
       dirty[state.id] = nil
       forget(state.id)
       state.isDeleted = true
-      return leadNowhere(whereItLedTo: state.id)
+      return nullify(referencesTo: state.id)
     }
     if dirty[state.id] == nil { state.base = state.revision }
     state.isDeleted = true
@@ -35,7 +35,7 @@ extension ObjectContext {
 
   /// An object goes that the server never heard of: what was said to lead there leads nowhere, as when an inverse is set to
   /// null.
-  private func leadNowhere(whereItLedTo id: ObjectID) {
+  private func nullify(referencesTo id: ObjectID) {
     for state in dirty.values {
       for (number, local) in state.edits {
         if local.value.objectID == id {

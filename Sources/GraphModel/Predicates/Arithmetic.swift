@@ -1,4 +1,5 @@
-/// The operators on values, with one meaning in memory and in SQL: SQLite's own for whole and floating-point numbers.
+/// The operators on values, with one meaning in memory and in SQL: SQLite's own for whole and floating-point numbers, but for
+/// infinities, which are null.
 enum Arithmetic {
   /// Null for null, for a division by zero, and where no finite number is the answer.
   static func apply(_ operation: ArithmeticOperator, _ left: Value, _ right: Value) -> Value {

@@ -30,7 +30,7 @@ public indirect enum GraphPredicate: Hashable, Sendable {
 
   /// Predicates may lie this deep in each other: well below SQLite's own limit for expressions.
   public static let maximumDepth = 200
-  /// A path has at most so many relationships, and a name so many parts.
+  /// A path has at most so many relationships.
   public static let maximumPathLength = 32
   /// The patterns of MATCHES of one predicate may become so many instructions together: what `RegularExpression` bounds
   /// for one of them, five times.
