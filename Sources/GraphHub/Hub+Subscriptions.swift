@@ -82,7 +82,8 @@ extension Hub {
     sessions[id]?.readers[query] = Session.Reader(state: .loading(ticket), through: .max, request: request)
     sessions[id]?.reads[request] = ticket
     send(ToClient(request, .subscribed(query: query, resumed: false, known: known)), to: id, &actions)
-    let fetch = FetchRequest(entity: entry.query.entity, predicate: entry.query.predicate)
+    var fetch = FetchRequest(entity: entry.query.entity, predicate: entry.query.predicate)
+    fetch.isUnordered = true
     actions.append(.read(ticket, seen(.objects(fetch), by: id), session: id, request: request))
   }
 

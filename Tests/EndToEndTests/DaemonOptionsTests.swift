@@ -177,6 +177,18 @@ import Testing
     #expect(try home.listening(["--schema", "M"] + listen).count == 1)
   }
 
+  @Test func aFileOfAnotherNameIsNoVersionOfAModel() throws {
+    let home = try Home()
+    let model = #"{"format": 1, "name": "M", "version": 1, "entities": [{"name": "A"}]}"#
+    for name in ["01.json", "+1.json", "1.JSON", "1.json.bak"] { try home.write(model, to: "M/\(name)") }
+    let listen = ["--schema", "M", "--data", "data", "--listen", "tcp://127.0.0.1:0"]
+    let none = try home.refusal(listen)
+    #expect(none.status == 1)
+    #expect(none.text.hasPrefix("stickiesd: the folder M holds no model file. "), "\(none.text)")
+    try home.write(model, to: "M/1.json")
+    #expect(try home.listening(listen).count == 1)
+  }
+
   @Test func aVariableThatCanNotBeTakenIsNamed() throws {
     let home = try Home()
     let address = try home.refusal([], ["STICKIESD_LISTEN": "localhost:7417"])

@@ -40,6 +40,19 @@ import Testing
     entities(#"{"name": "A", "relationships": [\#(list)]}, {"name": "B", "relationships": [\#(other)]}"#)
   }
 
+  /// What is left of a text that is longer.
+  private static func long(_ character: Character, _ count: Int) -> String {
+    String(repeating: character, count: count) + "…"
+  }
+
+  /// `count` attributes of `A`, and the unique constraints of each list of them.
+  private static func unique(_ lists: some Sequence<some Sequence<Int>>, of count: Int) -> String {
+    let attributes = (0..<count).map { #"{"name": "x\#($0)", "type": "bool", "optional": true}"# }
+    let keys = lists.map { list in "[\(list.map { #""x\#($0)""# }.joined(separator: ","))]" }
+    return entity(
+      #""attributes": [\#(attributes.joined(separator: ","))], "unique": [\#(keys.joined(separator: ","))]"#)
+  }
+
   static let shape: [Case] = [
     Case("[]", "", "must be an object"),
     Case("{\"format\": 1,,}", "line 1, column 14", ""),
@@ -48,8 +61,15 @@ import Testing
     ),
     Case(#"{"name": "M", "version": 1, "entities": [{"name": "A"}]}"#, "format", "is missing"),
     Case(#"{"format": 1, "version": 1, "entities": [{"name": "A"}]}"#, "name", "is missing"),
-    Case(#"{"format": 1, "name": "M", "version": 0, "entities": [{"name": "A"}]}"#, "version", "counts from 1"),
-    Case(#"{"format": 1, "name": "M", "version": -1, "entities": []}"#, "version", "must be a whole number from 0"),
+    Case(#"{"format": 1, "name": "M", "version": 0, "entities": []}"#, "version", "must be a whole number from 1"),
+    Case(#"{"format": 1, "name": "M", "version": -1, "entities": []}"#, "version", "must be a whole number from 1"),
+    Case(
+      file(#""entities": [{"name": "A"}], "mapping": {"A.x": "1"}"#), "mapping", "version 1 has none before it"),
+    Case(file(#""\#(String(repeating: "n", count: 301))": 1, "entities": []"#), long("n", 300), "is not a member"),
+    Case(entities(#"{"name": "\#(String(repeating: "1", count: 61))"}"#), "entities[0].name", "\(long("1", 60))\" is"),
+    Case(
+      entity(#""attributes": [{"name": "x", "type": "double", "default": \#(String(repeating: "9", count: 1_000))}]"#),
+      "line 1, column 127", "'\(long("9", 60))' is no number"),
     Case(#"{"format": 1, "name": "M", "version": 1}"#, "entities", "is missing"),
     Case(file(#""entities": {}"#), "entities", "must be a list"),
     Case(file(#""entities": [1]"#), "entities[0]", "must be an object"),
@@ -256,6 +276,8 @@ import Testing
     Case(
       entity(#""attributes": [{"name": "x", "type": "bool"}], "unique": [["x"], ["x"]]"#), "entities[0].unique[1]",
       "twice"),
+    Case(unique([0...32], of: 33), "entities[0].unique[0]", "names at most 32 properties"),
+    Case(unique((0...100).map { $0...$0 }, of: 101), "entities[0].unique", "at most 100 unique constraints"),
   ]
 
   static let composites: [Case] = [
@@ -376,6 +398,12 @@ import Testing
     let told = error.mistakes.filter { $0.path == broken.path }
     #expect(!told.isEmpty, "\(error)")
     #expect(told.contains { $0.reason.contains(broken.words) || broken.words.isEmpty }, "\(error)")
+  }
+
+  @Test func asManyUniqueConstraintsAsThereMayBeAreTaken() throws {
+    let lists = [Array(0..<32)] + (0..<99).map { [$0] }
+    let model = try Model(parsing: Self.unique(lists, of: 99).utf8)
+    #expect(model.entities[0].uniquenessConstraints.map(\.count) == [32] + Array(repeating: 1, count: 99))
   }
 
   @Test func aFileThatIsTooLargeIsNotRead() throws {

@@ -43,6 +43,30 @@ import Testing
     #expect(explanation.statements[0].hasPrefix("SELECT "))
   }
 
+  @Test func anAnswerInNoOrderIsTheSameAndIsNotSorted() throws {
+    let store = try store()
+    let person = try store.entity("Person")
+    var request = FetchRequest(
+      entity: person.number, predicate: try GraphPredicate(parsing: "age == 3", entity: person, model: store.model))
+    func answer() throws -> (ids: [ObjectID], plan: [String]) {
+      var ids = [ObjectID]()
+      _ = try store.store.fetch(request) { ids.append($0.id) }
+      request.explains = true
+      defer { request.explains = false }
+      return (ids, try #require(try store.store.answer(request) { _ in }.explanation).plan)
+    }
+    let ordered = try answer()
+    #expect(ordered.ids == ordered.ids.sorted())
+    #expect(ordered.plan.count == 2, "\(ordered.plan)")
+    request.isUnordered = true
+    let unordered = try answer()
+    #expect(unordered.ids.sorted() == ordered.ids)
+    #expect(unordered.plan == Array(ordered.plan.prefix(1)))
+    // Where a part is asked for, which part it is goes by the order.
+    request.limit = 2
+    #expect(try answer().ids == Array(ordered.ids.prefix(2)))
+  }
+
   @Test func aRangeIsFoundByItsIndexWhenItIsSortedByIt() throws {
     let explanation = try explain(try store(), "age > 2", sort: "-age", limit: 5)
     #expect(explanation.plan.first == "finds objects of Party by the index Party.Person.age (Person.age>?)")

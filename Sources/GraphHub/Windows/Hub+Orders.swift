@@ -19,7 +19,8 @@ extension Hub {
   ) -> Ticket {
     let ticket = ticket()
     tickets[ticket] = .order(number)
-    let fetch = FetchRequest(entity: key.query.entity, predicate: key.query.predicate)
+    var fetch = FetchRequest(entity: key.query.entity, predicate: key.query.predicate)
+    fetch.isUnordered = true
     actions.append(.collect(ticket, fetch, session: id))
     return ticket
   }

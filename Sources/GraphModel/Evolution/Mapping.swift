@@ -41,6 +41,9 @@ extension ModelReader {
 extension ModelLinker {
   /// What a mapping is for; whether its expression can be read shows when the version before is there to read it against.
   mutating func checkMappings() {
+    if draft.version == 1, !draft.mappings.isEmpty {
+      report("mapping", "version 1 has none before it, whose values a mapping could read")
+    }
     for mapping in draft.mappings {
       let parts = mapping.target.split(separator: ".", maxSplits: 1).map(String.init)
       guard parts.count == 2, let entity = byName[parts[0]] else {

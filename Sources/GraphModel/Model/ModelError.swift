@@ -7,6 +7,12 @@ public struct ModelError: Error, CustomStringConvertible {
     /// A sentence that begins behind the path.
     public let reason: String
 
+    /// What is quoted from the file may be as long as the file.
+    init(path: String, reason: String) {
+      self.path = path.excerpt(of: 300)
+      self.reason = reason.excerpt(of: 600)
+    }
+
     public var description: String { path.isEmpty ? reason : "\(path): \(reason)" }
   }
 

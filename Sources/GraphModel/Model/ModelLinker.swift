@@ -63,6 +63,9 @@ struct ModelLinker {
       for attribute in entity.attributes where !attribute.isMember { checkAttribute(attribute) }
       checkDerived(of: entity)
       for relationship in entity.relationships { checkRelationship(relationship, of: entity) }
+      if entity.unique.count > Self.maximumUniqueCount {
+        report(entity.path + ".unique", "an entity has at most \(Self.maximumUniqueCount) unique constraints")
+      }
       for (index, names) in entity.unique.enumerated() { checkUnique(names, of: entity, index: index) }
       checkRules(of: entity)
     }
@@ -91,6 +94,10 @@ struct ModelLinker {
   /// At most so many entities, cases, and properties in one family (a table's columns); ancestors of one entity.
   static let maximumCount = 1_000
   static let maximumDepth = 32
+  /// An entity's own unique constraints, each an index; the properties of one. SQLite would take more of both, and an
+  /// index over hundreds of columns would be asked for by nobody who meant it.
+  static let maximumUniqueCount = 100
+  static let maximumUniqueProperties = 32
 
   /// All that share a root share a table.
   private mutating func checkFamilies() {
@@ -223,6 +230,9 @@ struct ModelLinker {
       }
     }
     if Set(names).count != names.count { report(path, "names a property twice") }
+    if names.count > Self.maximumUniqueProperties {
+      report(path, "a unique constraint names at most \(Self.maximumUniqueProperties) properties")
+    }
     let earlier = line.flatMap(\.unique).filter { $0 == names }.count
     if earlier > 1 { report(path, "the same constraint stands here or in an ancestor twice") }
   }

@@ -110,8 +110,7 @@ struct ModelReader {
       mistakes.append(.init(path: "format", reason: "is \(format); this program reads format 1"))
     }
     draft.name = top.name("name") ?? ""
-    draft.version = top.integer("version", required: true) ?? 0
-    if draft.version < 1, top.has("version") { mistakes.append(.init(path: "version", reason: "counts from 1")) }
+    draft.version = top.integer("version", from: 1, required: true) ?? 1
     // Editors find the schema by it.
     top.use("$schema")
     draft.documentation = top.string("documentation") ?? ""
@@ -218,8 +217,6 @@ struct Fields {
     return isLetter(first) && text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
   }
 
-  func has(_ name: String) -> Bool { json[name] != nil }
-
   mutating func use(_ name: String) { used.insert(name) }
 
   mutating func value<T>(_ name: String, required: Bool, _ kind: String, _ read: (JSON) -> T?) -> T? {
@@ -242,7 +239,7 @@ struct Fields {
   mutating func name(_ name: String) -> String? {
     guard let text = string(name, required: true) else { return nil }
     guard Self.isName(text) else {
-      report(name, "\"\(text)\" is no name: a letter, then letters, digits or _, at most 64")
+      report(name, "\"\(text.excerpt)\" is no name: a letter, then letters, digits or _, at most 64")
       return nil
     }
     return text
@@ -250,9 +247,9 @@ struct Fields {
 
   mutating func bool(_ name: String) -> Bool? { value(name, required: false, "true or false", \.boolValue) }
 
-  mutating func integer(_ name: String, required: Bool = false) -> Int? {
-    value(name, required: required, "a whole number from 0 to 1000000000") { json in
-      json.integerValue.flatMap { (0...1_000_000_000).contains($0) ? Int($0) : nil }
+  mutating func integer(_ name: String, from least: Int64 = 0, required: Bool = false) -> Int? {
+    value(name, required: required, "a whole number from \(least) to 1000000000") { json in
+      json.integerValue.flatMap { (least...1_000_000_000).contains($0) ? Int($0) : nil }
     }
   }
 

@@ -18,6 +18,9 @@ public struct FetchRequest: Hashable, Sendable {
   public var explains: Bool
   /// The graph as it was at this revision; nil for the present.
   public var at: Revision?
+  /// The objects come as the store finds them, which saves it the sorting: for whoever puts them in order, or has none.
+  /// It means nothing for a fetch that has an order, or a part of one: `sort`, `limit`, `offset`, `after`.
+  public var isUnordered = false
 
   /// Without a predicate, all objects of the entity.
   public init(

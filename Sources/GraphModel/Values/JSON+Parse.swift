@@ -92,7 +92,9 @@ private struct JSONParser {
       let start = position
       guard current == UInt8(ascii: "\"") else { throw error("a name in quotation marks is expected here") }
       let name = try string()
-      guard names.insert(name).inserted else { throw error("the name \"\(name)\" stands here twice", at: start) }
+      guard names.insert(name).inserted else {
+        throw error("the name \"\(name.excerpt)\" stands here twice", at: start)
+      }
       skipBlanks()
       guard current == UInt8(ascii: ":") else { throw error("':' is expected here") }
       position += 1
@@ -131,9 +133,9 @@ private struct JSONParser {
     let digits = text.drop { $0 == "-" }
     guard !(digits.hasPrefix("0") && digits.dropFirst().first?.isNumber == true), digits.first?.isNumber == true,
       !text.hasSuffix(".")
-    else { throw error("'\(text)' is no number", at: start) }
+    else { throw error("'\(text.excerpt)' is no number", at: start) }
     if let value = Int64(text) { return .integer(value) }
-    guard let value = Double(text), value.isFinite else { throw error("'\(text)' is no number", at: start) }
+    guard let value = Double(text), value.isFinite else { throw error("'\(text.excerpt)' is no number", at: start) }
     return .double(value)
   }
 

@@ -75,7 +75,11 @@ struct FetchSQL {
       keys.enumerated().map { index, key in
         (builder.past == nil ? key.sql : "_k\(index)") + (key.key.ascending ? "" : " DESC")
       } + ["t._id"]
-    var tail = " ORDER BY " + order.joined(separator: ", ")
+    // Of the past there are two halves, whose order is what they are merged by.
+    let isUnordered =
+      request.isUnordered && keys.isEmpty && request.limit == nil && request.offset == 0 && request.after == nil
+      && builder.past == nil
+    var tail = isUnordered ? "" : " ORDER BY " + order.joined(separator: ", ")
     let parts = request.after.map { behind($0, keys) } ?? [[]]
     // One more than asked for tells whether there is a next page.
     if isExact, request.limit != nil || request.offset > 0 { tail += limit(request, ahead: 1) }

@@ -112,7 +112,7 @@ struct GraphFile {
       let property = try PropertyInput.property(member.name, of: entity)
       guard property.slot != nil else { throw BadInput("\(entity.name).\(property.name) is not stored") }
       guard let value = Self.value(member.value, property) else {
-        throw BadInput("\(entity.name).\(property.name) can't be \(member.value.text.prefix(60))")
+        throw BadInput("\(entity.name).\(property.name) can't be \(member.value.text.excerpt)")
       }
       image[property] = value
     }

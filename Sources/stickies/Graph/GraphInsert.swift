@@ -128,8 +128,12 @@ private struct LineInsertion {
       if shell.output.json { tell(saved, plan) } else { progress.show("\(inserted) objects") }
     }
     progress.end()
+    let commits = Output.count(commits, "commit")
+    // Nobody is told which of the objects were there: ids do not show it.
     shell.output.say(
-      "inserted \(Output.count(inserted, "object")) in \(Output.count(commits, "commit"))")
+      policy == .error
+        ? "inserted \(Output.count(inserted, "object")) in \(commits)"
+        : "inserted or met \(Output.count(inserted, "object")) in \(commits)")
   }
 
   private func commit(_ plan: LinePlanner.Batch) async throws -> Saved {

@@ -100,7 +100,7 @@ struct ModelRefusal: ReportedError {
   private func brief(_ value: Value, _ property: Property?) -> String {
     if case .object(let id) = value { return name(id) }
     let text = value.json(kind: property?.attribute?.kind).text
-    return text.count > 60 ? "\(text.prefix(60))…" : text
+    return text.excerpt
   }
 
   // MARK: - For a program

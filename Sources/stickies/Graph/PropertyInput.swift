@@ -111,7 +111,7 @@ struct PropertyInput {
     case .relationship(let relationship) where relationship.isToMany:
       if json == .null { return .members([]) }
       guard let items = json.arrayValue else {
-        throw BadInput("\(entity.name).\(property.name) takes a list of objects, and not \(brief(json.text))")
+        throw BadInput("\(entity.name).\(property.name) takes a list of objects, and not \(json.text.excerpt)")
       }
       var names = [ObjectName]()
       for item in items { names.append(try name(item, property, entity)) }
@@ -129,7 +129,7 @@ struct PropertyInput {
     if let text = json.stringValue { return .text(text) }
     if let label = json["$ref"]?.stringValue, json.members?.count == 1 { return .label(label) }
     throw BadInput(
-      "\(entity.name).\(property.name) takes an object's id or {\"$ref\": label}, and not \(brief(json.text))")
+      "\(entity.name).\(property.name) takes an object's id or {\"$ref\": label}, and not \(json.text.excerpt)")
   }
 
   // MARK: - Words
@@ -139,10 +139,8 @@ struct PropertyInput {
   ) -> BadInput {
     let suggestion = attribute.kind == .enumeration ? Suggestion.sentence(for: text, among: attribute.cases) : nil
     return BadInput(
-      "\(entity.name).\(property.name) takes \(form(attribute)), and not \(brief(text))\(suggestion ?? "")")
+      "\(entity.name).\(property.name) takes \(form(attribute)), and not \(text.excerpt)\(suggestion ?? "")")
   }
-
-  private static func brief(_ text: String) -> String { text.count > 60 ? "\(text.prefix(60))…" : text }
 
   private static func form(_ attribute: Attribute) -> String {
     switch attribute.kind {

@@ -67,7 +67,7 @@ private struct LineValues {
       if let value = Value(json: member, kind: attribute.kind, cases: attribute.cases) {
         taken[property.name] = value
       } else {
-        leave(property.name, "\(member.text.prefix(60)) is no \(attribute.typeDescription)")
+        leave(property.name, "\(member.text.excerpt) is no \(attribute.typeDescription)")
       }
     }
   }
@@ -81,12 +81,12 @@ private struct LineValues {
   mutating func names(_ name: String, _ names: [String: String]) -> [String] {
     guard let member = json[name], member != .null else { return [] }
     guard let items = member.arrayValue else {
-      leave(name, "\(member.text.prefix(60)) is no list of ids")
+      leave(name, "\(member.text.excerpt) is no list of ids")
       return []
     }
     return items.compactMap { item in
       if let found = item.stringValue.flatMap({ names[$0] }) { return found }
-      leave(name, "\(item.text.prefix(60)) is not in the file")
+      leave(name, "\(item.text.excerpt) is not in the file")
       return nil
     }
   }
