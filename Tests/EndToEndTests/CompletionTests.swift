@@ -1,8 +1,7 @@
-import Foundation
 import GraphTesting
 import Testing
 
-/// Completion: what the program says to the shells, and what bash makes of it.
+/// Completion: what the program says to the shells. What they make of it is tested before them (scripts/terminal-tests).
 @Suite struct CompletionTests {
   private static func words(_ daemon: Daemon, _ typed: String...) throws -> [String] {
     let result = try Daemon.run(
@@ -24,6 +23,10 @@ import Testing
     #expect(try Self.words(daemon, "list", "--bo") == ["--board"])
     #expect(try Self.words(daemon, "list", "--board", "") == ["To do"])
     #expect(try Self.words(daemon, "list", "--board", "x", "--bo").isEmpty)
+    #expect(try Self.words(daemon, "list", "--board=T") == ["--board=To do"])
+    #expect(try Self.words(daemon, "list", "--bored=T").isEmpty)
+    #expect(try Self.words(daemon, "add", "--", "--board=T").isEmpty)
+    #expect(try Self.words(daemon, "list", "--server=\(daemon.socket)", "--board", "T") == ["To do"])
     #expect(try Self.words(daemon, "move", "") == ["2", "1"])
     #expect(try Self.words(daemon, "tag", "1", "ho") == ["home", "house"])
     #expect(try Self.words(daemon, "tag", "1", "home", "hou") == ["house"])
@@ -35,25 +38,5 @@ import Testing
     // Without a daemon only what the program knows by itself, and no word about it.
     #expect(try Self.words(daemon, "move", "").isEmpty)
     #expect(try Self.words(daemon, "color", "1", "te") == ["teal"])
-  }
-
-  @Test func bashCompletes() throws {
-    let daemon = try Daemon()
-    try daemon.start()
-    try daemon.run("board", "add", "To do")
-    let script = """
-      set -eu
-      source <(stickies completion bash)
-      COMP_WORDS=(stickies list --board T); COMP_CWORD=3; _stickies
-      printf '%s\\n' "${COMPREPLY[@]}"
-      COMP_WORDS=(stickies wat); COMP_CWORD=1; _stickies
-      printf '%s\\n' "${COMPREPLY[@]}"
-      """
-    let file = daemon.home.path + "/script"
-    try script.write(toFile: file, atomically: true, encoding: .utf8)
-    let result = try Companion(daemon, ["bash", file], program: "/usr/bin/env").end()
-    #expect(result.status == 0, "\(result.errors)")
-    #expect(result.lines == ["To\\ do", "watch"])
-    #expect(daemon.stop() == 0)
   }
 }

@@ -47,6 +47,26 @@ import Testing
     await stage.close()
   }
 
+  @Test func aNoteUnderAnotherIsSeenByWhoGoesThereAndTypes() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("under", x: 96, y: 64)
+    let over = try await stage.note("over", x: 80, y: 32)
+    (over.width, over.height, over.z) = (320, 320, 9)
+    try await stage.other.save()
+    let (ann, ben) = (try await stage.open(), try await stage.open("ben@test"))
+    for seat in [ann, ben] { await seat.terminal.expects { $0.text.contains("over") && !$0.text.contains("under") } }
+    ann.terminal.press(.tab)
+    ann.terminal.press(.tab)
+    await ann.terminal.expects("┏ under")
+    ann.terminal.press(.enter)
+    ann.terminal.types("\nmore")
+    await ann.terminal.expects { $0.text.contains("more") && $0.cursor != nil && !$0.text.contains("not yet") }
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.text.contains("┏ under") && !$0.text.contains("more") }
+    await ben.terminal.expects { $0.text.contains("over") && !$0.text.contains("under") }
+    await stage.close()
+  }
+
   @Test func wordsAreJumpedOverSelectedReplacedAndTakenBackInTheEditor() async throws {
     let stage = try await Stage(boards: ["Work", "Home"])
     let ann = try await stage.open()

@@ -12,7 +12,7 @@ import time
 import pexpect
 import pyte
 
-PROGRAMS = os.environ.get("STICKIES_PROGRAMS", ".build/debug")
+PROGRAMS = os.path.abspath(os.environ.get("STICKIES_PROGRAMS", ".build/debug"))
 PATIENCE = 15
 
 
@@ -49,7 +49,11 @@ class Stage:
         return done.stdout
 
     def open(self, *arguments, author="ann@test", size=(80, 24), **more):
-        person = Terminal(self.environment(author, **more), size, arguments)
+        return self.sits_at([f"{PROGRAMS}/stickies", "open", *arguments], author, size, **more)
+
+    def sits_at(self, command, author="ann@test", size=(80, 24), **more):
+        """Somebody before a terminal in which a program runs, in the folder of the stage."""
+        person = Terminal(command, self.environment(author, **more), size, self.home)
         self.people.append(person)
         return person
 
@@ -62,15 +66,15 @@ class Stage:
 
 
 class Terminal:
-    """`stickies open` in a pseudo-terminal, and the screen that a terminal would show."""
+    """A program in a pseudo-terminal, and the screen that a terminal would show."""
 
-    def __init__(self, environment, size, arguments):
+    def __init__(self, command, environment, size, folder):
         columns, rows = size
         self.screen = pyte.Screen(columns, rows)
         self.stream = pyte.ByteStream(self.screen)
         self.received = b""
         self.child = pexpect.spawn(
-            f"{PROGRAMS}/stickies", ["open", *arguments], env=environment, dimensions=(rows, columns), timeout=PATIENCE)
+            command[0], command[1:], env=environment, dimensions=(rows, columns), timeout=PATIENCE, cwd=folder)
         self.child.delaybeforesend = None
 
     @property

@@ -65,8 +65,10 @@ extension BoardScreen {
     let id = controller.id
     guard let note = page.values(of: id) else { return lostState(controller) }
     controller.lastFrame = note.cells
+    // Who types sees it; for everybody else the note stays where it is.
+    let z = controller.editor == nil ? note.shape.z : .infinity
     return NoteState(
-      id: controller.number, frame: note.cells, z: note.shape.z, text: note.text, color: note.color,
+      id: controller.number, frame: note.cells, z: z, text: note.text, color: note.color,
       matches: matches(in: note.text, at: note.cells), tags: note.tags, marks: marks(of: id, note),
       isCollapsed: note.isCollapsed && controller.editor == nil, isFocused: page.windows.focus == id,
       circle: mode.isEditing ? (mode.selection.contains(id) ? .checked : .empty) : nil, editor: editor(of: id),

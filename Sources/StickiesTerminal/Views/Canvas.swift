@@ -27,7 +27,8 @@ public enum CanvasPart: Hashable, Sendable {
 }
 
 /// A board's surface as far as it is seen: links, then notes from the lowest to the highest, then marks of those that lie
-/// outside, then the cursors of others.
+/// outside, then the cursors of others. Of a note that has the focus and whose title others cover, frame and title are drawn
+/// over those.
 ///
 /// What is not seen costs next to nothing: notes outside of the frame, or wholly under others, are left out before
 /// their texts are looked at, and of the others no more is drawn than a rectangle around what is seen.
@@ -71,13 +72,17 @@ public struct Canvas: Sendable {
     grid.fill(clip, theme.board(color))
     let shift = shift(in: frame)
     var covered = Coverage(clip)
-    let seen = seen(in: clip, shift, &covered)
+    let (seen, hidden) = seen(in: clip, shift, &covered)
     if !links.isEmpty {
       LinkLines(links, shift: shift, clip: clip, covered: covered).draw(into: &grid, theme.link(color), theme.symbols)
     }
     for (place, part) in seen.reversed() {
       let outline = notes[place].outline.moved(x: shift.x, y: shift.y)
       NoteView(notes[place]).draw(into: &grid, at: outline.origin, clip: part, theme: theme, cache: cache)
+    }
+    if let hidden {
+      let outline = notes[hidden].outline.moved(x: shift.x, y: shift.y)
+      NoteView(notes[hidden]).drawFrame(into: &grid, at: outline.origin, clip: clip, theme: theme, cache: cache)
     }
     for mark in EdgeMark.marks(of: notes, shift: shift, frame: frame, symbols: theme.symbols) {
       grid.hideCursor(in: mark.frame.intersection(clip))
@@ -100,8 +105,12 @@ public struct Canvas: Sendable {
   }
 
   /// The places of the notes of which a cell is seen, from the highest to the lowest, each with a rectangle that holds what
-  /// is seen of it and of its shadow; what they cover is added to `covered`.
-  private func seen(in clip: Rect, _ shift: Point, _ covered: inout Coverage) -> [(place: Int, part: Rect)] {
+  /// is seen of it and of its shadow; what they cover is added to `covered`. And the place of the note that has the focus,
+  /// when nothing of its title is seen because of others.
+  private func seen(
+    in clip: Rect, _ shift: Point, _ covered: inout Coverage
+  ) -> (notes: [(place: Int, part: Rect)], hidden: Int?) {
+    var hidden: Int?
     var found = [(place: Int, z: Double, outline: Rect)]()
     for place in notes.indices {
       let outline = notes[place].outline.moved(x: shift.x, y: shift.y)
@@ -112,13 +121,16 @@ public struct Canvas: Sendable {
       found.append((place, notes[place].z.isNaN ? 0 : notes[place].z, outline))
     }
     found.sort { $0.z == $1.z ? notes[$0.place].id > notes[$1.place].id : $0.z > $1.z }
-    return found.compactMap { place, _, outline in
+    let seen: [(place: Int, part: Rect)] = found.compactMap { place, _, outline in
+      let title = Rect(origin: outline.origin, size: Size(width: outline.size.width, height: 1))
+      if notes[place].isFocused, !title.intersection(clip).isEmpty, covered.free(of: title).isEmpty { hidden = place }
       let right = Rect(x: outline.maxX, y: outline.minY + 1, width: 2, height: outline.size.height)
       let below = Rect(x: outline.minX + 2, y: outline.maxY, width: outline.size.width - 2, height: 1)
       let part = covered.free(of: outline).union(covered.free(of: right)).union(covered.free(of: below))
       covered.add(outline)
       return part.isEmpty ? nil : (place, part)
     }
+    return (seen, hidden)
   }
 
   /// What lies at a point of the screen, when it is drawn in `frame`; nil beside it.

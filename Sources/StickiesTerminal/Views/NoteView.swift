@@ -99,18 +99,25 @@ public struct NoteView: Sendable {
     grid.hideCursor(in: inside)
     let look = theme.note(state.color)
     grid.fill(inside, look.text)
-    if outline.size.height > 1 {
-      grid.box(
-        outline, state.isFocused ? theme.symbols.focusedBox : theme.symbols.box,
-        state.isFocused ? look.focusedBorder : look.border, clip: inside)
-    }
     let local = outline.origin
     let shift = Point(x: local.x - board.minX, y: local.y - board.minY)
-    drawTitle(into: &grid, outline, inside, theme, look, cache)
+    drawFrame(into: &grid, at: local, clip: inside, theme: theme, cache: cache)
     guard outline.size.height > 1 else { return }
     let frame = Self.textFrame(in: state.frame.clamped.moved(x: shift.x, y: shift.y))
     if !frame.intersection(inside).isEmpty { drawText(into: &grid, outline, frame, inside, theme, look, cache) }
     drawFoot(into: &grid, outline, inside, theme, look)
+  }
+
+  /// Draws no more than the frame and the row with the title, over whatever is there.
+  func drawFrame(into grid: inout Grid, at origin: Point, clip: Rect, theme: Theme, cache: LayoutCache) {
+    let outline = Rect(origin: origin, size: state.outline.size).clamped
+    let look = theme.note(state.color)
+    if outline.size.height > 1 {
+      grid.box(
+        outline, state.isFocused ? theme.symbols.focusedBox : theme.symbols.box,
+        state.isFocused ? look.focusedBorder : look.border, clip: clip)
+    }
+    drawTitle(into: &grid, outline, clip, theme, look, cache)
   }
 
   private func drawTitle(

@@ -32,7 +32,7 @@ struct Complete: AsyncParsableCommand {
       }
       candidates = more + (things ?? [])
     }
-    for candidate in candidates where candidate.word.hasPrefix(place.typed) { print(candidate.line) }
+    for candidate in candidates where candidate.word.hasPrefix(place.typed) { print(place.lead + candidate.line) }
   }
 }
 
@@ -57,15 +57,19 @@ struct CompletionPlace {
   }
 
   private(set) var wanted = Wanted.nothing
-  /// What stands there already.
-  let typed: String
+  /// What stands there already, of an option's value what stands behind the sign.
+  private(set) var typed: String
+  /// `--board=`, where the value is behind it; what is printed has it as well.
+  private(set) var lead = ""
   /// What `--server` says among the words.
   private(set) var server: String?
 
   init(_ words: [String]) {
     typed = words.last ?? ""
     var before = words.dropLast()
-    if let place = before.firstIndex(of: "--server"), place + 1 < before.endIndex { server = before[place + 1] }
+    let words = words.prefix { $0 != "--" }
+    if let place = words.firstIndex(of: "--server"), place + 1 < before.endIndex { server = before[place + 1] }
+    if let word = words.first(where: { $0.hasPrefix("--server=") }) { server = String(word.dropFirst(9)) }
     var command: any ParsableCommand.Type = StickiesCommand.self
     var path = [String]()
     while let word = before.first, let next = Self.subcommand(word, of: command) {
@@ -83,7 +87,21 @@ struct CompletionPlace {
       }
       return
     }
-    wanted = Self.wanted(Array(before), typed, of: command, path)
+    let arguments = CommandArguments(of: command)
+    if let (name, value) = Self.parted(typed), !before.contains("--"),
+      let option = arguments.options.first(where: { $0.takesValue && $0.name == name })
+    {
+      (lead, typed) = ("--\(name)=", value)
+      wanted = Self.values(of: option, path)
+    } else {
+      wanted = Self.wanted(Array(before), typed, arguments, path)
+    }
+  }
+
+  /// `--board=Not`, in its parts.
+  private static func parted(_ word: String) -> (name: String, value: String)? {
+    guard word.hasPrefix("--"), let sign = word.firstIndex(of: "=") else { return nil }
+    return (String(word[..<sign].dropFirst(2)), String(word[word.index(after: sign)...]))
   }
 
   private static func subcommand(
@@ -94,9 +112,8 @@ struct CompletionPlace {
 
   /// - Parameter before: the words between the command and the one to be completed.
   private static func wanted(
-    _ before: [String], _ typed: String, of command: any ParsableCommand.Type, _ path: [String]
+    _ before: [String], _ typed: String, _ arguments: CommandArguments, _ path: [String]
   ) -> Wanted {
-    let arguments = CommandArguments(of: command)
     var positional = 0
     var option: CommandArguments.Argument?
     var isOver = false

@@ -25,14 +25,46 @@ struct CompletionCommand: ParsableCommand {
   private static let bash = #"""
     # stickies: completion for bash. source <(stickies completion bash)
     _stickies() {
-      local line current="${COMP_WORDS[COMP_CWORD]}" files=
+      local rest="${COMP_LINE:0:COMP_POINT}" i word gap line quote= lead= files=
+      local -a words=()
+      for ((i = 0; i <= COMP_CWORD; i++)); do
+        word="${COMP_WORDS[i]}"
+        gap="${rest%%[![:space:]]*}"
+        rest="${rest#"$gap"}"
+        if ((i < COMP_CWORD)); then rest="${rest#"$word"}"; else word="$rest"; fi
+        quote=
+        case "$word" in
+          [\"\']*) quote="${word:0:1}" word="${word:1}"; ((i < COMP_CWORD)) && word="${word%"$quote"}" ;;
+          *) word="${word//\\/}" ;;
+        esac
+        # readline parts words at = and :, which belong to them; what lies before is not replaced.
+        if ((i > 1)) && [[ -z "$gap" ]]; then
+          lead="${words[-1]}"
+          words[-1]+="$word"
+          [[ "$word" == [=:] ]] && lead="${words[-1]}"
+        elif ((i > 0)); then
+          lead=
+          words+=("$word")
+        fi
+      done
       COMPREPLY=()
       while IFS= read -r line; do
-        if [[ "$line" == :files ]]; then files=yes; else COMPREPLY+=("$(printf %q "${line%%$'\t'*}")"); fi
-      done < <("${COMP_WORDS[0]}" complete -- "${COMP_WORDS[@]:1:COMP_CWORD-1}" "$current" 2>/dev/null)
+        if [[ "$line" == :files ]]; then
+          files=yes
+          continue
+        fi
+        line="${line%%$'\t'*}"
+        line="${line#"$lead"}"
+        case "$quote" in
+          \') ;;
+          \") line="${line//\\/\\\\}" line="${line//\"/\\\"}" line="${line//\$/\\\$}" line="${line//\`/\\\`}" ;;
+          *) line="$(printf %q "$line")" ;;
+        esac
+        COMPREPLY+=("$line")
+      done < <("${COMP_WORDS[0]}" complete -- "${words[@]}" 2>/dev/null)
       if [[ -n "$files" ]]; then
         compopt -o filenames 2>/dev/null
-        while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$current")
+        while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "${words[-1]#"$lead"}")
       fi
     }
     complete -F _stickies stickies
@@ -44,7 +76,7 @@ struct CompletionCommand: ParsableCommand {
     _stickies() {
       local line
       local -a told
-      for line in "${(@f)$("${words[1]}" complete -- "${(@Q)words[2,CURRENT]}" 2>/dev/null)}"; do
+      for line in "${(@f)$("${words[1]}" complete -- "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)}"; do
         case "$line" in
           ('') ;;
           (:files) _files ;;
@@ -61,7 +93,8 @@ struct CompletionCommand: ParsableCommand {
     # stickies: completion for fish. stickies completion fish | source
     function __stickies_complete
       set -l words (commandline -opc)
-      set -l current (commandline -ct)
+      # The quotation mark may be open still.
+      set -l current (commandline -ct | string replace -r '^(--[^=]*=)?["\']' '$1' | string replace -ra '\\\\(.)' '$1')
       for line in ($words[1] complete -- $words[2..-1] "$current" 2>/dev/null)
         if test "$line" = :files
           __fish_complete_path "$current"

@@ -41,6 +41,39 @@ import Testing
     #expect(grid[30, 5].style.background == shadow.background)
   }
 
+  @Test func ofAFocusedNoteUnderOthersFrameAndTitleAreSeen() {
+    let over = NoteState(id: 1, frame: Rect(x: 1, y: 1, width: 30, height: 7), z: 2, text: "Over\nall of the text")
+    var under = NoteState(id: 2, frame: Rect(x: 5, y: 3, width: 16, height: 4), z: 1, text: "Under")
+    let without = """
+
+       ╭ Over ──────────────────────╮
+       │ all of the text            │
+       │                            │
+       │                            │
+       │                            │
+       │                            │
+       ╰────────────────────────────╯
+
+      """
+    #expect(grid(Canvas(notes: [over, under]), 34, 9).text == without)
+    under.isFocused = true
+    #expect(
+      grid(Canvas(notes: [over, under]), 34, 9).text == """
+
+         ╭ Over ──────────────────────╮
+         │ all of the text            │
+         │   ┏ Under ━━━━━━×┓         │
+         │   ┃              ┃         │
+         │   ┃              ┃         │
+         │   ┗━━━━━━━━━━━━━━┛         │
+         ╰────────────────────────────╯
+
+        """)
+    // Where the title is seen, the note lies under the others as it does for everybody.
+    let beside = NoteState(id: 3, frame: Rect(x: 5, y: 0, width: 16, height: 4), z: 1, text: "Beside", isFocused: true)
+    #expect(grid(Canvas(notes: [over, beside]), 34, 9).text.contains("│ all of the text            │"))
+  }
+
   @Test func linksRunUnderTheNotesAndAreJoined() {
     let (one, two, three) = (note(1, 1, 1, "One"), note(2, 40, 3, "Two"), note(3, 22, 11, "Three"))
     let links = [
@@ -168,6 +201,16 @@ import Testing
       for note in order {
         let origin = note.outline.moved(x: shift.x, y: shift.y).origin
         NoteView(note).draw(into: &naive, at: origin, clip: frame, theme: theme, cache: cache)
+      }
+      for (index, note) in order.enumerated() where note.isFocused {
+        let outline = note.outline.moved(x: shift.x, y: shift.y)
+        let higher = order[(index + 1)...].map { $0.outline.moved(x: shift.x, y: shift.y) }
+        // A note may be millions of columns wide.
+        let title = (frame.minX..<frame.maxX).map { Point(x: $0, y: outline.minY) }
+          .filter { frame.contains($0) && outline.contains($0) }
+        guard !title.isEmpty, title.allSatisfy({ cell in higher.contains { $0.contains(cell) } }) else { continue }
+        NoteView(note).drawFrame(into: &naive, at: outline.origin, clip: frame, theme: theme, cache: cache)
+        break
       }
       // The marks lie at the edges.
       for y in 2..<17 {

@@ -1,0 +1,69 @@
+import os
+import unittest
+
+from stage import PROGRAMS, TAB, Stage
+
+SHELLS = {
+    "bash": (["bash", "--norc", "-i"], "PS1='% '; source <(stickies completion bash)"),
+    "zsh": (
+        ["zsh", "-f", "-i"],
+        "PS1='%% '; autoload -Uz compinit; compinit -u -D; source <(stickies completion zsh)"),
+    "fish": (["fish", "--no-config", "-i"], "function fish_prompt; echo '% '; end; stickies completion fish | source"),
+}
+
+# What is typed, and what the line is behind a tab.
+LINES = [
+    ("stickies wat", "stickies watch "),
+    ("stickies list --boa", "stickies list --board "),
+    ("stickies list --board T", "stickies list --board To\\ do "),
+    ("stickies list --board To\\ d", "stickies list --board To\\ do "),
+    ("stickies list --board 'T", "stickies list --board 'To do' "),
+    ('stickies list --board "T', 'stickies list --board "To do" '),
+    ("stickies list --board=T", "stickies list --board=To\\ do "),
+    ("stickies list --board 12:", "stickies list --board 12:30\\ today "),
+    ("stickies tag 1 ho", "stickies tag 1 home "),
+    ("stickies show ", "stickies show 1 "),
+    ("stickies graph fetch No", "stickies graph fetch Note "),
+    ("stickies import lett", "stickies import letters.jsonl "),
+]
+
+
+class CompletionTests(unittest.TestCase):
+    """The shells themselves, with a person before them who presses tab."""
+
+    def setUp(self):
+        self.stage = Stage()
+        self.addCleanup(self.stage.close)
+        self.stage.run("board", "add", "To do")
+        self.stage.run("board", "add", "12:30 today")
+        self.stage.run("add", "one: two", "--tag", "home", "--board", "To do")
+        open(f"{self.stage.home}/letters.jsonl", "w").close()
+
+    def complete(self, name):
+        command, setup = SHELLS[name]
+        path = f"{PROGRAMS}:{os.environ['PATH']}"
+        person = self.stage.sits_at(command, size=(100, 40), PATH=path, HISTFILE="/dev/null")
+        person.types(f"{setup}; echo REA''DY\r")
+        person.shows("\nREADY\n%")
+        line = lambda: person.screen.display[person.screen.cursor.y][:person.screen.cursor.x]
+        for typed, completed in LINES:
+            with self.subTest(shell=name, typed=typed):
+                person.types(typed + TAB)
+                person.waits(lambda _: line() == "% " + completed, f"{completed!r} in {name}")
+                person.types("\x15")
+                person.waits(lambda _: line() == "% ", "an empty line")
+        person.types("stickies color 1 p" + TAB + TAB)
+        person.waits(lambda screen: "pink" in screen and "purple" in screen, "two colors")
+
+    def test_bash_completes(self):
+        self.complete("bash")
+
+    def test_zsh_completes(self):
+        self.complete("zsh")
+
+    def test_fish_completes(self):
+        self.complete("fish")
+
+
+if __name__ == "__main__":
+    unittest.main()
