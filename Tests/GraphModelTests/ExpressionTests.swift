@@ -162,3 +162,24 @@ import Testing
     #expect(try number("1e100").adding(number("1")) == number("1e100"))
   }
 }
+
+/// Sums do not depend on the order in which a store or a program comes upon the values.
+@Suite struct SumTests {
+  @Test func wholeNumbersAreAddedExactlyInAnyOrder() {
+    let values: [Value] = [.integer(.max), .integer(1), .integer(-5)]
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+      let sum = GraphPredicate.Aggregate.sum.value(of: order.map { values[$0] }, type: .integer)
+      #expect(sum == .integer(.max - 4))
+    }
+    let large = GraphPredicate.Aggregate.sum.value(of: [.integer(.max), .integer(.max)], type: .integer)
+    #expect(large == .double(0x1p64))
+    // One that was calculated and did not fit counts like the others.
+    let mixed = GraphPredicate.Aggregate.sum.value(of: [.integer(1), .double(0x1p64), .integer(2)], type: .integer)
+    #expect(mixed == .double(0x1p64))
+  }
+
+  @Test func theSmallestNumberHasAnAbsoluteValue() {
+    #expect(GraphFunction.abs.apply([.integer(.min)]) == .double(0x1p63))
+    #expect(GraphFunction.abs.apply([.integer(.min + 1)]) == .integer(.max))
+  }
+}

@@ -82,6 +82,18 @@ import Testing
   ]
 
   /// What no finite number answers is null, in a row as in a condition, and for SQL as in memory.
+  @Test func aSumThatIsTooLargeIsNullAndTheSumOfNothingIsNot() throws {
+    let store = try TestStore(try Fixtures.company())
+    let large = try (0..<2).map {
+      try store.insert("Person", ["name": .string("p\($0)"), "score": .double(1.5e308)])
+    }
+    let none = try store.insert("Project", ["title": .string("none"), "year": .integer(1)])
+    let full = try store.insert(
+      "Project", ["title": .string("full"), "year": .integer(2), "members": .objects(large)])
+    #expect(try store.all("Project", "members.@sum.score == NULL").map(\.id) == [full])
+    #expect(try store.all("Project", "members.@sum.score == 0").map(\.id) == [none])
+  }
+
   @Test func anOverflowIsNull() throws {
     let scene = try Scene(seed: 1, people: 3)
     let store = scene.store

@@ -32,6 +32,47 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
+  /// Nobody else is concerned: what the transaction itself takes away is in nobody's way.
+  @Test(arguments: MergePolicy.allCases)
+  func aKeyThatTheTransactionFreesIsTheNewObjects(policy: MergePolicy) throws {
+    let store = try TestStore(try Fixtures.stickies())
+    let first = try store.insert("Tag", ["name": .string("a")])
+    // In either order.
+    let second = try store.must([Change(.delete, first), tag(store, "a")], policy: policy)[0]
+    let third = try store.must([tag(store, "a"), Change(.delete, second)], policy: policy)[0]
+    #expect(Set([first, second, third]).count == 3)
+    #expect(try store.all("Tag").map(\.id) == [third])
+    // One that changes its name.
+    let fourth = try store.must([rename(store, third, "b"), tag(store, "a")], policy: policy)[0]
+    #expect(try names(store, [third, fourth]) == ["b", "a"])
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
+  @Test func twoInsertsOfOneKeyTellWhatTheyDifferIn() throws {
+    let source = #"""
+      {"format": 1, "name": "Colors", "version": 1, "entities": [{"name": "Tag", "unique": [["name"]], "attributes": [
+        {"name": "name", "type": "string"}, {"name": "color", "type": "string", "default": ""}]}]}
+      """#
+    let store = try TestStore(try Model(parsing: source.utf8))
+    for policy in [MergePolicy.storeTrump, .objectTrump] {
+      let changes = try ["red", "blue"].map {
+        try store.insertion("Tag", ["name": .string("\(policy)"), "color": .string($0)])
+      }
+      guard case .committed(let committed) = try store.commit(changes, policy: policy).outcome else {
+        Issue.record("refused")
+        continue
+      }
+      #expect(committed.conflicts.map(\.kind) == [.unique])
+      #expect(committed.conflicts.map(\.mineWon) == [policy == .objectTrump])
+      #expect(committed.conflicts.map(\.mine) == [.string("blue")])
+      #expect(committed.conflicts.map(\.theirs) == [.string("red")])
+    }
+    // What is refused names no object that never was.
+    let refusal = try #require(try store.refusal([tag(store, "x"), tag(store, "x")]))
+    #expect(refusal.conflicts.allSatisfy { $0.id.isTemporary })
+    #expect(refusal.violations.allSatisfy { $0.message.hasPrefix("another new Tag has the same name") })
+  }
+
   @Test func aThousandKeysShiftByOneAndBackAgain() throws {
     let store = try TestStore(try Fixtures.stickies())
     let count = 1_000

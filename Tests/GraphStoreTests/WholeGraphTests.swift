@@ -277,4 +277,32 @@ import Testing
       #expect(try StoreCheck.run(directory: copy.directory.path, model: store.model) == [])
     }
   }
+
+  @Test func anIDOfTwoEntitiesIsRefused() throws {
+    let store = try TestStore(try Fixtures.company())
+    let (desk, robot) = (try store.insert("Desk"), try store.insert("Robot", ["name": .string("r")]))
+    let images = try export(store).map { image in
+      image.id == desk
+        ? ObjectImage(id: ObjectID(key: robot.key, entity: desk.entity), revision: 1, values: image.values) : image
+    }
+    let empty = try TestStore(try Fixtures.company())
+    let refusal = try #require(refusal(try restore(plain(images), into: empty)))
+    #expect(refusal.violations.map(\.rule) == ["unique"])
+    #expect(refusal.violations.first?.message.contains("is given twice") == true)
+    #expect(try empty.store.head.revision == 0)
+  }
+
+  @Test func aOneToOneOfWhichOneEndSaysSomethingElseIsRefused() throws {
+    let store = try company()
+    let (property, inverse) = (try store.property("Person.desk"), try store.property("Desk.owner"))
+    var images = try export(store)
+    let person = try store.entity("Person").number
+    let owner = try #require(images.firstIndex { $0.id.entity == person && !$0[property].isNull })
+    let target = try #require(images[owner][property].objectID)
+    let place = try #require(images.firstIndex { $0.id == target })
+    images[place][inverse] = .null
+    let empty = try TestStore(try Fixtures.company())
+    let refusal = try #require(refusal(try restore(plain(images), into: empty)))
+    #expect(refusal.violations.first?.message.contains("is another one, or none") == true, "\(refusal)")
+  }
 }

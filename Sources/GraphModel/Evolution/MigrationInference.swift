@@ -31,6 +31,10 @@ struct MigrationInference {
     guard problems.isEmpty else { return }
     for entity in new.entities { inferProperties(of: entity) }
     for entity in new.entities { inferKeys(of: entity) }
+    for entity in new.entities where plan.entities[entity.number] != nil {
+      let bereft = entity.relationships.filter { $0.owner == entity.number && plan.hasLostObjects($0) }
+      if bereft.contains(where: { $0.relationship?.minimumCount != nil }) { plan.tightened.insert(entity.number) }
+    }
     for entity in plan.removedEntities { add(.removeEntity, entity.name, "goes, with all its objects") }
     for property in plan.removedProperties { add(.removeProperty, path(property, in: old), "goes, with its values") }
   }

@@ -88,6 +88,14 @@ public struct MigrationPlan: Sendable {
     if case .kept(let old)? = origins[property] { old } else { nil }
   }
 
+  /// Whether objects that a to-many of the new version leads to are gone, because their entity is.
+  public func hasLostObjects(_ property: Property) -> Bool {
+    guard let destination = property.relationship?.destination,
+      let family = entities[destination].flatMap({ old.entity($0) })?.family
+    else { return false }
+    return removedEntities.contains { family.contains($0.number) }
+  }
+
   /// The old properties that end: removed, converted or mapped to something else.
   public var endedProperties: [Property] {
     let going = Set(new.entities.flatMap(\.storedProperties).compactMap { kept($0.number) })

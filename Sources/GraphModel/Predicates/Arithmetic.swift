@@ -79,16 +79,16 @@ enum Arithmetic {
 
   private static func sum(_ values: [Value], _ zero: Value) -> Value {
     if case .integer = zero {
-      var sum: Int64 = 0
-      var rest = values[...]
-      while case .integer(let next)? = rest.first {
-        let (result, overflow) = sum.addingReportingOverflow(next)
-        // In whole numbers the order would matter once some do not fit: all of it in fractions then.
-        if overflow { return self.sum(values.map { GraphFunction.double.apply([$0]) }, .double(0)) }
-        sum = result
-        rest.removeFirst()
+      // Of 2⁶⁴ numbers the sum would still fit, so that their order does not matter.
+      var sum: Int128 = 0
+      for value in values {
+        // One of them was calculated, and did not fit.
+        guard case .integer(let next) = value else {
+          return self.sum(values.map { GraphFunction.double.apply([$0]) }, .double(0))
+        }
+        sum += Int128(next)
       }
-      return .integer(sum)
+      return Int64(exactly: sum).map(Value.integer) ?? .double(Double(sum))
     }
     return values.sorted { Value.order($0, $1) == .ascending }.reduce(zero) { apply(.add, $0, $1) }
   }

@@ -99,7 +99,8 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
 
   private func applyToNumbers(_ first: Value, _ second: Value?) -> Value {
     switch (self, first, second) {
-    case (.abs, .integer(let number), _): number == .min ? .null : .integer(Swift.abs(number))
+    case (.abs, .integer(let number), _):
+      number == .min ? .double(-Double(number)) : .integer(Swift.abs(number))
     case (.abs, .double(let number), _): .double(Swift.abs(number))
     case (.abs, .decimal(let number), _): .decimal(number.isNegative ? number.negated : number)
     case (.ceiling, .integer, _), (.floor, .integer, _), (.round, .integer, _), (.trunc, .integer, _): first

@@ -1,3 +1,8 @@
+/// Inserts became objects that the transaction deletes: it is planned anew, without them.
+struct MetObjectsLeave: Error {
+  let ids: Set<ObjectID>
+}
+
 /// Creation is redirected: the client asks, and here the object gets its id, its defaults and the values it was given.
 extension TransactionPlanner {
   /// Gives every temporary id its permanent one and returns for each change the draft that it inserts. Under a trump
@@ -40,17 +45,40 @@ extension TransactionPlanner {
     named.append(Committed.Identity(temporary: temporary, permanent: permanent))
   }
 
-  private func objectThatIsThere(for change: Change, of entity: Entity) throws -> ObjectID? {
+  private mutating func objectThatIsThere(for change: Change, of entity: Entity) throws -> ObjectID? {
     guard transaction.policy != .error, change.kind == .insert else { return nil }
     for key in try keys(of: change, entity) {
       if let id = insertedKeys[key] { return id }
       guard let owner = model.entity(key.owner),
-        let id = try reader.object(of: owner, matching: key.constraint, values: key.values)
+        let id = try reader.object(of: owner, matching: key.constraint, values: key.values),
+        !leavingObjects.contains(id), !givesUp(id, key)
       else { continue }
       // One of another kind has the key: nothing that the insert could become.
-      if id.entity == entity.number { return id }
+      if id.entity == entity.number {
+        metObjects.insert(id)
+        return id
+      }
     }
     return nil
+  }
+
+  /// Whether the transaction itself gives the object another key: then the insert is what has this one.
+  private mutating func givesUp(_ id: ObjectID, _ key: UniqueKey) -> Bool {
+    if ownUpdates == nil {
+      var updates = [ObjectID: [PropertyNumber: Value]]()
+      for change in transaction.changes where change.kind == .update {
+        for edit in change.edits {
+          if case .set(let value) = edit.action { updates[change.id, default: [:]][edit.property] = value }
+        }
+      }
+      ownUpdates = updates
+    }
+    guard let own = ownUpdates?[id] else { return false }
+    return zip(key.constraint, key.values).contains { property, value in
+      guard let wanted = own[property] else { return false }
+      if case .object(let target) = wanted { return permanent(target).map(Value.object) != value }
+      return (model.property(property)?.attribute?.checked(wanted) ?? wanted) != value
+    }
   }
 
   /// The unique keys that an insert asks for. One that the server assigns or that has a null part is none.
@@ -127,7 +155,11 @@ extension TransactionPlanner {
     let wanted =
       property.attribute.map { $0.checked(value) } ?? value.objectID.flatMap { permanent($0) }.map(Value.object)
     guard draft.after[property] != wanted ?? value else { return false }
-    guard let stored = draft.before else { return true }
+    guard let stored = draft.before else {
+      // Another insert of this very transaction.
+      record(property.number, of: draft.after, mine: wanted ?? value, nil, mineWon: mineWon, kind: .unique)
+      return true
+    }
     let past = try reader.history(of: stored.id, after: 0)
     let last = past.last { change in
       change.kind == .inserted || change.edits.contains { $0.property == property.number }

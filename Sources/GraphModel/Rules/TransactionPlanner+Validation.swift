@@ -138,7 +138,9 @@ extension TransactionPlanner {
         Conflict(
           kind: .unique, id: other, property: constraint[0], mine: values[0], theirs: values[0],
           author: last?.author ?? "", revision: last?.revision ?? 0))
-      violations.append(Violation(draft.after.id, meets: constraint, of: owner, values: values, model))
+      let isNew = drafts[other].map { $0.before == nil } ?? false
+      violations.append(
+        Violation(draft.after.id, meets: constraint, of: owner, values: values, model, inTransaction: isNew))
     }
   }
 }
@@ -160,14 +162,20 @@ extension TransactionPlanner {
 
 extension Violation {
   /// Another object has the key.
-  /// - Parameter values: one for each property of the constraint.
+  /// - Parameters:
+  ///   - values: one for each property of the constraint.
+  ///   - inTransaction: it is to be made by the same transaction.
   public init(
-    _ id: ObjectID, meets constraint: [PropertyNumber], of owner: Entity, values: [Value], _ model: Model
+    _ id: ObjectID, meets constraint: [PropertyNumber], of owner: Entity, values: [Value], _ model: Model,
+    inTransaction: Bool = false
   ) {
     let names = constraint.compactMap { model.property($0)?.name }.joined(separator: " and ")
     self.init(
       id: id, property: constraint.first ?? 0, rule: "unique", value: values.first ?? .null,
       others: zip(constraint, values).dropFirst().map { KeyPart($0, $1) },
-      message: "there is already \(owner.nameWithArticle) with this \(names)")
+      message: inTransaction
+        ? "another new \(owner.name) has the same \(names)"
+        : "there is already \(owner.nameWithArticle) with this \(names)"
+    )
   }
 }

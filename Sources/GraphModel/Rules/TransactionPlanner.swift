@@ -80,6 +80,12 @@ public struct TransactionPlanner {
   var lists = [Reference: ListChanges]()
   /// The unique keys of the objects that this transaction inserts.
   var insertedKeys = [UniqueKey: ObjectID]()
+  /// Stored objects that inserts of this transaction became, because they have their keys.
+  var metObjects = Set<ObjectID>()
+  /// Stored objects that the transaction deletes: they are about to have no key, and no insert becomes one of them.
+  var leavingObjects = Set<ObjectID>()
+  /// What the transaction's own updates set, by object; nil before an insert has met one.
+  var ownUpdates: [ObjectID: [PropertyNumber: Value]]?
   /// Whether any of its updates was made on an earlier state than the present.
   var isBehind = false
   /// At which revisions the transaction says that it has read what; nil before anybody asked.
@@ -103,10 +109,19 @@ public struct TransactionPlanner {
     isUndo: Bool = false, deferredKeys: Set<PropertyNumber> = [], recounts: Bool = false,
     allocate: (EntityNumber) -> ObjectID
   ) throws -> TransactionPlan {
-    var planner = TransactionPlanner(
-      reader: reader, model: reader.model, transaction: transaction, revision: revision, now: now, isUndo: isUndo,
-      deferredKeys: deferredKeys, recounts: recounts)
-    return try planner.run(allocate: allocate)
+    var gone = Set<ObjectID>()
+    while true {
+      var planner = TransactionPlanner(
+        reader: reader, model: reader.model, transaction: transaction, revision: revision, now: now, isUndo: isUndo,
+        deferredKeys: deferredKeys, recounts: recounts)
+      planner.leavingObjects = gone
+      do {
+        return try planner.run(allocate: allocate)
+      } catch let leaving as MetObjectsLeave {
+        // Each round knows of more of them, and none is met twice.
+        gone.formUnion(leaving.ids)
+      }
+    }
   }
 
   private mutating func run(allocate: (EntityNumber) -> ObjectID) throws -> TransactionPlan {
@@ -126,6 +141,8 @@ public struct TransactionPlanner {
       }
     }
     try propagateDeletes()
+    let leaving = metObjects.filter { drafts[$0]?.isDeleted == true }
+    if !leaving.isEmpty { throw MetObjectsLeave(ids: leaving) }
     if transaction.policy == .error, !conflicts.isEmpty {
       throw Refusal(.conflict, sentence(for: conflicts), conflicts: conflicts)
     }
@@ -230,7 +247,13 @@ public struct TransactionPlanner {
       violation.id = temporary[violation.id] ?? violation.id
       return violation
     }
-    throw Refusal(violations: named, conflicts: conflicts.filter { $0.kind == .unique })
+    let met = conflicts.filter { $0.kind == .unique }.map { conflict in
+      var conflict = conflict
+      // One that will never be.
+      if let draft = drafts[conflict.id], draft.before == nil { conflict.id = temporary[conflict.id] ?? conflict.id }
+      return conflict
+    }
+    throw Refusal(violations: named, conflicts: met)
   }
 
   private func sentence(for conflicts: [Conflict]) -> String {

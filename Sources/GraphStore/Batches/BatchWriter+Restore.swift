@@ -46,10 +46,12 @@ extension BatchWriter {
 
   private func writeObjects(_ total: Int) throws {
     var (done, changes, size) = (0, 0, 0)
+    // An id is one object's, whatever tables the entities have. Sixteen bytes for each of at most a million.
+    var keys = Set<UniqueID>()
     try forEachImage { number, image, entity in
       done = number
       guard try isWellFormed(number, image, entity) else { return }
-      guard try writer.objects.find(image.id) == nil else {
+      guard keys.insert(image.id.key).inserted else {
         return try violate(number, image, rule: "unique", "the id \(image.id) is given twice")
       }
       try countSequences(image, entity)
@@ -193,6 +195,7 @@ extension BatchWriter {
     for table in writer.layout.orderedTables {
       try checker.checkObjects(of: table, withWords: false)
       try checker.checkKeys(of: table)
+      try checker.checkPairs(of: table)
     }
     var wanted = [ObjectID: [StoreCheck.Finding]]()
     for finding in checker.findings.all {

@@ -186,6 +186,27 @@ extension StoreChecker {
     }
   }
 
+  /// One-to-ones that are stored at both ends, of which one end says something else.
+  mutating func checkPairs(of table: EntityTable) throws {
+    for column in table.columns {
+      guard let name = column.references, let relationship = column.property.relationship,
+        let inverse = layout.table(of: relationship.destination)?.column(of: relationship.inverse),
+        inverse.references != nil
+      else { continue }
+      let rows = try connection.statement(
+        """
+        SELECT t._row FROM \(quoted(table.name)) AS t JOIN \(quoted(name)) AS o ON o._row = t.\(quoted(column.name))
+        WHERE o.\(quoted(inverse.name)) IS NOT t._row
+        """)
+      while try connection.step(rows) {
+        let row = rows.integer(0)
+        report(
+          .rule, .init(table: table.name, row: row, object: try objects.id(ofRow: row, in: table)),
+          "names an object in \(column.property.name) whose \(inverse.property.name) is another one, or none")
+      }
+    }
+  }
+
   // MARK: - The index of a to-many
 
   private mutating func checkEdges(

@@ -77,6 +77,7 @@ struct StoreChecker {
     for table in layout.orderedTables {
       attempt("the table \(table.name)") { try $0.checkObjects(of: table) }
       attempt("the keys of \(table.name)") { try $0.checkKeys(of: table) }
+      attempt("the one-to-ones of \(table.name)") { try $0.checkPairs(of: table) }
     }
     attempt("the history") { try $0.checkHistory() }
   }

@@ -97,8 +97,30 @@ extension MigrationWriter {
         else { continue }
         breaches.add(id, plan.new, "refers to an object whose entity is gone")
       }
+      try findBereft()
     }
     try breaches.refuse(plan)
+  }
+
+  /// Lists that name objects whose entity is gone, out of a table that stays.
+  private mutating func findBereft() throws {
+    let roots = Set(plan.removedEntities.filter { $0.root != $0.number }.map(\.root))
+    for table in new.orderedTables where before(table) != nil {
+      for edge in table.edges {
+        guard let destination = edge.property.relationship?.destination, let members = new.table(of: destination),
+          before(members).map({ roots.contains($0.root.number) }) == true
+        else { continue }
+        let rows = try connection.statement(
+          """
+          SELECT _id, _entity FROM \(quoted(table.name)) WHERE _row IN (SELECT owner FROM \(quoted(edge.name)) AS e
+          WHERE NOT EXISTS (SELECT 1 FROM \(quoted(members.name)) AS m WHERE m._row = e.member)) ORDER BY _row
+          """)
+        while try connection.step(rows) {
+          let id = ObjectID(key: rows.id(0), entity: new.numbers.entity(rows, 1))
+          breaches.add(id, plan.new, "refers to an object whose entity is gone")
+        }
+      }
+    }
   }
 }
 

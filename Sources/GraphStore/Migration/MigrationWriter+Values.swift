@@ -54,7 +54,10 @@ extension MigrationWriter {
 
   /// What SQL has computed, in the attribute's form.
   private func settled(_ sql: String, _ type: GraphValueType, _ property: Property) -> String {
-    guard let attribute = property.attribute, !attribute.takesUnchanged(type) else { return sql }
+    guard let attribute = property.attribute else { return sql }
+    // A whole number that does not fit into 64 bits has become a fraction.
+    if attribute.kind == .integer, type == .integer { return "iif(typeof(\(sql)) = 'integer', \(sql), NULL)" }
+    guard !attribute.takesUnchanged(type) else { return sql }
     return "graph_settle(\(property.number), '\(type.letter)', \(sql))"
   }
 
@@ -181,6 +184,28 @@ extension MigrationWriter {
           sets.append("\(quoted(column.name)) = \(settled(sql, expression.type(in: plan.new), column.property))")
         }
         try update(table, sets, condition: "t._entity IN (\(new.numbers.family(of: owner)))", builder.arguments)
+      }
+    }
+  }
+
+  /// Counts that go on, of relationships that have lost the objects of an entity that is gone.
+  mutating func recount() throws {
+    for table in new.orderedTables where before(table) != nil {
+      for column in table.columns {
+        guard plan.kept(column.property.number) != nil, let derivation = column.property.attribute?.derivation,
+          let counted = derivation.counted.flatMap({ plan.new.property($0) }),
+          plan.hasLostObjects(counted), let owner = plan.new.entity(column.property.owner)
+        else { continue }
+        var builder = PredicateSQL(layout: new, table: table)
+        let expression = try GraphExpression(parsing: derivation.text, entity: owner, model: plan.new)
+        guard let sql = builder.expression(expression) else { continue }
+        let name = quoted(column.name)
+        let wrong = "t._entity IN (\(new.numbers.family(of: owner))) AND t.\(name) IS NOT \(sql)"
+        let rows = try connection.statement("SELECT t._row FROM \(quoted(table.name)) AS t WHERE \(wrong)")
+        for (index, value) in builder.arguments.enumerated() { rows.bind(Int32(index + 1), value) }
+        while try connection.step(rows) { touched[table.root.number, default: RowSet()].insert(rows.integer(0)) }
+        sqlite3_reset(rows.statement)
+        try update(table, ["\(name) = \(sql)"], condition: wrong, builder.arguments)
       }
     }
   }

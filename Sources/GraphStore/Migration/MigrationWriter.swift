@@ -124,6 +124,7 @@ struct MigrationWriter {
     try fill()
     try place()
     try derive()
+    try recount()
     lost += try findReplaced()
     try progress("building indexes", 0.7)
     try feedWords()

@@ -171,9 +171,10 @@ struct FetchSQL {
       switch aggregate {
       case .minimum: return "min(\(sql))"
       case .maximum: return "max(\(sql))"
-      // No object at all has no type: what the sum of nothing is has to be said.
+      // No object at all has no type: what the sum of nothing is has to be said. A sum that is too large is null.
       case .sum:
-        return "coalesce(graph_sum(\(sql), '\(type.letter)'), \(builder.argument(aggregate.value(of: [], type: type))))"
+        let none = builder.argument(aggregate.value(of: [], type: type))
+        return "iif(count(\(sql)), graph_sum(\(sql), '\(type.letter)'), \(none))"
       case .average: return "graph_avg(\(sql), '\(type.letter)')"
       }
     }

@@ -169,9 +169,9 @@ extension PredicateSQL {
         switch aggregate {
         case .minimum: "min(\(aggregated))"
         case .maximum: "max(\(aggregated))"
-        // No row at all has no type: what the sum of nothing is has to be said.
+        // No row at all has no type: what the sum of nothing is has to be said. A sum that is too large is null.
         case .sum:
-          "coalesce(graph_sum(\(aggregated), '\(type.letter)'), \(argument(aggregate.value(of: [], type: type))))"
+          "iif(count(\(aggregated)), graph_sum(\(aggregated), '\(type.letter)'), \(argument(aggregate.value(of: [], type: type))))"
         case .average: "graph_avg(\(aggregated), '\(type.letter)')"
         }
       let found =

@@ -1,0 +1,82 @@
+import GraphModel
+import GraphStore
+import GraphTesting
+import Testing
+
+/// Migrations after which a store must be sound, or which must not be: what goes takes nothing along unseen, and what is
+/// computed has the form of its property.
+@Suite struct MigrationSoundnessTests {
+  private static func model(_ version: Int, _ entities: String, _ more: String = "") throws -> Model {
+    try MigrationTests.model(
+      #"{"format": 1, "name": "Club", "version": \#(version), \#(more) "entities": [\#(entities)]}"#)
+  }
+
+  private static let member = #"{"name": "Member", "parent": "Being"}"#
+
+  /// Beings of a house, counted there; a list that leads to them.
+  private static func club(minimum: Bool = false) -> String {
+    #"""
+    {"name": "List", "relationships": [{"name": "beings", "destination": "Being", "inverse": "lists", "toMany": true}]},
+    {"name": "Being", "attributes": [{"name": "name", "type": "string", "default": ""}], "relationships": [
+      {"name": "house", "destination": "House", "inverse": "beings"},
+      {"name": "lists", "destination": "List", "inverse": "beings", "toMany": true}]},
+    {"name": "House", "attributes": [{"name": "count", "type": "integer", "derived": "beings.@count"}],
+     "relationships": [{"name": "beings", "destination": "Being", "inverse": "house", "toMany": true\#(minimum ? #", "minimumCount": 1"# : "")}]}
+    """#
+  }
+
+  private func filled(minimum: Bool = false, listed: Bool = false) throws -> TestStore {
+    let store = try TestStore(try Self.model(1, Self.club(minimum: minimum) + "," + Self.member))
+    let house = try store.temporary("House")
+    let ids = try store.must([
+      Change(.insert, house, edits: []),
+      try store.insertion("Member", ["house": .object(house)]),
+    ])
+    if !minimum { _ = try store.insert("Being", ["house": .object(ids[0])]) }
+    if listed { _ = try store.insert("List", ["beings": .objects([ids[1]])]) }
+    try store.store.close()
+    return store
+  }
+
+  @Test func countsOfObjectsThatGoAreCountedAnew() throws {
+    let old = try filled()
+    let model = try Self.model(2, Self.club())
+    try MigrationTests.migrate(old.directory, to: [model])
+    let store = try MigrationTests.opened(model, old.directory)
+    #expect(try store.all("House", "count == 1").count == 1)
+    let findings = try StoreCheckRun(store).findings
+    #expect(findings.isEmpty, "\(findings)")
+  }
+
+  @Test(arguments: [(true, false, "needs 1"), (false, true, "refers to an object whose entity is gone")])
+  func whatLosesTooMuchByAnEntityThatGoesIsNamed(minimum: Bool, listed: Bool, words: String) throws {
+    let old = try filled(minimum: minimum, listed: listed)
+    let refusal = try #require(throws: MigrationRefusal.self) {
+      try MigrationTests.migrate(old.directory, to: [try Self.model(2, Self.club(minimum: minimum))])
+    }
+    #expect(refusal.breaches.map(\.entity) == [listed ? "List" : "House"])
+    #expect(refusal.breaches.allSatisfy { $0.text.contains(words) }, "\(refusal)")
+    let store = try MigrationTests.opened(
+      try Self.model(1, Self.club(minimum: minimum) + "," + Self.member), old.directory)
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
+  @Test(arguments: [#""mapping": {"Sum.m": "w * 10000"},"#, ""])
+  func aWholeNumberThatDoesNotFitIsNull(mapping: String) throws {
+    let attribute = #"{"name": "w", "type": "integer"}"#
+    let old = try TestStore(try Self.model(1, #"{"name": "Sum", "attributes": [\#(attribute)]}"#))
+    for number in [3, 9_007_199_254_740_993] as [Int64] { _ = try old.insert("Sum", ["w": .integer(number)]) }
+    try old.store.close()
+    let derived = mapping.isEmpty ? #", "derived": "w * 10000""# : ""
+    let model = try Self.model(
+      2,
+      #"{"name": "Sum", "attributes": [\#(attribute), {"name": "m", "type": "integer", "optional": true\#(derived)}]}"#,
+      mapping)
+    try MigrationTests.migrate(old.directory, to: [model])
+    let store = try MigrationTests.opened(model, old.directory)
+    let property = try store.property("Sum.m")
+    #expect(try store.all("Sum", sort: "w").map { $0[property] } == [.integer(30_000), .null])
+    let findings = try StoreCheckRun(store).findings
+    #expect(findings.isEmpty, "\(findings)")
+  }
+}
