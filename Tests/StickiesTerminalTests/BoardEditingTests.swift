@@ -67,6 +67,55 @@ import Testing
     await stage.close()
   }
 
+  @Test func whatWasTypedOfflineIsOfferedWholeWhenTheNoteIsGone() async throws {
+    let stage = try await Stage()
+    let note = try await stage.note("one")
+    let ann = try await stage.open()
+    await ann.terminal.expects("one")
+    ann.terminal.press(.tab)
+    ann.terminal.press(.enter)
+    await ann.terminal.expects { $0.cursor != nil }
+    stage.other.context.delete(note)
+    // Some of the letters come before the delete, some after it, and some of those would be answers.
+    for letter in " and" { ann.terminal.types(String(letter)) }
+    try await stage.other.save(policy: .objectTrump)
+    for letter in " more" { ann.terminal.types(String(letter)) }
+    await ann.terminal.expects("The note is gone")
+    await ann.terminal.expects("New note with it")
+    ann.terminal.types("n")
+    await ann.terminal.expects { !$0.text.contains("The note is gone") && !$0.text.contains("not yet") }
+    #expect(try await stage.stored().map(\.text) == ["one and more"])
+    await stage.close()
+  }
+
+  @Test func aDragOfANoteThatIsDeletedEndsItsStepOfUndo() async throws {
+    let stage = try await Stage()
+    let gone = try await stage.note("gone", x: 16, y: 32)
+    _ = try await stage.note("stays", x: 320, y: 32)
+    let ann = try await stage.open()
+    let place = try #require(await ann.terminal.expects("gone").place(of: "gone"))
+    ann.terminal.mouse(.press(.left), place.x, place.y)
+    ann.terminal.mouse(.drag(.left), place.x + 2, place.y + 1)
+    stage.other.context.delete(gone)
+    try await stage.other.save(policy: .objectTrump)
+    await ann.terminal.expectsNo("gone")
+    ann.terminal.mouse(.release(.left), place.x + 2, place.y + 1)
+    ann.terminal.press(.tab)
+    let symbols = Theme().symbols
+    for (key, symbol) in [("p", symbols.pinned), ("-", symbols.collapsed)] {
+      ann.terminal.types(key)
+      await ann.terminal.expects { $0.text.contains(symbol) && !$0.text.contains("not yet") }
+    }
+    let folded = try await stage.stored()
+    #expect(folded.map(\.collapsed) == [true] && folded.map(\.pinned) == [true])
+    ann.terminal.types("u")
+    await ann.terminal.expects("Undone")
+    // The last step alone.
+    let stored = try await stage.stored()
+    #expect(stored.map(\.collapsed) == [false] && stored.map(\.pinned) == [true])
+    await stage.close()
+  }
+
   @Test func wordsAreJumpedOverSelectedReplacedAndTakenBackInTheEditor() async throws {
     let stage = try await Stage(boards: ["Work", "Home"])
     let ann = try await stage.open()

@@ -66,6 +66,7 @@ import Testing
     note.color = .blue
     try await stage.other.save(policy: .objectTrump)
     await ann.terminal.expects("ben@test changed it, and it left")
+    await ann.terminal.expects("Write on")
     ann.terminal.types("w")
     await ann.terminal.expectsNo("The note left the filter")
     ann.terminal.types(" yours")

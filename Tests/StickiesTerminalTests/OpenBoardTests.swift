@@ -70,6 +70,7 @@ import Testing
     stage.other.context.delete(note)
     try await stage.other.save(policy: .objectTrump)
     await ann.terminal.expects("ben@test deleted it while it was edited here")
+    await ann.terminal.expects("New note with it")
     ann.terminal.types("n")
     await ann.terminal.expects { !$0.text.contains("The note is gone") && !$0.text.contains("not yet") }
     #expect(try await stage.stored().map(\.text) == ["precious words"])

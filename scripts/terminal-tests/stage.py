@@ -23,10 +23,11 @@ class Stage:
         self.people = []
         self.start()
 
-    def start(self):
+    def start(self, address=None):
+        """A daemon, where everybody looks for it or somewhere else."""
         environment = dict(os.environ, XDG_CONFIG_HOME=self.home)
         self.daemon = subprocess.Popen(
-            [f"{PROGRAMS}/stickiesd", "--data", f"{self.home}/data", "--listen", self.address],
+            [f"{PROGRAMS}/stickiesd", "--data", f"{self.home}/data", "--listen", address or self.address],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, env=environment, text=True)
         line = self.daemon.stdout.readline()
         assert line.startswith("listening "), line
@@ -41,9 +42,10 @@ class Stage:
             {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLORTERM")},
             STICKIES_SERVER=self.address, STICKIES_AUTHOR=author, TERM="xterm-256color", HOME=self.home, **more)
 
-    def run(self, *arguments, author="shell@test"):
+    def run(self, *arguments, author="shell@test", address=None):
+        environment = dict(self.environment(author), STICKIES_SERVER=address or self.address)
         done = subprocess.run(
-            [f"{PROGRAMS}/stickies", *arguments], env=self.environment(author), stdin=subprocess.DEVNULL,
+            [f"{PROGRAMS}/stickies", *arguments], env=environment, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -63,6 +65,15 @@ class Stage:
         if self.daemon.poll() is None:
             self.kill()
         shutil.rmtree(self.home, ignore_errors=True)
+
+
+    def meanwhile(self, *commands):
+        """What others do while nobody here has a daemon: theirs listens elsewhere."""
+        elsewhere = f"unix://{self.home}/elsewhere"
+        self.start(elsewhere)
+        for command in commands:
+            self.run(*command, author="ben@test", address=elsewhere)
+        self.kill()
 
 
 class Terminal:

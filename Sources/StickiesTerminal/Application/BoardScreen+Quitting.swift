@@ -20,7 +20,7 @@ extension BoardScreen {
     if linkState.isConnected {
       quitting = .sending([])
       _ = application.schedule(at: now + Self.patienceMilliseconds) { [weak self] in
-        guard let self, quitting == .sending([]) else { return }
+        guard let self, isLeaving else { return }
         askAboutUnsent()
       }
     } else {
@@ -29,7 +29,10 @@ extension BoardScreen {
     return .later
   }
 
-  private func askAboutUnsent() {
+  /// Whether the program ends as soon as everything is on the server.
+  var isLeaving: Bool { quitting == .sending([]) }
+
+  func askAboutUnsent() {
     let question = page.windows.unsentQuestion ?? UnsentQuestion(ids: [])
     quitting = .stays
     quitting.request(question)
@@ -39,19 +42,22 @@ extension BoardScreen {
         title: "Leave?",
         lines: [
           "\(count) \(count == 1 ? "change is" : "changes are") not on the server yet.",
-          "They are lost when the program ends before it is back.",
+          "They are lost when the program ends before it has them.",
         ],
         choices: [
           .init(key: "w", title: "Wait for the server, then leave") { [weak self] in
             guard let self else { return }
             _ = quitting.answer(.send)
             quitting = .sending([])
+            // Meanwhile it is used as ever; whoever changes something stays.
+            application.replyToTerminate(false)
             say("leaves when the server has everything")
+            if linkState.isConnected { save() }
             quitWhenSent()
           },
           .init(key: "d", title: "Leave and lose them") { [weak self] in
             _ = self?.quitting.answer(.discard)
-            self?.application.replyToTerminate(true)
+            self?.leave()
           },
         ],
         cancel: { [weak self] in
@@ -62,12 +68,18 @@ extension BoardScreen {
 
   /// An answer came: perhaps it was the last one.
   func quitWhenSent() {
-    guard quitting == .sending([]), unsent.count == 0 else { return }
+    guard isLeaving, unsent.count == 0 else { return }
     quitting = .quits
     if let question {
       self.question = nil
       application.endModal(question)
     }
+    leave()
+  }
+
+  private func leave() {
     application.replyToTerminate(true)
+    // Nobody waits for the reply any more when the server was waited for.
+    application.terminate(asks: false)
   }
 }

@@ -63,7 +63,13 @@ extension BoardScreen {
   /// Deletes the targets; one step of undo brings them back.
   func deleteNotes() {
     guard linkIsOpen else { return }
-    withTargets { [weak self] notes in self?.delete(notes.filter { !$0.locked }) }
+    withTargets { [weak self] notes in
+      let free = notes.filter { !$0.locked }
+      self?.delete(free)
+      guard free.count < notes.count else { return }
+      let locked = notes.count - free.count
+      self?.say(free.isEmpty && locked == 1 ? "the note is locked; l unlocks it" : "\(locked) locked, left as they are")
+    }
   }
 
   private func delete(_ notes: [Note]) {

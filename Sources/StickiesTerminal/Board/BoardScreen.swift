@@ -22,6 +22,10 @@ final class BoardScreen: ApplicationDelegate {
   /// Groups what a gesture or an editor does into one step of undo.
   let undoScope: UndoScope
   var saveTimer: TimerID?
+  /// The next try after a passing trouble.
+  var retryTimer: TimerID?
+  /// Saves that were refused since the last one that was not.
+  var refusedInARow = 0
   /// Whose note somebody edits here.
   var editing: NoteController?
   /// What the status line says beside the connection, and until when.
@@ -200,6 +204,8 @@ final class BoardScreen: ApplicationDelegate {
       case .closed(let controller, let id):
         if editing === controller { editing = nil }
         if linkStart === controller { linkStart = nil }
+        // Its step of undo ends with it.
+        if dragged === controller { endGesture() }
         // Of a large board windows go with the scroll; the selection stays.
         if page.part == nil { mode.selection.remove(id) }
         application.orderOut(controller.window)

@@ -22,6 +22,8 @@ final class NoteController: WindowController, WindowControlling {
   /// The note that is edited here. Held, not looked up: for a moment after its insert was answered, the context knows it by
   /// its new id already and this controller by the old one, and a letter that is typed then has to go somewhere.
   var edited: Note?
+  /// What the editor said before it took over a text that others changed, until what was on its way then is answered.
+  var draft: String?
   var gesture: NoteGesture?
   /// Set for a note that was made here, until its first editor closes.
   var isNew = false
@@ -63,6 +65,7 @@ final class NoteController: WindowController, WindowControlling {
 
   override func paste(_ paste: PasteEvent) -> Bool {
     guard editor != nil else { return false }
+    if paste.isCut { screen?.say("too much to paste at once: the end is left out", isTrouble: true) }
     return edit(.paste(paste))
   }
 

@@ -14,12 +14,15 @@ struct QuestionText {
   var choices: [Choice]
   /// What escape means; nil for nothing.
   var cancel: (() -> Void)?
+  /// Where keys go while somebody is typing who has not asked for anything: the question has no answers until they pause,
+  /// or the next letter of a word would be one.
+  var typing: ((KeyEvent) -> Void)?
 
-  var view: QuestionView {
+  func view(withAnswers: Bool) -> QuestionView {
     let answers = choices.map { QuestionView.Button($0.title, key: String($0.key)) }
     return QuestionView(
       title, message: lines.joined(separator: " "),
-      buttons: answers + (cancel == nil ? [] : [.init("Cancel", key: "Esc")]))
+      buttons: withAnswers ? answers + (cancel == nil ? [] : [.init("Cancel", key: "Esc")]) : [])
   }
 }
 
@@ -27,16 +30,35 @@ struct QuestionText {
 final class QuestionWindow: Window {
   let text: QuestionText
   weak var screen: BoardScreen?
+  /// Set until whoever types has paused.
+  private var pause: TimerID?
+  /// So long a pause is none of typing, in milliseconds.
+  private static let pauseMilliseconds: Int64 = 500
 
   init(_ text: QuestionText, on screen: BoardScreen) {
     self.text = text
     self.screen = screen
     super.init(frame: Rect(origin: Point(x: 0, y: 0), size: screen.application.screenSize), title: text.title)
+    if text.typing != nil { awaitPause() }
+  }
+
+  private func awaitPause() {
+    guard let application = screen?.application else { return }
+    if let pause { application.cancel(pause) }
+    pause = application.schedule(at: application.now + Self.pauseMilliseconds) { [weak self] in
+      self?.pause = nil
+      self?.setNeedsDisplay()
+    }
   }
 
   override func screenDidResize(_ size: Size) { frame = Rect(origin: Point(x: 0, y: 0), size: size) }
 
   override func keyDown(_ key: KeyEvent) -> Bool {
+    if pause != nil {
+      text.typing?(key)
+      awaitPause()
+      return true
+    }
     switch key.key {
     case .character(let character) where key.modifiers.isEmpty:
       if let choice = text.choices.first(where: { $0.key == character }) { close(choice.perform) }
@@ -48,8 +70,10 @@ final class QuestionWindow: Window {
   }
 
   override func mouse(_ mouse: MouseEvent) -> Bool {
-    guard case .press(.left) = mouse.kind else { return true }
-    guard case .button(let place)? = text.view.part(at: mouse.position, frame: frame) else { return true }
+    guard case .press(.left) = mouse.kind, pause == nil else { return true }
+    guard case .button(let place)? = text.view(withAnswers: true).part(at: mouse.position, frame: frame) else {
+      return true
+    }
     if text.choices.indices.contains(place) {
       close(text.choices[place].perform)
     } else if let cancel = text.cancel {
@@ -66,7 +90,7 @@ final class QuestionWindow: Window {
 
   override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
     guard let screen else { return }
-    text.view.draw(into: &grid, frame: frame, clip: clip, theme: screen.theme)
+    text.view(withAnswers: pause == nil).draw(into: &grid, frame: frame, clip: clip, theme: screen.theme)
     grid.cursor = nil
   }
 }

@@ -65,7 +65,14 @@ enum SignalPipe {
     // Going on is what follows here: it need not be heard too.
     Glibc.signal(SIGCONT, SIG_DFL)
     Glibc.signal(SIGTSTP, SIG_DFL)
+    // A thread has the mask of the one that made it, and those of a pool let no signal through.
+    var stops = sigset_t()
+    var before = sigset_t()
+    sigemptyset(&stops)
+    sigaddset(&stops, SIGTSTP)
+    pthread_sigmask(SIG_UNBLOCK, &stops, &before)
     raise(SIGTSTP)
+    pthread_sigmask(SIG_SETMASK, &before, nil)
     install(SIGTSTP)
     install(SIGCONT)
   }

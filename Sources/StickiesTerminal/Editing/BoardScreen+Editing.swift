@@ -105,7 +105,7 @@ extension BoardScreen {
     controller.isLost = true
     ask(
       QuestionText(
-        title: "The note is gone", lines: [loss.sentence, "What stood in the editor can be kept."],
+        title: "The note is gone", lines: [loss.sentence + ".", "What stood in the editor can be kept."],
         choices: [
           .init(key: "n", title: "New note with it") { [weak self, weak controller] in
             guard let self, let controller else { return }
@@ -119,7 +119,7 @@ extension BoardScreen {
             self?.endEditing()
           },
           .init(key: "d", title: "Discard it") { [weak self] in self?.endEditing() },
-        ]))
+        ], typing: { [weak controller] in _ = controller?.edit(.key($0)) }))
   }
 
   /// Puts a text on the terminal's clipboard.
@@ -141,7 +141,8 @@ extension BoardScreen {
       switch result {
       case .success(let text):
         guard text != before else { return }
-        guard let note = page.note(id), !note.isDeleted else {
+        // A note that is gone has a face still, and nothing behind it.
+        guard page.values(of: id) != nil, let note = page.note(id), !note.isDeleted else {
           newNote(text: text, at: onBoard(canvas.middle))
           return say("the note is gone; what was written is in a new one", isTrouble: true)
         }

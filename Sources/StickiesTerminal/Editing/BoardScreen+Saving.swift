@@ -1,10 +1,15 @@
 import GraphModel
 import GraphReplica
+import StickiesKit
 
 /// How changes get to the server: at a bounded rate, all that was changed in one transaction, and every answer is heard.
 extension BoardScreen {
   /// A note was changed here.
   func touch(_ id: ObjectID) {
+    if isLeaving, application.phase == .running {
+      quitting = .stays
+      say("stays: there is something new")
+    }
     unsent.touch(id)
     pacer.change()
     application.setNeedsDisplay()
@@ -40,6 +45,8 @@ extension BoardScreen {
     pacer.answered()
     switch result {
     case .success(let saved):
+      refusedInARow = 0
+      keepDraft(saved.committed.conflicts)
       unsent.confirm(number, saved.committed.identities)
       quitting.identify(saved.committed.identities)
       if !made.isEmpty { page.identify(saved.committed.identities, at: saved.committed.revision) }
@@ -47,8 +54,12 @@ extension BoardScreen {
     case .failure(let refusal):
       page.withdraw(made)
       _ = unsent.refuse(number)
-      quitting.failed()
       say("not saved: \(refusal.message)", isTrouble: true)
+      settle(refusal)
+      if isLeaving {
+        quitting.failed()
+        askAboutUnsent()
+      }
     }
     editing?.followOthers()
     application.setNeedsDisplay()
@@ -56,9 +67,62 @@ extension BoardScreen {
     quitWhenSent()
   }
 
+  /// A note that somebody deleted takes no more text; an editor that is open on it keeps what was typed.
+  private func keepDraft(_ conflicts: [Conflict]) {
+    guard let editing else { return }
+    if conflicts.contains(where: { $0.kind == .deleted && $0.id == editing.id }) {
+      editing.keepDraft()
+    } else {
+      editing.draft = nil
+    }
+  }
+
+  /// How long a save that a passing trouble refused waits for the next one, in milliseconds.
+  private static let retryMilliseconds: Int64 = 2_000
+  /// So often what was refused is mended and sent again before somebody has to look at it.
+  private static let maximumRefusals = 3
+
+  /// What was refused goes with every save that follows, so it must not stay as it is: a passing trouble is waited for, a
+  /// note whose board is gone comes to the one that is shown, and a line to a note that is gone goes.
+  private func settle(_ refusal: Refusal) {
+    if refusal.code == .unavailable { return retryLater() }
+    refusedInARow += 1
+    guard refusedInARow <= Self.maximumRefusals else { return }
+    var isSettled = false
+    for id in Set(refusal.violations.map(\.id)).sorted() {
+      switch context.fault(id) {
+      case let line as Link where line.isInserted:
+        context.delete(line)
+        unsent.forget(id)
+        isSettled = true
+      case let note as Note where note.board?.id != page.board.id && directory.number(of: page.board.id) != nil:
+        note.board = page.board
+        if note.isInserted { page.add(id) }
+        touch(id)
+        say("its board is gone; it is on this one", isTrouble: true)
+        isSettled = true
+      default: break
+      }
+    }
+    guard isSettled, unsent.count > 0 else { return }
+    pacer.change()
+  }
+
+  private func retryLater() {
+    guard retryTimer == nil else { return }
+    retryTimer = application.schedule(at: now + Self.retryMilliseconds) { [weak self] in
+      guard let self else { return }
+      retryTimer = nil
+      guard unsent.count > 0, linkState.isConnected else { return }
+      pacer.change()
+      saveSoon()
+    }
+  }
+
   /// What others had done to the same: said once, in the status line.
   private func tell(_ conflicts: [Conflict]) {
-    guard let lost = conflicts.first(where: { !$0.mineWon }) else { return }
+    // Of the note that is edited the question says it.
+    guard let lost = conflicts.first(where: { !$0.mineWon && $0.id != editing?.id }) else { return }
     let who = lost.author.isEmpty ? "someone" : lost.author
     switch lost.kind {
     case .deleted: say("\(who) has deleted the note; what was changed in it here is gone", isTrouble: true)
@@ -69,6 +133,10 @@ extension BoardScreen {
 
   /// Takes the last step back, or does it again.
   func undo(isRedo: Bool) {
+    // It is done on the server: what is asked for unseen would happen unseen, on its return.
+    guard linkState.isConnected else {
+      return say("\(isRedo ? "redo" : "undo") needs the server", isTrouble: true)
+    }
     save()
     link.undo(isRedo) { [weak self] result in
       guard let self else { return }

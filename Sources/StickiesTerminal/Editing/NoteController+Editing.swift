@@ -15,7 +15,7 @@ extension NoteController {
 
   /// Closes it.
   func endEditing() {
-    (editor, edited) = (nil, nil)
+    (editor, edited, draft) = (nil, nil, nil)
     isLost = false
     scroll = 0
     window.setNeedsDisplay()
@@ -48,9 +48,22 @@ extension NoteController {
   func followOthers() {
     guard var editor, !isLost, let note, !note.isFault, !note.isDeleted else { return }
     guard editor.text != note.text else { return }
+    // Should the server have refused what is on its way, it is not in the note any more.
+    if draft == nil, screen?.unsent.contains(id) == true { draft = editor.text }
     editor.adopt(note.text)
     self.editor = editor
     keepCursorInSight()
+    window.setNeedsDisplay()
+  }
+
+  /// The note is gone, and what was on its way with it: the editor has it still.
+  func keepDraft() {
+    isLost = true
+    if let draft, var editor {
+      editor.adopt(draft)
+      self.editor = editor
+    }
+    draft = nil
     window.setNeedsDisplay()
   }
 

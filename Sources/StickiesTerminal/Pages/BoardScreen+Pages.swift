@@ -56,6 +56,7 @@ extension BoardScreen {
     guard (0..<pager.source.pageCount).contains(goal) else {
       return say(step > 0 ? "this is the last board" : "this is the first board")
     }
+    guard mayLeave() else { return }
     self.pager?.scroll(to: Double(goal), at: now)
     self.pager?.endScroll(at: now)
     showCurrentPage()
@@ -65,8 +66,16 @@ extension BoardScreen {
     guard let pager, (0..<pager.source.pageCount).contains(number) else {
       return say("there is no board \(number + 1)")
     }
+    guard number == pager.current.page || mayLeave() else { return }
     self.pager?.jump(to: number, at: now)
     showCurrentPage()
+  }
+
+  /// Only the board that is shown is here; without the server there is none to go to, and none to come back to.
+  private func mayLeave() -> Bool {
+    guard !linkState.isConnected else { return true }
+    say("other boards need the server", isTrouble: true)
+    return false
   }
 
   /// The board of the current controller is on the screen, with its notes or on the way to them.

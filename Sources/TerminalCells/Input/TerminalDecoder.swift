@@ -6,7 +6,7 @@
 /// it is told by `deadline()`.
 public struct TerminalDecoder: Sendable {
   /// Bytes of a paste that are kept; the rest of a longer one is dropped.
-  public static let maximumPaste = 1 << 20
+  public static let maximumPaste = 4 << 20
   /// Bytes of a sequence that are looked at; a longer one is passed over up to its end.
   public static let maximumSequence = 256
   /// How long the rest of an escape sequence may take.
