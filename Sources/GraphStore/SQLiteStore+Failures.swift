@@ -22,8 +22,9 @@ extension SQLiteStore {
     case SQLITE_CONSTRAINT: return BackstopFailure(message: message)
     case SQLITE_FULL:
       return StoreFailure(
-        .full, "the disk under \(subject) is full", cause: message,
-        advice: "Make room; commits are accepted again as soon as there is some.")
+        // What was written before the disk filled up may have left its word behind.
+        .full, "the disk under \(subject) is full", cause: message == "not an error" ? "" : message,
+        advice: "Make room: a daemon takes commits again as soon as there is some, another command has to be run again.")
     case SQLITE_READONLY, SQLITE_PERM, SQLITE_CANTOPEN:
       return StoreFailure(
         .readOnly, "\(subject) can't be written", cause: message, advice: "Give this user the right to write there.")

@@ -189,6 +189,29 @@ import Testing
     #expect(try home.listening(listen).count == 1)
   }
 
+  /// Nothing tells the version from the one before, so nothing would be done.
+  @Test(arguments: [
+    (#""mapping": {"A.n": "n * 2"},"#, "", "has a mapping"),
+    ("", #", "renamed": "m""#, "gives names to others"),
+  ])
+  func aVersionWhoseValuesNobodyWouldComputeIsRefused(mapping: String, renamed: String, words: String) throws {
+    let home = try Home()
+    func model(_ version: Int, _ mapping: String, _ renamed: String) -> String {
+      let back = renamed.replacing("\"m\"", with: "\"n\"")
+      return """
+        {"format": 1, "name": "M", "version": \(version), \(mapping) "entities": [{"name": "A", "attributes": [
+          {"name": "n", "type": "integer"\(renamed)}, {"name": "m", "type": "integer"\(back)}]}]}
+        """
+    }
+    try home.write(model(1, "", ""), to: "M/1.json")
+    try home.write(model(2, mapping, renamed), to: "M/2.json")
+    for command in [[], ["migrate", "--dry-run"]] {
+      let refusal = try home.refusal(command + ["--schema", "M", "--data", "data"])
+      #expect(refusal.status == 1)
+      #expect(refusal.text.hasPrefix("stickiesd: the model M/2.json \(words), "), "\(refusal.text)")
+    }
+  }
+
   @Test func aVariableThatCanNotBeTakenIsNamed() throws {
     let home = try Home()
     let address = try home.refusal([], ["STICKIESD_LISTEN": "localhost:7417"])

@@ -54,6 +54,28 @@ import Testing
     #expect(try copy.all("Note", "text CONTAINS \"399 milk\"").count == 1)
   }
 
+  /// A version that asks more of objects than was asked when they were stored makes them no worse.
+  @Test func whatBreaksANewLimitIsBackedUp() throws {
+    func model(_ version: Int, _ more: String) throws -> Model {
+      let attribute = #"{"name": "n", "type": "integer"\#(more)}"#
+      return try Model(
+        parsing:
+          #"{"format": 1, "name": "L", "version": \#(version), "entities": [{"name": "A", "attributes": [\#(attribute)]}]}"#
+          .utf8)
+    }
+    let store = try TestStore(try model(1, ""))
+    _ = try store.insert("A", ["n": .integer(2)])
+    try store.store.close()
+    let tighter = try model(2, #", "minimum": 3"#)
+    let folder = try TemporaryDirectory()
+    let report = try StoreBackup.run(
+      directory: store.directory.path, model: tighter, file: folder.path + "/copy.sqlite"
+    ) { _ in }
+    #expect(report.objects == 1)
+    // Who asks is told.
+    #expect(try StoreCheck.run(directory: store.directory.path, model: tighter).map(\.kind) == [.rule])
+  }
+
   @Test func aClosedStoreIsBackedUpWithWhatItsLogHolds() throws {
     let store = try TestStore(try Fixtures.stickies())
     _ = try store.insert("Tag", ["name": .string("kept")])

@@ -49,7 +49,8 @@ struct StoreCopy {
       guard fsync(descriptor) == 0 else { throw StoreFiles.failure("\(draft) can't be synchronized", errno) }
       try tell(.checking)
       let findings = try StoreCheck.run(file: draft, model: model)
-      guard findings.isEmpty else { throw StoreBackup.Unsound(source: source, findings: findings) }
+      let damage = findings.filter(\.isDamage)
+      guard damage.isEmpty else { throw StoreBackup.Unsound(source: source, findings: damage) }
       discardLogs()
       return Contents(head: head, objects: try count())
     } catch {

@@ -86,6 +86,10 @@ public enum StoreCheck {
       self.text = text
     }
 
+    /// Whether the store is not what commits made of it. An object that breaks a rule is as its commit left it: a version
+    /// of the model may ask more of objects than was asked when they were stored.
+    public var isDamage: Bool { kind != .rule && kind != .count }
+
     public var description: String {
       let place = place.description
       return "\(kind.rawValue): \(place)\(place.isEmpty ? "" : " ")\(text)"
@@ -139,7 +143,7 @@ public enum StoreCheck {
         return checker.findings
       }
       try queue.close()
-      if findings.isEmpty { findings = try checkWordTables(path, model: model) }
+      if !findings.all.contains(where: \.isDamage) { findings.add(try checkWordTables(path, model: model)) }
     } catch let error as DatabaseError {
       findings.add(.integrity, text: "the file can't be read: \(error.message ?? "no reason is given")")
     }
@@ -177,6 +181,10 @@ struct FindingList {
     counts[kind, default: 0] += 1
     guard counts[kind, default: 0] <= StoreCheck.maximumFindings else { return }
     listed[kind, default: []].append(.init(kind: kind, place: place, text: text))
+  }
+
+  mutating func add(_ more: FindingList) {
+    for finding in more.all { add(finding.kind, finding.place, text: finding.text) }
   }
 
   var all: [StoreCheck.Finding] {

@@ -201,7 +201,7 @@ extension StoreChecker {
       while try connection.step(rows) {
         let row = rows.integer(0)
         report(
-          .rule, .init(table: table.name, row: row, object: try objects.id(ofRow: row, in: table)),
+          .dangling, .init(table: table.name, row: row, object: try objects.id(ofRow: row, in: table)),
           "names an object in \(column.property.name) whose \(inverse.property.name) is another one, or none")
       }
     }
