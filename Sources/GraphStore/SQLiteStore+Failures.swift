@@ -24,7 +24,8 @@ extension SQLiteStore {
       return StoreFailure(
         // What was written before the disk filled up may have left its word behind.
         .full, "the disk under \(subject) is full", cause: message == "not an error" ? "" : message,
-        advice: "Make room: a daemon takes commits again as soon as there is some, another command has to be run again.")
+        advice: "Make room: a daemon takes commits again as soon as there is some, another command has to be run again."
+      )
     case SQLITE_READONLY, SQLITE_PERM, SQLITE_CANTOPEN:
       return StoreFailure(
         .readOnly, "\(subject) can't be written", cause: message, advice: "Give this user the right to write there.")

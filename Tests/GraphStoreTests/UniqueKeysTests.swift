@@ -73,6 +73,20 @@ import Testing
     #expect(refusal.violations.allSatisfy { $0.message.hasPrefix("another new Tag has the same name") })
   }
 
+  @Test func aDeniedDeleteHidesNothingElse() throws {
+    let store = try TestStore(try Fixtures.company())
+    let boss = try store.insert("Person", ["name": .string("boss")])
+    let other = try store.insert("Person", ["name": .string("other"), "manager": .object(boss)])
+    let refusal = try #require(
+      try store.refusal([
+        Change(.delete, boss), try store.insertion("Project", ["year": .integer(1)]),
+      ]))
+    #expect(refusal.code == .invalid)
+    #expect(Set(refusal.violations.map(\.rule)) == ["deny", "required"])
+    #expect(try store.refusal([Change(.delete, boss)])?.code == .denied)
+    #expect(try store.value(other, "Person.manager") == .object(boss))
+  }
+
   @Test func aThousandKeysShiftByOneAndBackAgain() throws {
     let store = try TestStore(try Fixtures.stickies())
     let count = 1_000

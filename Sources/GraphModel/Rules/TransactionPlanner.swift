@@ -146,7 +146,9 @@ public struct TransactionPlanner {
     if transaction.policy == .error, !conflicts.isEmpty {
       throw Refusal(.conflict, sentence(for: conflicts), conflicts: conflicts)
     }
-    try refuseIfViolated()
+    // What a denied delete would leave is judged with the rest, so that everything is told at once; a value that no
+    // property can hold is in no object, and says nothing of the rest.
+    if !violations.allSatisfy({ $0.rule == "deny" }) { try refuseIfViolated() }
     try deriveCounts()
     stampAssignedValues()
     deriveExpressions()
