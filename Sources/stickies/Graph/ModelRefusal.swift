@@ -61,8 +61,9 @@ struct ModelRefusal: ReportedError {
     }
   }
 
+  /// Of two new objects that have one key the violations say everything.
   private var conflicts: [String] {
-    refusal.conflicts.map { conflict in
+    refusal.conflicts.filter { $0.kind != .unique || !$0.id.isTemporary }.map { conflict in
       let property = model.property(conflict.property)
       let who = conflict.author.isEmpty ? "someone else" : conflict.author
       if isRestore { return unrestored(conflict, property, who) }
