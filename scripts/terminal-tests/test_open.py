@@ -43,7 +43,7 @@ class OpenTests(unittest.TestCase):
 
     def test_ctrl_z_stops_it_and_fg_goes_on(self):
         ann = self.stage.sits_at(["bash", "--norc", "-i"])
-        ann.types(f"PS1='$ '; {PROGRAMS}/stickies open\r")
+        ann.types(f"PS1='$ '; '{PROGRAMS}/stickies' open\r")
         ann.shows("connected")
         ann.types("\x1a")
         ann.shows("Stopped")
