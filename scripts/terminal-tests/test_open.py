@@ -1,3 +1,4 @@
+import os
 import subprocess
 import unittest
 
@@ -93,6 +94,38 @@ class OpenTests(unittest.TestCase):
         ann.shows("made on a board")
         ann.types("nand another")
         ann.waits(lambda text: "and another" in text and "not yet" not in text, "the next note")
+
+    def test_the_board_stays_while_there_is_no_other_to_be_had(self):
+        self.stage.run("board", "add", "Home")
+        self.stage.run("add", "one", "--board", "Work")
+        ann = self.stage.open("Work")
+        ann.shows("one")
+        ann.types(f"{TAB}l")
+        ann.waits(lambda text: "■" in text and "not yet" not in text, "the lock")
+        ann.types(DELETE)
+        ann.shows("the note is locked")
+        self.stage.kill()
+        ann.shows("reconnecting")
+        ann.types("2")
+        ann.shows("other boards need the server")
+        self.assertIn("one", ann.text)
+
+    def test_what_an_editor_wrote_of_a_note_that_is_gone_is_in_a_new_one(self):
+        self.stage.run("add", "one")
+        script = f"{self.stage.home}/editor"
+        with open(script, "w") as file:
+            # It ends when there is nothing to be waited for any more.
+            file.write(f'#!/bin/sh\nwhile [ ! -e "{self.stage.home}/go" ]; do sleep 0.05; done\necho "and more" >> "$1"\n')
+        os.chmod(script, 0o755)
+        ann = self.stage.open(EDITOR=script)
+        ann.shows("one")
+        ann.types(f"{TAB}E")
+        ann.waits(lambda _: b"\x1b[?1049l" in ann.received, "the editor")
+        self.stage.run("delete", "1", author="ben@test")
+        open(f"{self.stage.home}/go", "w").close()
+        ann.shows("and more")
+        ann.waits(lambda text: "not yet" not in text, "the new note")
+        self.assertIn("one", self.stage.run("list"))
 
     def test_a_line_to_a_note_that_is_gone_goes(self):
         for text in ("one", "two"):
