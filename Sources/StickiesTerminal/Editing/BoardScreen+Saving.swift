@@ -55,8 +55,8 @@ extension BoardScreen {
       page.withdraw(made)
       _ = unsent.refuse(number)
       say("not saved: \(refusal.message)", isTrouble: true)
-      settle(refusal)
-      if isLeaving {
+      let isSettled = settle(refusal)
+      if isLeaving, !isSettled {
         quitting.failed()
         askAboutUnsent()
       }
@@ -84,12 +84,16 @@ extension BoardScreen {
 
   /// What was refused goes with every save that follows, so it must not stay as it is: a passing trouble is waited for, a
   /// note whose board is gone comes to the one that is shown, and a line to a note that is gone goes.
-  private func settle(_ refusal: Refusal) {
-    if refusal.code == .unavailable { return retryLater() }
+  /// - Returns: whether something was mended: the rest is sent again then.
+  private func settle(_ refusal: Refusal) -> Bool {
+    if refusal.code == .unavailable {
+      retryLater()
+      return false
+    }
     refusedInARow += 1
-    guard refusedInARow <= Self.maximumRefusals else { return }
+    guard refusedInARow <= Self.maximumRefusals else { return false }
     var isSettled = false
-    for id in Set(refusal.violations.map(\.id)).sorted() {
+    for id in Set(refusal.violations.filter { $0.rule == "destination" }.map(\.id)).sorted() {
       switch context.fault(id) {
       case let line as Link where line.isInserted:
         context.delete(line)
@@ -98,14 +102,15 @@ extension BoardScreen {
       case let note as Note where note.board?.id != page.board.id && directory.number(of: page.board.id) != nil:
         note.board = page.board
         if note.isInserted { page.add(id) }
-        touch(id)
+        // Nobody has done anything new: who leaves goes on leaving.
+        unsent.touch(id)
         say("its board is gone; it is on this one", isTrouble: true)
         isSettled = true
       default: break
       }
     }
-    guard isSettled, unsent.count > 0 else { return }
-    pacer.change()
+    if isSettled, unsent.count > 0 { pacer.change() }
+    return isSettled
   }
 
   private func retryLater() {
@@ -113,7 +118,7 @@ extension BoardScreen {
     retryTimer = application.schedule(at: now + Self.retryMilliseconds) { [weak self] in
       guard let self else { return }
       retryTimer = nil
-      guard unsent.count > 0, linkState.isConnected else { return }
+      guard unsent.count > 0 else { return }
       pacer.change()
       saveSoon()
     }
