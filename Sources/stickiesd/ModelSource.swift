@@ -44,8 +44,8 @@ enum ModelSource {
         .modelDiffers, "the model \(folder)/\(number).json says that it is version \(model.version)",
         advice: "A model's version is the number in its file's name; which of them counts would be a guess.")
     }
-    for (earlier, model) in zip(models, models.dropFirst()) where earlier.hash == model.hash {
-      guard let what = silentChange(from: earlier, to: model) else { continue }
+    for (earlier, model) in zip(models, models.dropFirst()) {
+      guard let what = MigrationPlan.unnoticedChange(from: earlier, to: model) else { continue }
       throw StoreFailure(
         .modelDiffers,
         "the model \(folder)/\(model.version).json \(what), and is the same as version \(earlier.version) in all that a "
@@ -54,14 +54,6 @@ enum ModelSource {
           "Give the version something else that is new, such as an optional attribute; docs/model-format.md, Versions.")
     }
     return models
-  }
-
-  /// What a version says of values that no migration would carry out, because its hash is that of the version before.
-  private static func silentChange(from earlier: Model, to model: Model) -> String? {
-    if !model.mappings.isEmpty { return "has a mapping" }
-    guard let plan = try? MigrationPlan.infer(from: earlier, to: model) else { return nil }
-    let isRenamed = plan.steps.contains { $0.kind == .renameEntity || $0.kind == .renameProperty }
-    return isRenamed ? "gives names to others" : nil
   }
 
   private static func missing(_ folder: String) -> StoreFailure {

@@ -61,6 +61,22 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
+  /// Nothing tells the versions apart, so nothing would be done, and nothing said.
+  @Test func aMappingThatNobodyWouldCarryOutIsRefused() throws {
+    let entity = #"{"name": "A", "attributes": [{"name": "n", "type": "integer"}]}"#
+    let old = try TestStore(try Self.model(1, entity))
+    try old.store.close()
+    let second = try Self.model(2, entity, #""mapping": {"A.n": "n * 2"},"#)
+    let third = try Self.model(3, entity + #", {"name": "B"}"#)
+    for models in [[second], [second, third]] {
+      let refusal = try #require(throws: MigrationRefusal.self) {
+        try MigrationTests.migrate(old.directory, to: models)
+      }
+      #expect(refusal.problems == ["version 2 has a mapping, and nothing else tells it from version 1"])
+    }
+    #expect(try MigrationTests.migrate(old.directory, to: [third]).revision == 1)
+  }
+
   @Test(arguments: [#""mapping": {"Sum.m": "w * 10000"},"#, ""])
   func aWholeNumberThatDoesNotFitIsNull(mapping: String) throws {
     let attribute = #"{"name": "w", "type": "integer"}"#

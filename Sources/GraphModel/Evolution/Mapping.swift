@@ -83,10 +83,11 @@ extension Attribute {
     return checked(value) ?? .null
   }
 
-  /// Whether every value of the type is one of the attribute's as it is.
+  /// Whether every value of the type is one of the attribute's as it is. A calculated whole number need not be one: what does
+  /// not fit into 64 bits is a fraction.
   public func takesUnchanged(_ type: GraphValueType) -> Bool {
     switch (type, kind) {
-    case (.bool, .bool), (.integer, .integer), (.decimal, .decimal), (.uuid, .uuid), (.data, .data): true
+    case (.bool, .bool), (.decimal, .decimal), (.uuid, .uuid), (.data, .data): true
     case (.string, .string), (.string, .text): true
     default: false
     }

@@ -78,6 +78,16 @@ public struct MigrationPlan: Sendable {
     return inference.plan
   }
 
+  /// What a version of the same hash as the one before says of values: no migration carries it out, since a store is of both
+  /// versions. Nil for one that says nothing of them, and where the hashes differ.
+  /// - Returns: the end of a sentence about the version.
+  public static func unnoticedChange(from old: Model, to new: Model) -> String? {
+    guard old.hash == new.hash else { return nil }
+    if !new.mappings.isEmpty { return "has a mapping" }
+    let steps = (try? infer(from: old, to: new))?.steps ?? []
+    return steps.contains { $0.kind == .renameEntity || $0.kind == .renameProperty } ? "gives names to others" : nil
+  }
+
   private init(old: Model, new: Model) {
     self.old = old
     self.new = new

@@ -96,7 +96,14 @@ public struct StoreMigration: Sendable {
 
   /// One for each version behind the store's; none where the newest is the store's own.
   private func plans(from kept: Model) throws -> [MigrationPlan] {
-    guard let newest = models.last, newest.hash != kept.hash else { return [] }
+    guard let newest = models.last else { return [] }
+    for (earlier, model) in zip([kept] + models, models) where model.version > max(earlier.version, kept.version) {
+      guard let what = MigrationPlan.unnoticedChange(from: earlier, to: model) else { continue }
+      throw MigrationRefusal(
+        from: earlier.version, to: model.version,
+        problems: ["version \(model.version) \(what), and nothing else tells it from version \(earlier.version)"])
+    }
+    guard newest.hash != kept.hash else { return [] }
     guard newest.name == kept.name, newest.version > kept.version else {
       throw StoreFailure(
         .modelDiffers,
