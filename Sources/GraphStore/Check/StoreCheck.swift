@@ -184,7 +184,10 @@ struct FindingList {
   }
 
   mutating func add(_ more: FindingList) {
-    for finding in more.all { add(finding.kind, finding.place, text: finding.text) }
+    for (kind, count) in more.counts {
+      counts[kind, default: 0] += count
+      listed[kind] = Array(((listed[kind] ?? []) + (more.listed[kind] ?? [])).prefix(StoreCheck.maximumFindings))
+    }
   }
 
   var all: [StoreCheck.Finding] {
