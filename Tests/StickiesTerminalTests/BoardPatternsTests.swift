@@ -16,6 +16,8 @@ import Testing
     stage.freeze()
     ann.terminal.types("2")
     await ann.terminal.expects { $0.text.contains("Loading") && !$0.text.contains("at work") }
+    // There is nothing to edit yet.
+    ann.terminal.types("n")
     // Keys that make sense still do.
     ann.terminal.types("?")
     await ann.terminal.expects("New Note")
@@ -23,6 +25,65 @@ import Testing
     await ann.terminal.expects { $0.text.contains("Loading") && !$0.text.contains("New Note") }
     stage.thaw()
     await ann.terminal.expects { $0.text.contains("│ Home") && !$0.text.contains("Loading") }
+    await ann.terminal.expects("Nothing sticks to Home yet")
+    await stage.close()
+  }
+
+  @Test func whoWaitsForTheServerSeesItAndCanGiveUp() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("first")
+    let ann = try await stage.open()
+    await ann.terminal.expects("first")
+    stage.freeze()
+    ann.terminal.types("h")
+    await ann.terminal.expects { $0.text.contains("Loading the history") && $0.text.contains("Esc cancels") }
+    ann.terminal.press(.escape)
+    await ann.terminal.expectsNo("Loading")
+    ann.terminal.types("u")
+    await ann.terminal.expects("Waiting for the server")
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.text.contains("given up") && !$0.text.contains("Waiting for") }
+    stage.thaw()
+    // What comes for the window that is closed is nobody's: the board is as it was, and history opens as ever.
+    _ = try await stage.note("second", x: 300)
+    await ann.terminal.expects { $0.text.contains("second") && !$0.text.contains("revision") }
+    ann.terminal.types("h")
+    await ann.terminal.expects { $0.text.contains("revision") && $0.text.contains("second") }
+    await stage.close()
+  }
+
+  @Test func whoLeavesWhileTheServerIsSlowSeesThatItSavesAndMayStay() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("first")
+    let ann = try await stage.open()
+    await ann.terminal.expects("first")
+    stage.freeze()
+    ann.terminal.press(.tab)
+    ann.terminal.types("c")
+    await ann.terminal.expects("1 change")
+    ann.terminal.types("q")
+    await ann.terminal.expects { $0.text.contains("Saving") && $0.text.contains("Esc cancels") }
+    ann.terminal.press(.escape)
+    await ann.terminal.expectsNo("Saving")
+    ann.terminal.types("q")
+    await ann.terminal.expects("Saving")
+    stage.thaw()
+    #expect(await ann.end.value == 0)
+    #expect(try await stage.stored().map(\.color) != [.yellow])
+    await stage.close()
+  }
+
+  @Test func aSearchWithoutAServerSaysWhatItWaitsFor() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("red apples")
+    let ann = try await stage.open()
+    await ann.terminal.expects("red apples")
+    stage.kill()
+    await ann.terminal.expects("reconnecting")
+    ann.terminal.types("/apples")
+    await ann.terminal.expects("waits for the server")
+    try stage.restart()
+    await ann.terminal.expects("1 note")
     await stage.close()
   }
 

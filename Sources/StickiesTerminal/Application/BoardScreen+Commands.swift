@@ -29,7 +29,8 @@ extension BoardScreen {
       state: { [weak self] in
         let notes = self?.targets ?? []
         return CommandState(
-          isEnabled: self?.hasTargets == true, isChecked: !notes.isEmpty && notes.allSatisfy { check?($0) ?? false },
+          isEnabled: self?.hasTargets == true && self?.allows(.edit) == true,
+          isChecked: !notes.isEmpty && notes.allSatisfy { check?($0) ?? false },
           title: self?.title(of: command))
       }, perform)
   }
@@ -49,7 +50,9 @@ extension BoardScreen {
   }
 
   private func answerNotes() {
-    board(.newNote) { [weak self] in self?.newNote() }
+    board(.newNote, state: { [weak self] in CommandState(isEnabled: self?.allows(.edit) ?? false) }) { [weak self] in
+      self?.newNote()
+    }
     note(.editNote) { [weak self] in
       guard let self, let focused else { return }
       if linkStart != nil { endLink(at: focused) } else { edit(focused) }
@@ -120,7 +123,9 @@ extension BoardScreen {
   /// Escape: the innermost thing that is open ends.
   func cancel() {
     if editing != nil { return endEditing() }
-    if linkStart != nil {
+    if canGiveUp {
+      giveUp()
+    } else if linkStart != nil {
       cancelLink()
     } else if field != nil {
       closeSearch()

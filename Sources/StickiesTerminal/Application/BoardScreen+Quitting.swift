@@ -19,6 +19,7 @@ extension BoardScreen {
     guard unsent.count > 0 else { return .now }
     if linkState.isConnected {
       quitting = .sending([])
+      showSaving()
       _ = application.schedule(at: now + Self.patienceMilliseconds) { [weak self] in
         guard let self, isLeaving else { return }
         askAboutUnsent()
@@ -29,12 +30,20 @@ extension BoardScreen {
     return .later
   }
 
+  /// Whoever wanted to leave does not any more.
+  func stay() {
+    quitting.failed()
+    hideSaving()
+    application.replyToTerminate(false)
+  }
+
   /// Whether the program ends as soon as everything is on the server.
   var isLeaving: Bool { quitting == .sending([]) }
 
   func askAboutUnsent() {
     let question = page.windows.unsentQuestion ?? UnsentQuestion(ids: [])
     quitting = .stays
+    hideSaving()
     quitting.request(question)
     let count = unsent.count
     ask(

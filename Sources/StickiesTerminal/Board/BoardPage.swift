@@ -198,17 +198,13 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   private func beginPart() {
     let held = notes.snapshot.compactMap { context.fault($0) }
     allLinks.stop()
-    let part = BoardPart(of: board.id, holding: held, in: context, perform: link.perform)
+    let part = BoardPart(of: board.id, holding: held, in: context, link: link)
     part.didChange = { [weak self] in self?.follow($0) }
     part.didFail = { [weak self] refusal in
       guard let self else { return }
       if isLoaded { didFail(refusal) } else { didLoad(refusal) }
     }
     part.didChangeFace = { [weak self] in self?.windowsDidChange([]) }
-    part.count = { [weak self, link] predicate, done in
-      guard let self else { return }
-      link.count(notes(where: predicate), done)
-    }
     self.part = part
     // Before the screen says what is seen: a page that waits for its notes may not be on it.
     part.ask(for: Rect(origin: scroll, size: Size(width: 80, height: 24)))

@@ -38,12 +38,12 @@ final class BoardPart {
   var didFail: (Refusal) -> Void = { _ in }
   /// Something that is drawn has changed.
   var didChangeFace: () -> Void = {}
-  /// Counts notes of the board.
-  var count: (GraphPredicate, @escaping (Result<Int, Refusal>) -> Void) -> Void = { _, _ in }
+  /// What is asked unseen, besides what somebody waits for.
+  let inquiries: BoardInquiries
 
   private let board: ObjectID
   private let context: ObjectContext
-  private let perform: () -> Void
+  private let link: BoardLink
   private var limit = BoardPart.maximumNotes
   private var refused: BoardPiece.Wish?
   private var kept = Set<ObjectID>()
@@ -61,9 +61,10 @@ final class BoardPart {
   private var listListener: LinkListener?
 
   /// - Parameter held: what is here already, to be shown until the first piece has come.
-  init(of board: ObjectID, holding held: [ManagedObject], in context: ObjectContext, perform: @escaping () -> Void) {
-    (self.board, self.context, self.perform, self.held) = (board, context, perform, held)
-    list = ResultsController(Self.listRequest(of: board, in: context.model), in: context, perform: perform)
+  init(of board: ObjectID, holding held: [ManagedObject], in context: ObjectContext, link: BoardLink) {
+    (self.board, self.context, self.link, self.held) = (board, context, link, held)
+    inquiries = BoardInquiries(link, in: context)
+    list = ResultsController(Self.listRequest(of: board, in: context.model), in: context, perform: link.perform)
     let listener = LinkListener { [weak self] in self?.didChangeFace() }
     listener.failed = { [weak self] in self?.didFail($0) }
     listListener = listener
@@ -85,6 +86,7 @@ final class BoardPart {
     list.stop()
     shown?.stop()
     asked?.stop()
+    inquiries.close()
     (shown, asked, held) = (nil, nil, [])
   }
 
@@ -179,7 +181,7 @@ final class BoardPart {
       region: BoardRegion(around: seen), pinned: Set(wanted), filter: filter, limit: limit)
     guard wish != refused else { return }
     askedCount += 1
-    let piece = BoardPiece(wish, of: board, in: context, perform: perform)
+    let piece = BoardPiece(wish, of: board, in: context, perform: link.perform)
     piece.didChange = { [weak self] piece, difference in self?.take(difference, of: piece) }
     piece.didFail = { [weak self] piece, refusal in self?.fail(refusal, piece) }
     piece.linksDidChange = { [weak self] in self?.didChangeFace() }
@@ -215,6 +217,10 @@ final class BoardPart {
   }
 
   // MARK: - Counting
+
+  private func count(_ condition: GraphPredicate, _ done: @escaping (Result<Int, Refusal>) -> Void) {
+    inquiries.count(.all([BoardPage.notes(of: board, in: context.model).predicate, condition]), done)
+  }
 
   /// Counts what lies beyond the piece when the piece is another one, or the board has got more or fewer notes.
   private func countBeyond(at now: Int64) {

@@ -42,7 +42,7 @@ extension BoardScreen {
     drawBar(into: &grid, Rect(x: 0, y: 0, width: size.width, height: 1))
     StatusLineView(statusState).draw(into: &grid, frame: statusFrame, clip: statusFrame, theme: theme)
     drawList(into: &grid)
-    if let picture = busyPicture { draw(picture, into: &grid) }
+    drawBusy(into: &grid)
     drawTools(into: &grid)
   }
 
@@ -133,11 +133,5 @@ extension BoardScreen {
     if let dots = dots(room: frame.size.width) {
       DotsView(dots).draw(into: &grid, frame: frame, clip: frame, theme: theme)
     }
-  }
-
-  /// Until its notes are here, a board says that it waits for them.
-  private func draw(_ picture: BusyPicture, into grid: inout Grid) {
-    BusyView(picture.message, phase: picture.phase, progress: picture.progress)
-      .draw(into: &grid, frame: canvas, clip: canvas, theme: theme)
   }
 }

@@ -67,9 +67,8 @@ extension BoardScreen {
       search.after = try? FetchCursor(
         behind: image, of: focus.entity, sort: sort, model: context.model, in: context.storedObjects)
     }
-    let board = page.board.id
-    link.find(search) { [weak self] result in
-      guard let self, page.board.id == board else { return }
+    inquiries.find(search) { [weak self] result in
+      guard let self else { return }
       switch result {
       case .success(let notes):
         if let note = notes.first { return show(note.id) }
@@ -78,8 +77,8 @@ extension BoardScreen {
           return
         }
         search.after = nil
-        link.find(search) { [weak self] result in
-          guard let self, page.board.id == board else { return }
+        inquiries.find(search) { [weak self] result in
+          guard let self else { return }
           if case .success(let notes) = result, let note = notes.first {
             show(note.id)
           } else if let nothing {
@@ -95,9 +94,8 @@ extension BoardScreen {
 
   /// Selects all notes of the board, or all that the search finds, by their ids.
   func selectAllOfBoard(_ part: BoardPart) {
-    let board = page.board.id
-    link.identify(page.notes(where: part.filter)) { [weak self] result in
-      guard let self, page.board.id == board, mode.isEditing else { return }
+    inquiries.identify(page.notes(where: part.filter)) { [weak self] result in
+      guard let self, mode.isEditing else { return }
       switch result {
       case .success(let ids):
         mode.selection.select(ids)
@@ -115,7 +113,7 @@ extension BoardScreen {
     defer { checkedTotal = total }
     guard let checkedTotal, total < checkedTotal else { return }
     isCheckingSelection = true
-    link.identify(page.notes(where: .always)) { [weak self] result in
+    part.inquiries.identify(page.notes(where: .always)) { [weak self] result in
       guard let self else { return }
       isCheckingSelection = false
       guard case .success(let ids) = result, case .some(let selected) = mode.selection.target else { return }
@@ -143,21 +141,21 @@ extension BoardScreen {
         "\(mode.selection.count) notes are too many for one step; of those out of sight at most \(Self.maximumAway): "
           + "search for fewer", isTrouble: true)
     }
-    read(away[...], after: [], on: page.board.id, body)
+    read(away[...], after: [], body)
   }
 
   private func read(
-    _ ids: ArraySlice<ObjectID>, after notes: [Note], on board: ObjectID, _ body: @escaping ([Note]) -> Void
+    _ ids: ArraySlice<ObjectID>, after notes: [Note], _ body: @escaping ([Note]) -> Void
   ) {
     guard !ids.isEmpty else {
       let here = Set(notes.map(\.id))
       return body(notes.filter { !$0.isDeleted } + targets.filter { !here.contains($0.id) })
     }
     let predicate = page.notes(where: .identifiers(Array(ids.prefix(Self.awayAtOnce))))
-    link.find(NoteSearch(predicate: predicate, limit: Self.awayAtOnce)) { [weak self] result in
-      guard let self, page.board.id == board else { return }
+    inquiries.find(NoteSearch(predicate: predicate, limit: Self.awayAtOnce)) { [weak self] result in
+      guard let self else { return }
       switch result {
-      case .success(let found): read(ids.dropFirst(Self.awayAtOnce), after: notes + found, on: board, body)
+      case .success(let found): read(ids.dropFirst(Self.awayAtOnce), after: notes + found, body)
       case .failure(let refusal): say("nothing was changed: \(refusal.message)", isTrouble: true)
       }
     }

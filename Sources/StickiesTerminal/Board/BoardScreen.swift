@@ -12,6 +12,13 @@ final class BoardScreen: ApplicationDelegate {
   let application: Application
   let context: ObjectContext
   var link: BoardLink
+  /// What is asked in the background for the board that is shown, while somebody waits for it.
+  lazy var inquiries = makeInquiries()
+  /// What covers the canvas while an answer or the end is on its way, and by which of its shows.
+  var overlay = BusyOverlay()
+  var waitToken: BusyToken?
+  var savingToken: BusyToken?
+  var busyTimer: TimerID?
   /// How the connection stands.
   var linkState = ConnectionState.connected { didSet { if linkState != oldValue { linkDidChange() } } }
   /// The board that is shown.
@@ -181,6 +188,11 @@ final class BoardScreen: ApplicationDelegate {
     for page in directory.pages.values { page.lastChange = change }
     page.lastChange = change
     mode.selection.objectsWereDeleted(change.deleted)
+    // A commit is an event like a key: all that have come before a turn are one, and answered in it.
+    application.post(ApplicationEvent(.deltas([UInt64(clamping: change.revision)]), at: now))
+  }
+
+  override func application(_ application: Application, didReceive deltas: Set<UInt64>) {
     editing?.followOthers()
     application.setNeedsDisplay()
   }

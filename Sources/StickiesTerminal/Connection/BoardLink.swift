@@ -44,20 +44,11 @@ struct BoardLink {
   var perform: () -> Void
   /// Sends all unsaved changes; false when there are none.
   var save: (_ done: @escaping (Result<Saved, Refusal>) -> Void) -> Bool
-  /// Takes the last step back, or does it again.
-  var undo: (_ isRedo: Bool, _ done: @escaping (Result<Saved, Refusal>) -> Void) -> Void
   /// Shows others where one is.
   var present: ([UInt8]) -> Void
-  /// The notes of a board as they were at a revision.
-  var past: (_ board: ObjectID, _ at: Revision, _ done: @escaping (Result<[PastNote], Refusal>) -> Void) -> Void
-  /// The newest commits, newest first.
-  var log: (_ limit: Int, _ done: @escaping (Result<[PastCommit], Refusal>) -> Void) -> Void
-  /// How many notes satisfy a condition.
-  var count: (_ notes: GraphPredicate, _ done: @escaping (Result<Int, Refusal>) -> Void) -> Void
-  /// Reads notes into the context; whoever asks holds them.
-  var find: (_ notes: NoteSearch, _ done: @escaping (Result<[Note], Refusal>) -> Void) -> Void
-  /// Who satisfies a condition, without the notes themselves.
-  var identify: (_ notes: GraphPredicate, _ done: @escaping (Result<[ObjectID], Refusal>) -> Void) -> Void
+  /// A view's way to ask in the background, for `BoardInquiries`; told of what is completed, and whether anything is
+  /// under way.
+  var observe: (_ hear: @escaping (BoardChannel.Completed) -> Void, _ busy: @escaping (Bool) -> Void) -> BoardChannel
   /// Bytes for the terminal, between two frames: the clipboard.
   var sendToTerminal: ([UInt8]) -> Void
   /// Stops the program until the shell lets it go on.

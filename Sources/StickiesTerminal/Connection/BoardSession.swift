@@ -1,5 +1,6 @@
 import Glibc
 import GraphClient
+import GraphControllers
 import GraphModel
 import GraphReplica
 import StickiesKit
@@ -25,6 +26,8 @@ public final class BoardSession {
   private let wakes: AsyncStream<Wake>
   private let wake: AsyncStream<Wake>.Continuation
   private let user: String
+  /// What views ask in the background; the answers come back to this actor.
+  private let requests: RequestCenter<BoardQuestion, BoardAnswer>
   private let editOutside: (String) async throws -> String
   private var screen: BoardScreen?
   private var alarm: Task<Void, Never>?
@@ -56,6 +59,7 @@ public final class BoardSession {
     self.client = client
     self.user = user
     self.editOutside = editOutside
+    requests = RequestCenter { [client] question in try await client.answer(question) }
     let (wakes, wake) = AsyncStream.makeStream(of: Wake.self)
     (self.wakes, self.wake) = (wakes, wake)
     driver = try makeTerminal { wake.yield(.events($0)) }
@@ -170,42 +174,16 @@ public final class BoardSession {
       user: user,
       perform: { [client] in client.perform() },
       save: { [client] done in client.save(policy: .objectTrump) { done($0) } },
-      undo: { [weak self] isRedo, done in
-        self?.answer(done) { client in try await isRedo ? client.redo() : client.undo() }
-      },
       present: { [client] state in client.showPresence(state) },
-      past: { [weak self] board, revision, done in
-        self?.answer(done) { client in try await client.pastNotes(of: board, at: revision) }
-      },
-      log: { [weak self] limit, done in
-        self?.answer(done) { client in
-          try await client.log(limit: limit).map {
-            PastCommit(revision: $0.revision, time: $0.time, author: $0.author)
-          }
-        }
-      },
-      count: { [weak self] predicate, done in
-        self?.answer(done) { client in try await client.count(of: client.noteEntity, where: predicate) }
-      },
-      find: { [weak self] search, done in self?.answer(done) { client in try await client.find(search) } },
-      identify: { [weak self] predicate, done in
-        self?.answer(done) { client in try await client.identifiers(of: client.noteEntity, where: predicate) }
+      observe: { [requests] hear, busy in
+        let observer = requests.observe { hear($0) }
+        observer.busyDidChange = { busy($0) }
+        return BoardChannel(
+          send: { observer.send($0) }, cancel: { observer.cancel($0) }, close: { observer.close() })
       },
       sendToTerminal: { [driver] bytes in driver.send(bytes) },
       stop: { [driver] in driver.stop() },
       editOutside: { [weak self] text, done in self?.edit(text, done) })
-  }
-
-  private func answer<Answer>(
-    _ done: @escaping (Result<Answer, Refusal>) -> Void, _ ask: @escaping (GraphClient) async throws -> Answer
-  ) {
-    Task { [client] in
-      do {
-        done(.success(try await ask(client)))
-      } catch {
-        done(.failure(error as? Refusal ?? Refusal(.unavailable, "\(error)")))
-      }
-    }
   }
 
   private func edit(_ text: String, _ done: @escaping (Result<String, Refusal>) -> Void) {
@@ -233,16 +211,30 @@ extension GraphClient {
     }
   }
 
-  fileprivate func find(_ search: NoteSearch) async throws -> [Note] {
-    var notes = [Note]()
-    let batch = FetchBatch()
+  fileprivate func answer(_ question: BoardQuestion) async throws -> BoardAnswer {
+    switch question {
+    case .log(let limit):
+      .commits(
+        try await log(limit: limit).map {
+          PastCommit(revision: $0.revision, time: $0.time, author: $0.author)
+        })
+    case .past(let board, let revision): .past(try await pastNotes(of: board, at: revision))
+    case .count(let predicate): .count(try await count(of: noteEntity, where: predicate))
+    case .find(let search): .notes(try await find(search))
+    case .identify(let predicate): .ids(try await identifiers(of: noteEntity, where: predicate))
+    case .step(let isRedo): .saved(try await isRedo ? redo() : undo())
+    }
+  }
+
+  private func find(_ search: NoteSearch) async throws -> [ObjectImage] {
+    var notes = [ObjectImage]()
     let stream = images(
       of: try noteEntity, where: search.predicate, sort: search.sort, limit: search.limit, after: search.after)
-    for try await chunk in stream { notes += context.register(chunk, in: batch).compactMap { $0 as? Note } }
+    for try await chunk in stream { notes += chunk }
     return notes
   }
 
-  fileprivate func pastNotes(of board: ObjectID, at revision: Revision) async throws -> [PastNote] {
+  private func pastNotes(of board: ObjectID, at revision: Revision) async throws -> [PastNote] {
     let past = graph(at: revision)
     let request = BoardPage.notes(of: board, in: context.model)
     let notes = try await past.fetch(Note.self, where: request.predicate, sort: request.sort)

@@ -17,12 +17,15 @@ final class HistoryWindow: Window {
   /// Names the notes for the layouts: from revision to revision most of them say the same.
   private var numbers = [ObjectID: Int]()
   private weak var screen: BoardScreen?
+  /// What is asked for here; closed with the window, so that a late answer is nobody's.
+  private let inquiries: BoardInquiries
 
   /// Commits that are asked for at most.
   static let maximumCommits = 1_000
 
   init(on screen: BoardScreen) {
     self.screen = screen
+    inquiries = screen.makeInquiries("Loading the history…")
     super.init(frame: Rect(origin: Point(x: 0, y: 0), size: screen.application.screenSize))
   }
 
@@ -32,7 +35,7 @@ final class HistoryWindow: Window {
   override func screenDidResize(_ size: Size) { frame = Rect(origin: Point(x: 0, y: 0), size: size) }
 
   func start() {
-    screen?.link.log(Self.maximumCommits) { [weak self] result in
+    inquiries.log(Self.maximumCommits) { [weak self] result in
       guard let self else { return }
       switch result {
       case .success(let commits):
@@ -42,6 +45,9 @@ final class HistoryWindow: Window {
       }
     }
   }
+
+  /// It is seen no more.
+  func close() { inquiries.close() }
 
   private func fail(_ refusal: Refusal) {
     guard let screen, screen.history === self else { return }
@@ -62,7 +68,7 @@ final class HistoryWindow: Window {
     guard let screen, asked == nil else { return }
     let wanted = place
     asked = wanted
-    screen.link.past(screen.page.board.id, commits[wanted].revision) { [weak self] result in
+    inquiries.past(screen.page.board.id, commits[wanted].revision) { [weak self] result in
       guard let self else { return }
       asked = nil
       switch result {
@@ -143,6 +149,7 @@ final class HistoryWindow: Window {
     let board = Canvas(
       color: PaperColor(name: screen.page.board.color.rawValue), origin: screen.page.scroll, notes: notes.map(state))
     board.draw(into: &grid, frame: screen.canvas, clip: clip, theme: screen.theme, cache: layouts)
+    screen.drawBusy(into: &grid)
     scrubber?.draw(into: &grid, frame: scrubberFrame, clip: clip, theme: screen.theme)
   }
 }
@@ -159,6 +166,7 @@ extension BoardScreen {
   func closeHistory() {
     guard let window = history else { return }
     history = nil
+    window.close()
     application.endModal(window)
   }
 }

@@ -85,6 +85,9 @@ extension BoardScreen {
     else { return }
     endEditing()
     closeSearch()
+    // What was asked for the board before is not for this one.
+    inquiries.close()
+    inquiries = makeInquiries()
     mode.cancel(at: now)
     save()
     let old = page
@@ -94,21 +97,6 @@ extension BoardScreen {
     (whereabouts, shown) = (Whereabouts(), nil)
     wakeForBusy()
     application.setNeedsDisplay()
-  }
-
-  /// What covers the board while its notes are on their way.
-  var busyPicture: BusyPicture? {
-    guard case .waiting(let picture)? = pager?.current.face(at: now) else { return page.part?.picture(at: now) }
-    return picture
-  }
-
-  /// The overlay appears and moves by time alone.
-  func wakeForBusy() {
-    guard let change = pager?.current.nextChange(after: now) else { return }
-    _ = application.schedule(at: change) { [weak self] in
-      self?.application.setNeedsDisplay()
-      self?.wakeForBusy()
-    }
   }
 
   /// Where one is among the boards.

@@ -44,7 +44,9 @@ final class SearchWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
   private var view: SearchField? {
     screen.map {
       SearchField(
-        field.text, cursor: isKey ? field.editor.cursor : nil, selection: field.editor.selection, answer: $0.answer)
+        field.text, cursor: isKey ? field.editor.cursor : nil, selection: field.editor.selection,
+        // Nobody answers while there is no server: the field says so instead of going on for ever.
+        answer: $0.answer == .searching && !$0.linkState.isConnected ? .failed("waits for the server") : $0.answer)
     }
   }
 

@@ -1,0 +1,72 @@
+import GraphControllers
+import TerminalApplication
+import TerminalCells
+
+/// While somebody waits: the overlay over the canvas, and what keys are good for meanwhile.
+extension BoardScreen {
+  /// What this board's views ask while somebody waits for it: the overlay says so.
+  /// - Parameter message: what it says.
+  func makeInquiries(_ message: String = "Waiting for the server…") -> BoardInquiries {
+    BoardInquiries(link, in: context) { [weak self] in self?.waits($0, message) }
+  }
+
+  /// Somebody waits for an answer, or no more.
+  private func waits(_ isBusy: Bool, _ message: String) {
+    if let token = waitToken { overlay.hide(token) }
+    waitToken = isBusy ? overlay.show(.loading, message, at: now) : nil
+    wakeForBusy()
+    application.setNeedsDisplay()
+  }
+
+  /// The changes are on their way, and the program ends behind them.
+  func showSaving() {
+    guard savingToken == nil else { return }
+    savingToken = overlay.show(.saving, at: now)
+    wakeForBusy()
+  }
+
+  func hideSaving() {
+    if let token = savingToken { overlay.hide(token) }
+    savingToken = nil
+    application.setNeedsDisplay()
+  }
+
+  /// Whether somebody waits who could give up.
+  var canGiveUp: Bool { waitToken != nil || savingToken != nil }
+
+  /// Nobody waits any more: for the answer, or else for the end.
+  func giveUp() {
+    if waitToken != nil { inquiries.cancel() } else { stay() }
+  }
+
+  /// What covers the board while its notes, an answer or the end are on their way; the newest reason to wait.
+  var busyPicture: BusyPicture? {
+    if let picture = overlay.picture(at: now) { return picture }
+    guard case .waiting(let picture)? = pager?.current.face(at: now) else { return page.part?.picture(at: now) }
+    return picture
+  }
+
+  /// Whether a key makes sense while the board is on its way. While an answer is, every key does: the board is here.
+  func allows(_ purpose: KeyPurpose) -> Bool { pager?.current.allows(purpose) ?? true }
+
+  /// The overlay appears and moves by time alone.
+  func wakeForBusy() {
+    let changes = [overlay.nextChange(after: now), pager?.current.nextChange(after: now)].compactMap { $0 }
+    guard busyTimer == nil, let change = changes.min() else { return }
+    busyTimer = application.schedule(at: change) { [weak self] in
+      guard let self else { return }
+      busyTimer = nil
+      application.setNeedsDisplay()
+      wakeForBusy()
+    }
+  }
+
+  /// Draws what somebody waits for over the canvas, which becomes faint.
+  func drawBusy(into grid: inout Grid) {
+    guard let picture = busyPicture else { return }
+    BusyView(
+      picture.message, phase: picture.phase, progress: picture.progress, cancelKey: canGiveUp ? "Esc" : ""
+    )
+    .draw(into: &grid, frame: canvas, clip: canvas, theme: theme)
+  }
+}

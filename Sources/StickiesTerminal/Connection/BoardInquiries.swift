@@ -1,0 +1,123 @@
+import GraphControllers
+import GraphModel
+import GraphReplica
+import StickiesKit
+
+/// What a view asks of the server in the background.
+enum BoardQuestion: Hashable, Sendable {
+  /// The newest commits, newest first.
+  case log(limit: Int)
+  /// The notes of a board as they were at a revision.
+  case past(board: ObjectID, at: Revision)
+  /// How many notes satisfy a condition.
+  case count(GraphPredicate)
+  /// Notes as they are stored.
+  case find(NoteSearch)
+  /// Who satisfies a condition, without the notes themselves.
+  case identify(GraphPredicate)
+  /// Takes the last step back, or does it again.
+  case step(isRedo: Bool)
+}
+
+/// What it answers, each to its question.
+enum BoardAnswer: Sendable {
+  case commits([PastCommit])
+  case past([PastNote])
+  case count(Int)
+  case notes([ObjectImage])
+  case ids([ObjectID])
+  case saved(Saved)
+}
+
+/// One view's way to the request center.
+struct BoardChannel {
+  typealias Completed = CompletedRequest<BoardQuestion, BoardAnswer>
+
+  var send: (BoardQuestion) -> RequestLedger.Number?
+  var cancel: (RequestLedger.Number) -> Void
+  var close: () -> Void
+}
+
+/// One view's questions, and what is to be done with each answer. It is opened before the first is asked; when the view
+/// closes it, or goes, nothing more is heard.
+final class BoardInquiries {
+  private var channel: BoardChannel?
+  private var waiting = [RequestLedger.Number: (Result<BoardAnswer, Refusal>) -> Void]()
+  private let context: ObjectContext
+
+  /// - Parameter busy: told when the first question is asked and when the last one is answered, refused or given up.
+  init(_ link: BoardLink, in context: ObjectContext, busy: @escaping (Bool) -> Void = { _ in }) {
+    self.context = context
+    channel = link.observe({ [weak self] in self?.take($0) }, busy)
+  }
+
+  /// Why there is no answer to what nobody waited for.
+  static let givenUp = Refusal(.unavailable, "given up")
+
+  /// Nobody wants the answers any more: whoever asked hears so at once.
+  func cancel() {
+    for number in waiting.keys.sorted() { channel?.cancel(number) }
+  }
+
+  /// The view is closed.
+  func close() {
+    channel?.close()
+    (channel, waiting) = (nil, [:])
+  }
+
+  private func take(_ completed: BoardChannel.Completed) {
+    guard let done = waiting.removeValue(forKey: completed.number) else { return }
+    switch completed.outcome {
+    case .answered(let answer): done(.success(answer))
+    case .failed(let error): done(.failure(error as? Refusal ?? Refusal(.unavailable, "\(error)")))
+    case .cancelled: done(.failure(Self.givenUp))
+    }
+  }
+
+  private func ask<Answer>(
+    _ question: BoardQuestion, _ done: @escaping (Result<Answer, Refusal>) -> Void,
+    _ answer: @escaping (BoardAnswer) -> Answer?
+  ) {
+    guard let number = channel?.send(question) else { return }
+    waiting[number] = { result in
+      done(
+        result.flatMap {
+          answer($0).map { .success($0) } ?? .failure(Refusal(.malformed, "that answers something else"))
+        })
+    }
+  }
+
+  // MARK: - Questions
+
+  /// The newest commits, newest first.
+  func log(_ limit: Int, _ done: @escaping (Result<[PastCommit], Refusal>) -> Void) {
+    ask(.log(limit: limit), done) { if case .commits(let commits) = $0 { commits } else { nil } }
+  }
+
+  /// The notes of a board as they were at a revision.
+  func past(_ board: ObjectID, _ at: Revision, _ done: @escaping (Result<[PastNote], Refusal>) -> Void) {
+    ask(.past(board: board, at: at), done) { if case .past(let notes) = $0 { notes } else { nil } }
+  }
+
+  /// How many notes satisfy a condition.
+  func count(_ notes: GraphPredicate, _ done: @escaping (Result<Int, Refusal>) -> Void) {
+    ask(.count(notes), done) { if case .count(let count) = $0 { count } else { nil } }
+  }
+
+  /// Reads notes into the context; whoever asks holds them.
+  func find(_ search: NoteSearch, _ done: @escaping (Result<[Note], Refusal>) -> Void) {
+    ask(.find(search), done) { [context] in
+      if case .notes(let images) = $0 { context.register(images).compactMap { $0 as? Note } } else { nil }
+    }
+  }
+
+  /// Who satisfies a condition, without the notes themselves.
+  func identify(_ notes: GraphPredicate, _ done: @escaping (Result<[ObjectID], Refusal>) -> Void) {
+    ask(.identify(notes), done) { if case .ids(let ids) = $0 { ids } else { nil } }
+  }
+
+  /// Takes the last step back, or does it again.
+  func step(isRedo: Bool, _ done: @escaping (Result<Saved, Refusal>) -> Void) {
+    ask(.step(isRedo: isRedo), done) { if case .saved(let saved) = $0 { saved } else { nil } }
+  }
+}
