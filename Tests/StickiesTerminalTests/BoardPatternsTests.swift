@@ -29,6 +29,51 @@ import Testing
     await stage.close()
   }
 
+  @Test func boardsSlideSideBySideAndWhoTurnsRoundIsBack() async throws {
+    let stage = try await Stage(boards: ["Work", "Home"])
+    _ = try await stage.note("at work", x: 16)
+    _ = try await stage.note("far right", x: 460, y: 200)
+    let ann = try await stage.open()
+    await ann.terminal.expects("at work")
+    ann.terminal.press(.right, .alt)
+    await ann.terminal.expects("Nothing sticks to Home yet")
+    // A note that is made on the way is made where the way ends, and what keys do is done there.
+    ann.terminal.types("nat home")
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.text.contains("at home") && $0.text.contains("○ ●") }
+    // Both boards are followed: on the way they lie side by side.
+    ann.terminal.press(.left, .alt)
+    await ann.terminal.expects("both boards") { $0.text.contains("far right") && $0.text.contains("at home") }
+    ann.terminal.press(.right, .alt)
+    await ann.terminal.expects("Home again") { $0.text.contains("at home") && !$0.text.contains("far right") }
+    await ann.terminal.expects("│ Home")
+    ann.terminal.press(.left, .alt)
+    ann.terminal.types("nnew at work")
+    await ann.terminal.expects { $0.text.contains("│ Work") && $0.text.contains("new at work") }
+    #expect(!ann.terminal.grid.text.contains("at home"))
+    ann.terminal.press(.escape)
+    // Beyond the first board lies nothing: it comes back.
+    ann.terminal.press(.left, .alt)
+    await ann.terminal.expects("this is the first board")
+    await ann.terminal.expects("the board moved") { $0.place(of: "at work").map { $0.x > 10 } ?? false }
+    await ann.terminal.expects("the board back") { $0.place(of: "at work").map { $0.x < 5 } ?? false }
+    await stage.close()
+  }
+
+  @Test func aBoardThatLiesNextFollowsWhatOthersDo() async throws {
+    let stage = try await Stage(boards: ["Work", "Home"])
+    let note = try await stage.note("before")
+    let ann = try await stage.open()
+    await ann.terminal.expects("before")
+    ann.terminal.press(.right, .alt)
+    await ann.terminal.expects("Nothing sticks to Home yet")
+    note.text = "after"
+    try await stage.other.save()
+    ann.terminal.press(.left, .alt)
+    await ann.terminal.expects { $0.text.contains("│ Work") && $0.text.contains("after") }
+    await stage.close()
+  }
+
   @Test func whoWaitsForTheServerSeesItAndCanGiveUp() async throws {
     let stage = try await Stage()
     _ = try await stage.note("first")

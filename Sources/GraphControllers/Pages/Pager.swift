@@ -49,6 +49,7 @@ public struct Pager<Source: PageDataSource, Controller: PageController<Source.Co
   /// The scroll moved, by hand or by an animation.
   public mutating func scroll(to offset: Double, at now: Int64) {
     guard offset.isFinite, abs(offset) < 1e9 else { return }
+    let seen = visible.map(ObjectIdentifier.init)
     self.offset = offset
     isScrolling = true
     let lower = Int(offset.rounded(.down))
@@ -56,7 +57,11 @@ public struct Pager<Source: PageDataSource, Controller: PageController<Source.Co
     let upper = Int(offset.rounded(.up))
     if !holds(lower) { configure(lower, besides: upper) }
     if !holds(upper) { configure(upper, besides: lower) }
-    appear(at: now)
+    for controller in visible where controller.isStale {
+      // What grew old in sight waits for the end; what grew old out of sight does not come into it like that.
+      let appears = !seen.contains(ObjectIdentifier(controller)) || !controller.hasAsked
+      if appears { refresh(controller, at: now) }
+    }
   }
 
   private func holds(_ page: Int) -> Bool { current.page == page || next.page == page }
@@ -133,11 +138,6 @@ public struct Pager<Source: PageDataSource, Controller: PageController<Source.Co
   public func fail(_ request: PageRequest, _ sentence: String) -> Bool {
     let failure = PageFailure(sentence: sentence)
     return current.take(.failure(failure), to: request) || next.take(.failure(failure), to: request)
-  }
-
-  /// During a scroll only what has nothing to show is asked for: what grew old meanwhile waits for the end.
-  private mutating func appear(at now: Int64) {
-    for controller in visible where controller.isStale && !controller.hasAsked { refresh(controller, at: now) }
   }
 
   private mutating func refreshVisible(at now: Int64) {

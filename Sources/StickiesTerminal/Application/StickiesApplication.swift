@@ -19,5 +19,11 @@ final class StickiesApplication: Application {
     return try launcher.launch(configuration, screenSize: screenSize)
   }
 
+  // Whatever is done during a scroll is done on the board that it ends on.
+  override func send(_ event: ApplicationEvent) -> Bool {
+    if let screen, !screen.pages(event) { screen.settlePages() }
+    return super.send(event)
+  }
+
   override func drawBackground(into grid: inout Grid) { screen?.drawBackground(into: &grid) }
 }

@@ -10,13 +10,21 @@ extension BoardScreen {
     guard !TooSmall.isTooSmall(grid.size) else {
       return TooSmall().draw(into: &grid, frame: grid.bounds, clip: grid.bounds, theme: theme)
     }
-    let board = canvasState
-    board.draw(into: &grid, frame: canvas, clip: canvas, theme: theme, cache: layouts)
-    if board.notes.isEmpty {
-      emptyBoard?.draw(into: &grid, frame: canvas, clip: canvas, theme: theme, color: board.color)
+    if pageScroll != nil, let pager {
+      drawScroll(pager, into: &grid)
+    } else {
+      draw(page, into: &grid, frame: canvas, clip: canvas)
+      OutlyingMarks(counts: outlying).draw(into: &grid, frame: canvas, theme: theme)
     }
-    OutlyingMarks(counts: outlying).draw(into: &grid, frame: canvas, theme: theme)
     drawBars(into: &grid)
+  }
+
+  /// A board, or on an empty one what can be done.
+  func draw(_ page: BoardPage, into grid: inout Grid, frame: Rect, clip: Rect) {
+    let board = page === self.page ? canvasState : canvasState(of: page)
+    board.draw(into: &grid, frame: frame, clip: clip, theme: theme, cache: layouts)
+    guard board.notes.isEmpty, page === self.page else { return }
+    emptyBoard?.draw(into: &grid, frame: frame, clip: clip, theme: theme, color: board.color)
   }
 
   /// How many notes the filter hides; of a large board as far as they have been counted.
@@ -30,6 +38,7 @@ extension BoardScreen {
   private var emptyBoard: EmptyBoard? {
     // Of a large board it may lie elsewhere: then the edges say so.
     if let part = page.part, part.matchingCount != 0 { return nil }
+    if case .failed(let sentence)? = pager?.current.face(at: now) { return EmptyBoard(lines: [sentence]) }
     if found != nil { return .nothingFound("Esc") }
     if hiddenCount > 0 { return .nothingFound("F") }
     guard page.notes.state == .loaded, page.notes.count == 0 else { return nil }
@@ -49,7 +58,7 @@ extension BoardScreen {
   // MARK: - The board
 
   var canvasState: Canvas {
-    var notes = shownIDs.compactMap { page.windows[$0].flatMap(state) }
+    var notes = shownIDs.compactMap { page.windows[$0].flatMap { state($0) } }
     if page.part != nil {
       // What lies outside is marked by numbers that count what is not here as well.
       let seen = seen
@@ -60,8 +69,18 @@ extension BoardScreen {
       pointers: pointers)
   }
 
+  /// A board that shows beside this one for as long as a scroll takes: its notes and lines.
+  private func canvasState(of page: BoardPage) -> Canvas {
+    Canvas(
+      color: PaperColor(name: page.board.color.rawValue), origin: page.scroll,
+      notes: page.windows.ids.compactMap { page.windows[$0].flatMap { state($0, on: page) } },
+      links: lines(on: page, among: nil))
+  }
+
   /// A note as it is drawn; nil for one that has no place any more and is not edited here.
-  func state(_ controller: NoteController) -> NoteState? {
+  /// - Parameter other: the board that it is on; nil for the one that is shown.
+  func state(_ controller: NoteController, on other: BoardPage? = nil) -> NoteState? {
+    let page = other ?? page
     let id = controller.id
     guard let note = page.values(of: id) else { return lostState(controller) }
     controller.lastFrame = note.cells

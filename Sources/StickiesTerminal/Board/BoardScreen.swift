@@ -56,6 +56,9 @@ final class BoardScreen: ApplicationDelegate {
   private var lastNumber = 0
   let directory: BoardDirectory
   var pager: Pager<BoardDirectory, BoardPageController>?
+  /// The way to another board, while one is on it.
+  var pageScroll: PageScroll?
+  var pageTimer: TimerID?
   /// The search that is open, and what it found; nil while nothing is searched for.
   var field: SearchWindow?
   var search: SearchController?
@@ -212,7 +215,8 @@ final class BoardScreen: ApplicationDelegate {
       case .opened(let controller, _):
         lastNumber += 1
         (controller.screen, controller.number) = (self, lastNumber)
-        application.orderBack(controller.window)
+        // The board that shows next to this one has no windows on the screen yet.
+        if page === self.page { application.orderBack(controller.window) }
       case .closed(let controller, let id):
         if editing === controller { editing = nil }
         if linkStart === controller { linkStart = nil }

@@ -86,24 +86,31 @@ extension BoardScreen {
   var linkStates: [LinkState] {
     // A line to a note that a search has not found would lead nowhere.
     let shown = found == nil ? nil : Set(shownIDs)
-    let lines = page.links.snapshot.enumerated().compactMap { index, id -> LinkState? in
-      guard let line = context.fault(id) as? Link, let from = line.from?.id, let to = line.to?.id,
-        shown.map({ $0.isSuperset(of: [from, to]) }) ?? true
-      else { return nil }
-      return linkState(index, from, to, line.label)
-    }
+    let lines = lines(on: page, among: shown)
     guard let start = linkStart?.id, let end = page.windows.focus, start != end,
-      let wish = linkState(-1, start, end, line(between: start, and: end) == nil ? "link" : "unlink")
+      let wish = linkState(-1, start, end, line(between: start, and: end) == nil ? "link" : "unlink", on: page)
     else { return lines }
     return lines + [wish]
   }
 
-  private func linkState(_ number: Int, _ from: ObjectID, _ to: ObjectID, _ label: String) -> LinkState? {
-    guard let start = outline(of: from), let end = outline(of: to) else { return nil }
+  /// The lines of a board; nil for those between any two notes.
+  func lines(on page: BoardPage, among shown: Set<ObjectID>?) -> [LinkState] {
+    page.links.snapshot.enumerated().compactMap { index, id -> LinkState? in
+      guard let line = context.fault(id) as? Link, let from = line.from?.id, let to = line.to?.id,
+        shown.map({ $0.isSuperset(of: [from, to]) }) ?? true
+      else { return nil }
+      return linkState(index, from, to, line.label, on: page)
+    }
+  }
+
+  private func linkState(_ number: Int, _ from: ObjectID, _ to: ObjectID, _ label: String, on page: BoardPage)
+    -> LinkState?
+  {
+    guard let start = outline(of: from, on: page), let end = outline(of: to, on: page) else { return nil }
     return LinkState(id: number, from: start, to: end, label: label)
   }
 
-  private func outline(of id: ObjectID) -> Rect? {
+  private func outline(of id: ObjectID, on page: BoardPage) -> Rect? {
     page.windows[id] == nil ? nil : page.values(of: id)?.outline
   }
 }

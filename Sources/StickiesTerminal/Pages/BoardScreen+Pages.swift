@@ -29,6 +29,7 @@ extension BoardScreen {
 
   private func boardsDidChange(_ difference: ResultsDifference) {
     application.setNeedsDisplay()
+    settlePages()
     guard pager != nil else {
       pager = Pager(source: directory, page: directory.number(of: page.board.id) ?? 0, at: now) {
         let controller = BoardPageController()
@@ -49,17 +50,53 @@ extension BoardScreen {
     showCurrentPage()
   }
 
-  /// Goes to the neighbor, by a scroll over both.
+  /// Goes to the neighbor, by a scroll over both; on the way to it, one further, or back.
   func scrollPages(by step: Int) {
     guard let pager, pager.source.pageCount > 0 else { return }
-    let goal = pager.current.page + step
-    guard (0..<pager.source.pageCount).contains(goal) else {
-      return say(step > 0 ? "this is the last board" : "this is the first board")
+    let goal = (pageScroll?.page ?? pager.current.page) + step
+    if (0..<pager.source.pageCount).contains(goal) {
+      guard mayLeave() else { return }
+    } else {
+      say(step > 0 ? "this is the last board" : "this is the first board")
     }
-    guard mayLeave() else { return }
-    self.pager?.scroll(to: Double(goal), at: now)
-    self.pager?.endScroll(at: now)
+    var scroll = pageScroll ?? PageScroll(from: pager.current.page, at: now)
+    scroll.turn(to: goal, count: pager.source.pageCount)
+    pageScroll = scroll
+    if pageTimer == nil { wakeForPages() }
+  }
+
+  private func wakeForPages() {
+    pageTimer = application.schedule(at: now + PageScroll.frameMilliseconds) { [weak self] in
+      guard let self else { return }
+      pageTimer = nil
+      guard var scroll = pageScroll else { return }
+      let hasArrived = scroll.advance(at: now)
+      pageScroll = scroll
+      pager?.scroll(to: scroll.offset, at: now)
+      if hasArrived { settlePages() } else { wakeForPages() }
+      application.setNeedsDisplay()
+    }
+  }
+
+  /// A scroll ends at once where it was to end: whatever is done next is done on that board.
+  func settlePages() {
+    guard let scroll = pageScroll else { return }
+    pageScroll = nil
+    pager?.scroll(to: Double(scroll.page), at: now)
+    pager?.endScroll(at: now)
     showCurrentPage()
+  }
+
+  /// Whether an event goes on with a scroll; every other key and click ends it first.
+  func pages(_ event: ApplicationEvent) -> Bool {
+    switch event.kind {
+    case .key(let key):
+      guard let command = application.menuBar.command(for: key)?.command else { return false }
+      return command == .nextBoard || command == .previousBoard
+    case .mouse(let mouse): return mouse.kind == .move
+    case .paste: return false
+    default: return true
+    }
   }
 
   func jump(toPage number: Int) {
@@ -80,6 +117,7 @@ extension BoardScreen {
 
   /// The board of the current controller is on the screen, with its notes or on the way to them.
   private func showCurrentPage() {
+    defer { closeOtherPages() }
     guard let pager, let board = directory.board(at: pager.current.page), board.id != page.board.id,
       let next = directory.page(board)
     else { return }
@@ -90,17 +128,56 @@ extension BoardScreen {
     inquiries = makeInquiries()
     mode.cancel(at: now)
     save()
-    let old = page
-    follow(old.close(), on: old)
-    directory.forget(old.board.id)
+    for id in page.windows.ids { page.windows[id].map { application.orderOut($0.window) } }
     page = next
+    page.filter = filter
+    page.reconcile()
+    for id in page.windows.ids { page.windows[id].map { application.orderBack($0.window) } }
+    if let focused { application.makeKey(focused.window) }
     (whereabouts, shown) = (Whereabouts(), nil)
     wakeForBusy()
     application.setNeedsDisplay()
   }
 
+  /// Only the boards of the two controllers are followed: the one that is shown, and the one that shows next to it.
+  private func closeOtherPages() {
+    let neighbor = pager.flatMap { directory.board(at: $0.next.page)?.id }
+    for (board, other) in directory.pages where other !== page && board != neighbor {
+      follow(other.close(), on: other)
+      directory.forget(board)
+    }
+  }
+
   /// Where one is among the boards.
   func dots(room: Int) -> PageDots? { pager.map { $0.dots(room: room) } }
+}
+
+// MARK: - Drawing
+
+extension BoardScreen {
+  /// Both boards that show during a scroll, side by side.
+  func drawScroll(_ pager: Pager<BoardDirectory, BoardPageController>, into grid: inout Grid) {
+    let width = canvas.size.width
+    let lower = pager.offset.rounded(.down)
+    let shift = Int(((pager.offset - lower) * Double(width)).rounded())
+    for controller in pager.visible {
+      let frame = canvas.moved(x: controller.page == Int(lower) ? -shift : width - shift, y: 0)
+      let clip = frame.intersection(canvas)
+      let color = directory.board(at: controller.page).map { PaperColor(name: $0.color.rawValue) } ?? .gray
+      switch controller.face(at: now) {
+      case .content(let page): draw(page, into: &grid, frame: frame, clip: clip)
+      case .failed(let sentence):
+        grid.fill(clip, theme.board(color))
+        EmptyBoard(lines: [sentence]).draw(into: &grid, frame: frame, clip: clip, theme: theme, color: color)
+      case .waiting(let picture):
+        grid.fill(clip, theme.board(color))
+        if let picture {
+          BusyView(picture.message, phase: picture.phase).draw(into: &grid, frame: frame, clip: clip, theme: theme)
+        }
+      case .outOfBounds: grid.fill(clip, theme.board(.gray))
+      }
+    }
+  }
 }
 
 extension DotsView {

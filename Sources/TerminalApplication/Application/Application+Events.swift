@@ -72,7 +72,7 @@ extension Application {
     timerHandlers[timer] = nil
   }
 
-  private func fire(_ timer: TimerID) -> Bool {
+  func fire(_ timer: TimerID) -> Bool {
     guard let body = timerHandlers[timer] else { return false }
     if !timers.contains(timer) { timerHandlers[timer] = nil }
     body()
@@ -81,30 +81,7 @@ extension Application {
 
   // MARK: - Sending
 
-  /// Hands an event to whom it concerns.
-  /// - Returns: whether somebody answered it.
-  @discardableResult
-  public func send(_ event: ApplicationEvent) -> Bool {
-    switch event.kind {
-    case .key(let key): return sendKey(key)
-    case .mouse(let mouse): return sendMouse(mouse)
-    case .paste: return sendAlong(keyTarget, event.kind)
-    case .timer(let timer): return fire(timer)
-    case .resize(let size):
-      guard size != screenSize else { return true }
-      screenSize = size
-      isScreenStale = true
-      for window in windows { window.screenDidResize(size) }
-      delegate?.application(self, didResize: size)
-    case .focus(let isGained): delegate?.application(self, didChangeFocus: isGained)
-    case .answer(let answer): delegate?.application(self, didReceive: answer)
-    case .deltas(let numbers): delegate?.application(self, didReceive: numbers)
-    case .signal(let signal): take(signal)
-    }
-    return true
-  }
-
-  private func take(_ signal: ApplicationSignal) {
+  func take(_ signal: ApplicationSignal) {
     switch signal {
     case .interrupt: terminate()
     case .terminate, .hangup: terminate(asks: false)
@@ -115,17 +92,17 @@ extension Application {
     delegate?.application(self, didReceive: signal)
   }
 
-  private var keyTarget: Responder {
+  var keyTarget: Responder {
     guard let window = modalWindow ?? keyWindow ?? frontWindow else { return self }
     return window.firstResponder ?? window
   }
 
-  private func sendAlong(_ first: Responder, _ kind: ApplicationEvent.Kind) -> Bool {
+  func sendAlong(_ first: Responder, _ kind: ApplicationEvent.Kind) -> Bool {
     first.chain.contains { $0.answers(kind) }
   }
 
   /// A key that no editor would take for text is the menu's first, and any other one the menu's last.
-  private func sendKey(_ key: KeyEvent) -> Bool {
+  func sendKey(_ key: KeyEvent) -> Bool {
     let item = menuBar.command(for: key)
     let isText = KeyEquivalent(key.key, key.modifiers).isText
     if let item, !isText, perform(item.command, from: keyTarget) { return true }
@@ -135,7 +112,7 @@ extension Application {
   }
 
   /// A press goes to the highest window under it, which keys go to from now on; until the button is up, so does all else.
-  private func sendMouse(_ mouse: MouseEvent) -> Bool {
+  func sendMouse(_ mouse: MouseEvent) -> Bool {
     if let owner = captured {
       if case .release = mouse.kind { stopTracking() }
       return sendAlong(owner, .mouse(mouse))

@@ -84,6 +84,31 @@ open class Application: Responder {
     delegate?.applicationDidFinishLaunching(self)
   }
 
+  // MARK: - Events
+
+  /// Hands an event to whom it concerns; a subclass sees every one of them first.
+  /// - Returns: whether somebody answered it.
+  @discardableResult
+  open func send(_ event: ApplicationEvent) -> Bool {
+    switch event.kind {
+    case .key(let key): return sendKey(key)
+    case .mouse(let mouse): return sendMouse(mouse)
+    case .paste: return sendAlong(keyTarget, event.kind)
+    case .timer(let timer): return fire(timer)
+    case .resize(let size):
+      guard size != screenSize else { return true }
+      screenSize = size
+      isScreenStale = true
+      for window in windows { window.screenDidResize(size) }
+      delegate?.application(self, didResize: size)
+    case .focus(let isGained): delegate?.application(self, didChangeFocus: isGained)
+    case .answer(let answer): delegate?.application(self, didReceive: answer)
+    case .deltas(let numbers): delegate?.application(self, didReceive: numbers)
+    case .signal(let signal): take(signal)
+    }
+    return true
+  }
+
   // MARK: - Drawing
 
   /// Draws what lies under all windows; as it is, nothing.

@@ -23,14 +23,19 @@ import Testing
     #expect(script.face(script.pager.next) == "page 1, edition 1")
     let before = script.refreshes
 
-    // It has something of its own to show: the scroll is not held up.
+    #expect(script.scroll(0.1) == "0 | 1")
+    #expect(script.faces == ["page 0, edition 1", "page 1, edition 2"])
+    #expect(script.refreshes == before + 1)
+    // What changes in sight waits for the end: the scroll is not held up.
+    script.source.edition = 3
+    script.pager.sourceDidChange(pages: [1], at: 0)
     #expect(script.scroll(0.6, 0.7, 0.8) == "0 | 1 stale")
-    #expect(script.refreshes == before)
+    #expect(script.refreshes == before + 1)
     #expect(script.end() == "1 | 0")
-    #expect(script.refreshes == before + 1)
-    #expect(script.faces == ["page 1, edition 2"])
+    #expect(script.refreshes == before + 2)
+    #expect(script.faces == ["page 1, edition 3"])
     _ = script.end()
-    #expect(script.refreshes == before + 1)
+    #expect(script.refreshes == before + 2)
   }
 
   @Test func aPageThatChangesAtRestIsRefreshedAtOnce() {
