@@ -1,3 +1,4 @@
+import Foundation
 import GraphReplica
 import StickiesKit
 import TerminalCells
@@ -71,6 +72,51 @@ import Testing
     try await stage.other.save()
     ann.terminal.press(.left, .alt)
     await ann.terminal.expects { $0.text.contains("│ Work") && $0.text.contains("after") }
+    await stage.close()
+  }
+
+  @Test func theListInSectionsFollowsEachCommitRowByRow() async throws {
+    let stage = try await Stage()
+    let milk = try await stage.note("milk", x: 16, y: 160, color: .yellow)
+    _ = try await stage.note("bread", x: 16, y: 320, color: .blue)
+    let soap = try await stage.note("soap", x: 16, y: 480, color: .yellow)
+    let ann = try await stage.open()
+    await ann.terminal.expects("milk")
+    func expect(_ rows: String...) async {
+      await ann.terminal.expects("the rows \(rows)") { grid in
+        rows.enumerated().allSatisfy { index, row in
+          (1..<29).map { grid[$0, 2 + index].text }.joined().trimmingCharacters(in: .whitespaces) == row
+        }
+      }
+    }
+    ann.terminal.types("vg")
+    await expect("Blue (1)", "bread", "Yellow (2)", "milk", "soap", "")
+    // A commit that empties a section, one that makes one, one that moves within one.
+    milk.color = .green
+    soap.color = .blue
+    try await stage.other.save()
+    await expect("Blue (2)", "bread", "soap", "Green (1)", "milk", "")
+    soap.y = 0
+    milk.text = "oat milk"
+    try await stage.other.save()
+    await expect("Blue (2)", "soap", "bread", "Green (1)", "oat milk", "")
+    stage.other.context.delete(milk)
+    try await stage.other.save()
+    await expect("Blue (2)", "soap", "bread", "")
+    // Clicked rows are the notes that stand there.
+    ann.terminal.click(5, 4)
+    await ann.terminal.expects("┏ bread")
+    // What the server does not have yet is there all the same.
+    stage.kill()
+    await ann.terminal.expects("reconnecting")
+    ann.terminal.types("noffline")
+    ann.terminal.press(.escape)
+    await expect("Blue (2)", "soap", "bread", "Yellow (1)")
+    try stage.restart()
+    await ann.terminal.expects("connected")
+    await expect("Blue (2)", "soap", "bread", "Yellow (1)", "offline", "")
+    ann.terminal.types("g")
+    await expect("soap", "bread", "offline", "")
     await stage.close()
   }
 

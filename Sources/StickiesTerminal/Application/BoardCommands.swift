@@ -35,6 +35,7 @@ extension Command {
 
   static let search = Command("search")
   static let list = Command("list")
+  static let groupList = Command("group-list")
   static let filter = Command("filter")
   static let showAll = Command("show-all")
   static let history = Command("history")
@@ -147,6 +148,7 @@ enum BoardMenu {
       [
         item("Search", .search, .character("/")), item("Show Only", .filter, .character("f")),
         item("Show All Notes", .showAll, .character("F")), item("List", .list, .character("v")),
+        item("List by Color", .groupList, .character("g")),
         item("History", .history, .character("h")), .separator,
       ] + scrolls)
   }

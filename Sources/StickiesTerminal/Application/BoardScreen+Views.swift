@@ -17,6 +17,15 @@ extension BoardScreen {
     view(.showAll) { [weak self] in self?.filter = BoardFilter() }
     view(.history) { [weak self] in self?.openHistory() }
     view(.list, isChecked: { [weak self] in self?.list.isOpen == true }) { [weak self] in self?.list.isOpen.toggle() }
+    on(.groupList) { [weak self] in
+      guard let self else { return .disabled }
+      // Of a large board only some rows are here.
+      return CommandState(
+        isEnabled: editing == nil && list.isOpen && page.part == nil, isChecked: list.isGrouped)
+    } perform: { [weak self] in
+      self?.list.isGrouped.toggle()
+      self?.application.setNeedsDisplay()
+    }
     view(.nextBoard) { [weak self] in self?.scrollPages(by: 1) }
     view(.previousBoard) { [weak self] in self?.scrollPages(by: -1) }
     for number in 1...9 {

@@ -72,6 +72,7 @@ final class BoardScreen: ApplicationDelegate {
   var filter = BoardFilter() { didSet { if filter != oldValue { filterDidChange() } } }
   let tagNames: TagNames
   var list = ListPlace()
+  var sections: ListSections?
   /// Who else is here, and what they were told of us.
   var neighbors = Neighbors()
   var shown: BoardPresence?
@@ -169,6 +170,7 @@ final class BoardScreen: ApplicationDelegate {
 
   override func applicationWillUpdate(_ application: Application) {
     layOut()
+    followSections()
     followListFocus()
     present()
   }

@@ -30,24 +30,58 @@ extension BoardScreen {
   var listIDs: [ObjectID] { listedIDs.filter { page.shape(of: $0) != nil }.sorted { place(of: $0) < place(of: $1) } }
 
   /// The rows of the list, and the place of the first that is here among all of them.
-  private var listRows: (ids: [ObjectID], offset: Int, count: Int) {
+  private var listRows: (lines: [ListLine], offset: Int, count: Int) {
     if let part = page.part, found == nil, !filter.isOn, let total = part.total {
-      return (Array(part.list.snapshot), part.list.offset, total)
+      return (part.list.snapshot.map { .note($0) }, part.list.offset, total)
     }
-    let ids = listIDs
-    return (ids, 0, ids.count)
+    let lines = sections.map { self.lines(in: $0) } ?? listIDs.map { ListLine.note($0) }
+    return (lines, 0, lines.count)
+  }
+
+  /// What is on the board now, in its sections; what the server does not have yet stands behind the others of its color.
+  private func lines(in sections: ListSections) -> [ListLine] {
+    let shown = listIDs
+    var rest = Set(shown)
+    var grouped = sections.sections.map { section in
+      (color: section.color, ids: section.ids.filter { rest.remove($0) != nil })
+    }
+    for id in shown where rest.contains(id) {
+      guard let color = page.note(id)?.color.rawValue else { continue }
+      if let place = grouped.firstIndex(where: { $0.color == color }) {
+        grouped[place].ids.append(id)
+      } else {
+        grouped.append((color, [id]))
+      }
+    }
+    return grouped.filter { !$0.ids.isEmpty }
+      .flatMap { section in
+        [.heading("\(section.color.capitalizedWord) (\(section.ids.count))")] + section.ids.map { .note($0) }
+      }
+  }
+
+  /// The sections of the board that is shown are followed for as long as somebody looks at them.
+  func followSections() {
+    let wanted = list.isOpen && list.isGrouped && page.part == nil ? page.board.id : nil
+    guard wanted != sections?.board else { return }
+    sections?.stop()
+    sections = wanted.map { ListSections(of: $0, in: context, perform: link.perform) }
+    sections?.didChange = { [weak self] in self?.application.setNeedsDisplay() }
   }
 
   private var listPane: ListPane {
-    let (ids, offset, count) = listRows
+    let (lines, offset, count) = listRows
     return ListPane(
       heading: found == nil ? page.board.name : "Found", count: count, top: list.top,
-      focus: page.windows.focus.flatMap { ids.firstIndex(of: $0) }.map { $0 + offset },
+      focus: page.windows.focus.flatMap { lines.firstIndex(of: .note($0)) }.map { $0 + offset },
       isFocused: editing == nil && field?.isKey != true,
-      circles: Int((mode.slideFraction(at: now) * Double(ListPane.circleColumns)).rounded())
+      circles: Int((mode.slideFraction(at: now) * Double(ListPane.circleColumns)).rounded()),
+      noteCount: sections == nil ? nil : lines.count { $0.id != nil }
     ) { [weak self] row in
-      guard ids.indices.contains(row - offset) else { return ListRow(.loading, "") }
-      return self?.listRow(ids[row - offset]) ?? ListRow(.loading, "")
+      guard lines.indices.contains(row - offset) else { return ListRow(.loading, "") }
+      switch lines[row - offset] {
+      case .heading(let title): return ListRow(.section, title)
+      case .note(let id): return self?.listRow(id) ?? ListRow(.loading, "")
+      }
     }
   }
 
@@ -64,9 +98,9 @@ extension BoardScreen {
   func followListFocus() {
     guard !listFrame.isEmpty, list.focus != page.windows.focus else { return }
     guard let focus = page.windows.focus else { return list.focus = nil }
-    let (ids, offset, count) = listRows
+    let (lines, offset, count) = listRows
     // Of a large board its row may be on the way.
-    guard let row = ids.firstIndex(of: focus) else { return }
+    guard let row = lines.firstIndex(of: .note(focus)) else { return }
     list.focus = focus
     let rows = listPane.visibleRows(in: listFrame)
     list.top = ListPane.top(list.top, showing: row + offset, count: count, rows: rows)
@@ -93,8 +127,8 @@ extension BoardScreen {
     }
     guard case .press(.left) = mouse.kind else { return true }
     let isDouble = clickCount(mouse.position) == 2
-    let (ids, offset, _) = listRows
-    func id(_ row: Int) -> ObjectID? { ids.indices.contains(row - offset) ? ids[row - offset] : nil }
+    let (lines, offset, _) = listRows
+    func id(_ row: Int) -> ObjectID? { lines.indices.contains(row - offset) ? lines[row - offset].id : nil }
     switch listPane.part(at: mouse.position, frame: frame) {
     case .edge: list.isResizing = true
     case .circle(let row): id(row).map { mode.toggle($0) }

@@ -1,5 +1,16 @@
 import GraphModel
 
+/// A row of the list beside the canvas.
+enum ListLine: Hashable {
+  /// What a section is called.
+  case heading(String)
+  /// A note.
+  case note(ObjectID)
+
+  /// The note; nil for a heading.
+  var id: ObjectID? { if case .note(let id) = self { id } else { nil } }
+}
+
 /// Where one is in the list beside the canvas: this client's own, kept while the list is closed.
 struct ListPlace {
   /// Columns that it begins with, and that it has at least.
@@ -9,6 +20,8 @@ struct ListPlace {
   static let leastCanvas = 30
 
   var isOpen = false
+  /// Whether the notes stand in sections, one for each color.
+  var isGrouped = false
   /// Columns that it takes, as far as there is room.
   var width = Self.width
   /// The first row that is seen.

@@ -65,6 +65,8 @@ public struct ListPane {
   public let isFocused: Bool
   /// Columns of the circles that have slid in, 0 to `circleColumns`.
   public let circles: Int
+  /// How many notes the rows hold, where some rows are headings.
+  public let noteCount: Int
   private let row: (Int) -> ListRow
 
   /// All columns of the circles.
@@ -73,7 +75,7 @@ public struct ListPane {
   /// A list. `row` is asked for the rows that are seen, each once.
   public init(
     heading: String = "", count: Int, top: Int = 0, focus: Int? = nil, isFocused: Bool = false, circles: Int = 0,
-    row: @escaping (Int) -> ListRow
+    noteCount: Int? = nil, row: @escaping (Int) -> ListRow
   ) {
     self.heading = heading
     self.count = max(0, count)
@@ -81,6 +83,7 @@ public struct ListPane {
     self.focus = focus
     self.isFocused = isFocused
     self.circles = min(max(circles, 0), Self.circleColumns)
+    self.noteCount = noteCount ?? max(0, count)
     self.row = row
   }
 
@@ -112,7 +115,7 @@ public struct ListPane {
     if headingRows == 1, inside.minY == frame.minY {
       var style = theme.list
       style.attributes.insert(.bold)
-      let number = String(count)
+      let number = String(noteCount)
       grid.draw(
         heading, x: frame.minX + 1, y: frame.minY, width: width - number.count - 3, style, clip: inside,
         cut: theme.symbols.cut)

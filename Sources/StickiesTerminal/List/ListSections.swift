@@ -1,0 +1,86 @@
+import GraphControllers
+import GraphModel
+import GraphReplica
+import StickiesKit
+
+/// The notes of a board in sections by color, in reading order within each: rows that every commit changes where it has to,
+/// between will change and did change.
+final class ListSections: ResultsControllerDelegate {
+  /// The notes of one color.
+  struct Section: Equatable {
+    var color: String
+    var ids: [ObjectID]
+  }
+
+  let board: ObjectID
+  /// Before the first result there is one without a row, as the controller has it.
+  private(set) var sections = [Section(color: "", ids: [])]
+  /// The rows are others.
+  var didChange: () -> Void = {}
+  private let results: ResultsController
+  /// What the commit that is being told has said so far.
+  private var told = (sections: [ResultsSectionChange](), objects: [ResultsObjectChange]())
+
+  init(of board: ObjectID, in context: ObjectContext, perform: @escaping () -> Void) {
+    self.board = board
+    var request = BoardPage.notes(of: board, in: context.model)
+    guard let color = context.model.entity(named: "Note")?.property(named: "color") else {
+      preconditionFailure("the built-in model has no Note.color")
+    }
+    request.section = GraphPredicate.Path(hops: [], end: .property(color.number))
+    request.sort = BoardPart.readingOrder
+    request.maximumCount = BoardPage.maximumNotes
+    results = ResultsController(request, in: context, perform: perform)
+    results.delegate = self
+    results.performFetch()
+  }
+
+  func stop() { results.stop() }
+
+  // MARK: - A commit
+
+  func resultsWillChange(_ controller: ResultsController) { told = ([], []) }
+
+  func results(_ controller: ResultsController, didChange section: ResultsSectionChange) {
+    told.sections.append(section)
+  }
+
+  func results(_ controller: ResultsController, didChange object: ResultsObjectChange) {
+    told.objects.append(object)
+  }
+
+  func resultsDidChange(_ controller: ResultsController, by difference: ResultsDifference) {
+    takeOut()
+    putIn()
+    didChange()
+  }
+
+  /// What goes, by its old place: rows first, from the last to the first, then sections.
+  private func takeOut() {
+    let rows = told.objects.compactMap { change -> ResultsPosition? in
+      switch change {
+      case .removed(_, let place), .moved(_, let place, _, _): place
+      case .inserted, .updated: nil
+      }
+    }
+    for place in rows.sorted(by: { $0.offset > $1.offset }) { sections[place.section].ids.remove(at: place.row) }
+    for case .removed(_, let place) in told.sections { sections.remove(at: place) }
+  }
+
+  /// What comes, by its new place: sections first, from the first to the last, then rows.
+  private func putIn() {
+    for case .inserted(let name, let place) in told.sections {
+      guard case .string(let color)? = name else { continue }
+      sections.insert(Section(color: color, ids: []), at: place)
+    }
+    let rows = told.objects.compactMap { change -> (id: ObjectID, place: ResultsPosition)? in
+      switch change {
+      case .inserted(let id, let place), .moved(let id, _, let place, _): (id, place)
+      case .removed, .updated: nil
+      }
+    }
+    for row in rows.sorted(by: { $0.place.offset < $1.place.offset }) {
+      sections[row.place.section].ids.insert(row.id, at: row.place.row)
+    }
+  }
+}
