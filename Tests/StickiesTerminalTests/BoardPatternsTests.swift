@@ -61,6 +61,54 @@ import Testing
     await stage.close()
   }
 
+  @Test func aBoardIsReachedByItsNameAndTheLastOneThatGoesTakesNoMoreNotes() async throws {
+    let stage = try await Stage(boards: ["Work"] + (1...12).map { "Board \($0)" } + ["Home"])
+    let ann = try await stage.open()
+    await ann.terminal.expects("Nothing sticks to Work yet")
+    ann.terminal.types("bho\n")
+    await ann.terminal.expects("Nothing sticks to Home yet")
+    ann.terminal.types("bnowhere\n")
+    await ann.terminal.expects("no other board is called nowhere")
+    let boards = try await stage.other.fetch(Board.self)
+    for board in boards { stage.other.context.delete(board) }
+    try await stage.other.save()
+    await ann.terminal.expects {
+      $0.text.contains("No board is left") && $0.text.contains("ben@test deleted the board")
+    }
+    ann.terminal.types("n")
+    ann.terminal.click(40, 12, times: 2)
+    let fresh = try #require(stage.other.context.insert(Board.self))
+    fresh.name = "Fresh"
+    try await stage.other.save()
+    await ann.terminal.expects {
+      $0.text.contains("Nothing sticks to Fresh yet") && !$0.text.contains("not on the server")
+    }
+    #expect(try await stage.stored().isEmpty)
+    await stage.close()
+  }
+
+  @Test func whereThereIsNoRoomToSeeNothingIsDoneButLeaving() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("first")
+    let ann = try await stage.open()
+    await ann.terminal.expects("first")
+    ann.terminal.press(.tab)
+    await ann.terminal.expects("┏ first")
+    ann.terminal.resize(Size(width: 30, height: 8))
+    await ann.terminal.expects("Too small")
+    ann.terminal.press(.delete)
+    ann.terminal.types("nunseen")
+    ann.terminal.click(5, 5, times: 2)
+    ann.terminal.resize(Size(width: 80, height: 24))
+    await ann.terminal.expects { $0.text.contains("┏ first") && !$0.text.contains("unseen") }
+    ann.terminal.resize(Size(width: 30, height: 8))
+    await ann.terminal.expects("Too small")
+    ann.terminal.types("q")
+    #expect(await ann.end.value == 0)
+    #expect(try await stage.stored().map(\.text) == ["first"])
+    await stage.close()
+  }
+
   @Test func aBoardThatLiesNextFollowsWhatOthersDo() async throws {
     let stage = try await Stage(boards: ["Work", "Home"])
     let note = try await stage.note("before")

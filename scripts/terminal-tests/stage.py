@@ -159,5 +159,7 @@ class Terminal:
 
 
 INTERRUPT, TERMINATE = signal.SIGINT, signal.SIGTERM
+# What nobody has reason to send, and what ends a program all the same; a crash is Swift's backtracer's, which asks questions.
+UNEXPECTED = signal.SIGUSR1, signal.SIGALRM, signal.SIGXCPU
 ESCAPE, ENTER, TAB, DELETE = "\x1b", "\r", "\t", "\x1b[3~"
 RIGHT, LEFT = "\x1b[C", "\x1b[D"

@@ -2,7 +2,7 @@ import os
 import subprocess
 import unittest
 
-from stage import DELETE, ENTER, ESCAPE, INTERRUPT, PROGRAMS, RIGHT, TAB, TERMINATE, Stage
+from stage import DELETE, ENTER, ESCAPE, INTERRUPT, PROGRAMS, RIGHT, TAB, TERMINATE, UNEXPECTED, Stage
 
 
 class OpenTests(unittest.TestCase):
@@ -226,7 +226,8 @@ class OpenTests(unittest.TestCase):
 
     def test_every_end_gives_the_terminal_back(self):
         for end, code in ((lambda it: it.types("q"), 0), (lambda it: it.types("\x03"), 0),
-                          (lambda it: it.signal(INTERRUPT), 0), (lambda it: it.signal(TERMINATE), 0)):
+                          (lambda it: it.signal(INTERRUPT), 0), (lambda it: it.signal(TERMINATE), 0),
+                          *((lambda it, it_is=number: it.signal(it_is), -number) for number in UNEXPECTED)):
             ann = self.stage.open()
             ann.shows("connected")
             end(ann)

@@ -39,6 +39,7 @@ extension Command {
   static let filter = Command("filter")
   static let showAll = Command("show-all")
   static let history = Command("history")
+  static let goToBoard = Command("go-to-board")
   static let nextBoard = Command("next-board")
   static let previousBoard = Command("previous-board")
 
@@ -90,7 +91,7 @@ enum BoardMenu {
       "Board",
       [
         item("Next Board", .nextBoard, .right, .alt), item("Previous Board", .previousBoard, .left, .alt),
-        .submenu(Menu("Go To", numbers)), .separator,
+        item("Go to Board", .goToBoard, .character("b")), .submenu(Menu("Go To", numbers)), .separator,
         item("Help", .help, .character("?")), item("Menu", .openMenu, .function(10)),
         item("Cancel", .cancel, .escape), item("Suspend", .suspend, .character("z"), .control), .separator,
         item("Quit", .quit, .character("q")), item("Quit While Editing", .quitAnywhere, .character("q"), .control),

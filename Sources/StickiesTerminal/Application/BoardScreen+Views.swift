@@ -28,6 +28,12 @@ extension BoardScreen {
     }
     view(.nextBoard) { [weak self] in self?.scrollPages(by: 1) }
     view(.previousBoard) { [weak self] in self?.scrollPages(by: -1) }
+    view(.goToBoard) { [weak self] in
+      guard let self, mayLeave() else { return }
+      ask("Go to Board") { [weak self] board in
+        self?.directory.number(of: board.id).map { self?.jump(toPage: $0) }
+      }
+    }
     for number in 1...9 {
       view(.board(number)) { [weak self] in self?.jump(toPage: number - 1) }
     }

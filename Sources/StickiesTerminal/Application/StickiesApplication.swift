@@ -21,8 +21,21 @@ final class StickiesApplication: Application {
 
   // Whatever is done during a scroll is done on the board that it ends on.
   override func send(_ event: ApplicationEvent) -> Bool {
+    if TooSmall.isTooSmall(screenSize), !isSafeUnseen(event) { return false }
     if let screen, !screen.pages(event) { screen.settlePages() }
     return super.send(event)
+  }
+
+  /// Where there is no room to see what is done, nothing is done but leaving.
+  private func isSafeUnseen(_ event: ApplicationEvent) -> Bool {
+    switch event.kind {
+    case .key(let key):
+      if key == KeyEvent(.character("c"), .control) { return true }
+      let command = menuBar.command(for: key)?.command
+      return command == .quitAnywhere || command == .suspend || (command == .quit && screen?.editing == nil)
+    case .mouse, .paste: return false
+    default: return true
+    }
   }
 
   override func drawBackground(into grid: inout Grid) { screen?.drawBackground(into: &grid) }

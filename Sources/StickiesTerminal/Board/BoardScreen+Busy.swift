@@ -47,7 +47,9 @@ extension BoardScreen {
   }
 
   /// Whether a key makes sense while the board is on its way. While an answer is, every key does: the board is here.
-  func allows(_ purpose: KeyPurpose) -> Bool { pager?.current.allows(purpose) ?? true }
+  func allows(_ purpose: KeyPurpose) -> Bool {
+    (!boardIsGone || purpose != .edit) && pager?.current.allows(purpose) ?? true
+  }
 
   /// The overlay appears and moves by time alone.
   func wakeForBusy() {

@@ -38,6 +38,9 @@ extension BoardScreen {
   private var emptyBoard: EmptyBoard? {
     // Of a large board it may lie elsewhere: then the edges say so.
     if let part = page.part, part.matchingCount != 0 { return nil }
+    if boardIsGone {
+      return EmptyBoard(lines: ["No board is left.", "", "stickies board add NAME  makes one, and it shows here."])
+    }
     if case .failed(let sentence)? = pager?.current.face(at: now) { return EmptyBoard(lines: [sentence]) }
     if found != nil { return .nothingFound("Esc") }
     if hiddenCount > 0 { return .nothingFound("F") }

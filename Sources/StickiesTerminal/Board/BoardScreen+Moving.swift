@@ -3,20 +3,24 @@ import GraphModel
 import StickiesKit
 import TerminalApplication
 
-/// Notes that go to another board.
+/// Another board by its name: to go there, or for notes to go there.
 extension BoardScreen {
   /// How long the name of a board may be, in bytes of UTF-8; the model's own limit.
   static let maximumName = 200
 
   func askForBoard() {
     guard linkIsOpen, hasTargets else { return }
+    ask("Move to Board") { [weak self] in self?.move(to: $0) }
+  }
+
+  /// Asks for one of the other boards by its name.
+  func ask(_ title: String, _ done: @escaping (Board) -> Void) {
     let offers: (String) -> [String] = { [weak self] text in
       guard let self else { return [] }
       return otherBoards.map(\.name).matching(text)
     }
-    let window = PromptWindow("Move to Board", maximum: Self.maximumName, on: self, offers: offers) {
-      [weak self] name in
-      self?.move(toBoard: name)
+    let window = PromptWindow(title, maximum: Self.maximumName, on: self, offers: offers) { [weak self] name in
+      if let board = self?.otherBoard(named: name) { done(board) }
     }
     application.beginModal(window)
   }
@@ -26,13 +30,16 @@ extension BoardScreen {
   }
 
   /// A name that only one board's begins like is that board's.
-  private func move(toBoard name: String) {
+  private func otherBoard(named name: String) -> Board? {
     let boards = otherBoards
     let like = boards.filter { [$0.name].matching(name) == [$0.name] }
-    guard let board = boards.first(where: { $0.name == name }) ?? (like.count == 1 ? like.first : nil) else {
-      let why = like.isEmpty ? "no other board is called" : "\(like.count) boards are called like"
-      return say("\(why) \(name): m asks again, and offers the names", isTrouble: true)
-    }
+    if let board = boards.first(where: { $0.name == name }) ?? (like.count == 1 ? like.first : nil) { return board }
+    let why = like.isEmpty ? "no other board is called" : "\(like.count) boards are called like"
+    say("\(why) \(name): asked again, it offers the names", isTrouble: true)
+    return nil
+  }
+
+  private func move(to board: Board) {
     withTargets { [weak self] notes in
       guard let self, linkIsOpen else { return }
       let free = notes.filter { !$0.locked }.count

@@ -56,6 +56,8 @@ final class BoardScreen: ApplicationDelegate {
   private var lastNumber = 0
   let directory: BoardDirectory
   var pager: Pager<BoardDirectory, BoardPageController>?
+  /// The board that is shown has been deleted, and there is no other one.
+  var boardIsGone = false
   /// The way to another board, while one is on it.
   var pageScroll: PageScroll?
   var pageTimer: TimerID?

@@ -7,8 +7,11 @@ import TerminalCells
 /// Whatever a handler may need is prepared before: the bytes, the line's state and the handlers that were there lie in memory
 /// that is never moved or freed.
 enum CrashGuard {
-  /// Signals that end a program by its own fault.
-  static let fatal: [CInt] = [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGQUIT, SIGSYS]
+  /// Signals that end a program: by its own fault, or because somebody sent what nobody here waits for.
+  static let fatal: [CInt] = [
+    SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGQUIT, SIGSYS, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2,
+    SIGXCPU, SIGXFSZ, SIGIO, SIGPWR, SIGSTKFLT,
+  ]
   private static let slots = 65
 
   /// What the handler reads. Written by `arm` only, before `isArmed` is set, and only one terminal can be armed.

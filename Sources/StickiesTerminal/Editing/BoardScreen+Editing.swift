@@ -55,7 +55,7 @@ extension BoardScreen {
   /// A note under the mouse, or in the middle of what shows; typing goes into it at once. It is sent with the first letter
   /// and is gone again when there is none.
   func newNote() {
-    guard linkIsOpen else { return }
+    guard linkIsOpen, allows(.edit) else { return }
     newNote(text: "", at: onBoard(placeOfNewNote))
     guard let controller = focused else { return }
     controller.isNew = true

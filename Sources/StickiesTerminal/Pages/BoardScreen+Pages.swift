@@ -39,13 +39,17 @@ extension BoardScreen {
       return
     }
     if let place = directory.number(of: page.board.id) {
+      boardIsGone = false
       pager?.sourceDidChange(at: now)
       // Boards before this one came or went: it stays the one that is shown.
       if pager?.current.page != place { pager?.jump(to: place, at: now) }
       return
     }
-    let who = difference.author.isEmpty ? "someone" : difference.author
-    say("\(who) deleted the board \(page.board.name)", isTrouble: true)
+    if !boardIsGone {
+      boardIsGone = true
+      let who = difference.author.isEmpty ? "someone" : difference.author
+      say("\(who) deleted the board \(page.board.name)", isTrouble: true)
+    }
     pager?.sourceDidChange(at: now)
     showCurrentPage()
   }
@@ -109,7 +113,7 @@ extension BoardScreen {
   }
 
   /// Only the board that is shown is here; without the server there is none to go to, and none to come back to.
-  private func mayLeave() -> Bool {
+  func mayLeave() -> Bool {
     guard !linkState.isConnected else { return true }
     say("other boards need the server", isTrouble: true)
     return false
@@ -129,7 +133,7 @@ extension BoardScreen {
     mode.cancel(at: now)
     save()
     for id in page.windows.ids { page.windows[id].map { application.orderOut($0.window) } }
-    page = next
+    (page, boardIsGone) = (next, false)
     page.filter = filter
     page.reconcile()
     for id in page.windows.ids { page.windows[id].map { application.orderBack($0.window) } }

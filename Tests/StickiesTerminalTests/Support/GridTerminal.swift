@@ -65,6 +65,9 @@ final class GridTerminal: BoardTerminal {
 
   func press(_ key: Key, _ modifiers: Modifiers = []) { sink([.terminal(.key(KeyEvent(key, modifiers)))]) }
 
+  /// The window has another size; what is drawn goes by it.
+  func resize(_ size: Size) { sink([.terminal(.resize(size))]) }
+
   /// The program is asked to end.
   func asksToEnd(_ signal: CInt) { sink([.terminate(signal: signal)]) }
 
