@@ -1,9 +1,11 @@
 import ArgumentParser
+import Glibc
 import GraphClient
 import GraphModel
 import GraphReplica
 import GraphWire
 import StickiesKit
+import StickiesTerminal
 
 /// The options of every command.
 struct Options: ParsableArguments {
@@ -29,13 +31,16 @@ struct Options: ParsableArguments {
   /// Runs `body` with a connection and closes it. A one-shot command is a fresh replica.
   @MainActor
   func withShell(reconnects: Bool = false, _ body: (Shell) async throws -> Void) async throws {
-    try await run(try await Stickies.connect(to: try address, reconnects: reconnects), body)
+    let address = try address
+    try await run(try await connecting { try await Stickies.connect(to: address, reconnects: reconnects) }, body)
   }
 
   /// The same with a daemon of any model; refusals are told with the names of that model.
   @MainActor
   func withGraph(reconnects: Bool = false, _ body: (Shell) async throws -> Void) async throws {
-    try await run(try await Stickies.connectToAnyModel(at: try address, reconnects: reconnects)) { shell in
+    let address = try address
+    let client = try await connecting { try await Stickies.connectToAnyModel(at: address, reconnects: reconnects) }
+    try await run(client) { shell in
       try await explaining(shell, body)
     }
   }
@@ -49,11 +54,20 @@ struct Options: ParsableArguments {
     }
     let client: GraphClient
     do {
-      client = try await Stickies.connect(to: try address, reconnects: false)
+      let address = try address
+      client = try await connecting { try await Stickies.connect(to: address, reconnects: false) }
     } catch let refusal as Refusal where refusal.code == .notAllowed {
       return try await withGraph(body)
     }
     try await run(client) { shell in try await explaining(shell, body) }
+  }
+
+  /// On a terminal a connection that takes a while says so.
+  @MainActor
+  private func connecting<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+    guard !json, isatty(2) == 1 else { return try await body() }
+    return try await ConnectingLine(to: server ?? "") { StandardError.write($0, terminator: "") }
+      .whileConnecting(body)
   }
 
   /// Tells refusals in the names of the model that is spoken.

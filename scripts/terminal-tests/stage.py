@@ -37,6 +37,13 @@ class Stage:
         self.daemon.wait()
         self.daemon.stdout.close()
 
+    def freeze(self):
+        """The daemon takes connections and answers nobody until it thaws."""
+        self.daemon.send_signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self.daemon.send_signal(signal.SIGCONT)
+
     def environment(self, author, **more):
         return dict(
             {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLORTERM")},

@@ -224,6 +224,17 @@ class OpenTests(unittest.TestCase):
         ann.types(ESCAPE)
         ann.shows("green pears")
 
+    def test_a_slow_connection_is_told_and_leaves_no_trace(self):
+        self.stage.run("add", "Buy milk")
+        self.stage.freeze()
+        ann = self.stage.open()
+        ann.shows("Connecting")
+        self.stage.thaw()
+        ann.shows("Buy milk")
+        ann.types("q")
+        self.assertEqual(ann.ends(), 0)
+        self.assertNotIn("Connecting", ann.text)
+
     def test_every_end_gives_the_terminal_back(self):
         for end, code in ((lambda it: it.types("q"), 0), (lambda it: it.types("\x03"), 0),
                           (lambda it: it.signal(INTERRUPT), 0), (lambda it: it.signal(TERMINATE), 0),
