@@ -86,6 +86,18 @@ import Testing
     let head = try #require(grid.place(of: "←"))
     ann.terminal.click(head.x + 2, head.y, times: 2)
     await ann.terminal.expects("Delete the link?")
+    ann.terminal.types("lknows\n")
+    await ann.terminal.expects { $0.text.contains(" knows ") && !$0.text.contains("not yet") }
+    // What is written is there to be changed, and nothing is a label too.
+    ann.terminal.click(head.x + 3, head.y, times: 2)
+    await ann.terminal.expects("Delete the link?")
+    ann.terminal.types("l")
+    await ann.terminal.expects("5 characters")
+    for _ in 0..<5 { ann.terminal.press(.backspace) }
+    ann.terminal.press(.enter)
+    await ann.terminal.expects { !$0.text.contains("knows") && !$0.text.contains("not yet") }
+    ann.terminal.click(head.x + 4, head.y, times: 2)
+    await ann.terminal.expects("Delete the link?")
     ann.terminal.types("d")
     await ann.terminal.expects {
       $0.text.contains("unlinked") && !$0.text.contains("←") && !$0.text.contains("not yet")

@@ -64,7 +64,7 @@ import Testing
   @Test func aBoardIsReachedByItsNameAndTheLastOneThatGoesTakesNoMoreNotes() async throws {
     let stage = try await Stage(boards: ["Work"] + (1...12).map { "Board \($0)" } + ["Home"])
     let ann = try await stage.open()
-    await ann.terminal.expects("Nothing sticks to Work yet")
+    await ann.terminal.expects { $0.text.contains("Nothing sticks to Work yet") && $0.text.contains("● ○") }
     ann.terminal.types("bho\n")
     await ann.terminal.expects("Nothing sticks to Home yet")
     ann.terminal.types("bnowhere\n")
@@ -84,6 +84,15 @@ import Testing
       $0.text.contains("Nothing sticks to Fresh yet") && !$0.text.contains("not on the server")
     }
     #expect(try await stage.stored().isEmpty)
+    await stage.close()
+  }
+
+  @Test func aPasteThatIsTooLongIsTakenAsFarAsItGoesAndTold() async throws {
+    let stage = try await Stage()
+    let ann = try await stage.open()
+    ann.terminal.types("nbefore ")
+    ann.terminal.paste("the beginning", isCut: true)
+    await ann.terminal.expects { $0.text.contains("too much to paste at once") && $0.text.contains("before the") }
     await stage.close()
   }
 

@@ -35,6 +35,25 @@ import Testing
     await stage.close()
   }
 
+  @Test func theHistoryOfALargeBoardCostsWhatIsSeenOfIt() async throws {
+    let (stage, ann) = try await opened()
+    let third = try #require(try await stage.other.fetch(Note.self, where: "text == 'n1'").first)
+    third.text = "changed"
+    try await stage.other.save()
+    await ann.terminal.expects("changed")
+    ann.terminal.types("h")
+    await ann.terminal.expects { $0.text.contains("revision") && $0.text.contains("changed") }
+    ann.terminal.press(.left)
+    await ann.terminal.expects { $0.text.contains("n1 ") && !$0.text.contains("changed") }
+    // What comes into sight by a scroll is asked for.
+    for _ in 0..<100 { ann.terminal.mouse(.wheel(.right), 40, 10) }
+    await ann.terminal.expects { $0.text.contains("n20 ") && $0.text.contains("revision") }
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.text.contains("n20 ") && !$0.text.contains("revision") }
+    #expect(ann.client.context.held.count < 2 * Self.few)
+    await stage.close()
+  }
+
   @Test func notesOfALargeBoardAreFoundByKeyListAndSearch() async throws {
     let (stage, ann) = try await opened()
     ann.terminal.types("o")

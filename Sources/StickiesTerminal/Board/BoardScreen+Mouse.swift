@@ -148,11 +148,7 @@ extension BoardScreen {
       scroll(by: Point(x: from.x - mouse.position.x, y: from.y - mouse.position.y))
       panning = mouse.position
     case .release: panning = nil
-    case .wheel(let direction):
-      let steps: [WheelDirection: Point] = [
-        .up: Point(x: 0, y: -3), .down: Point(x: 0, y: 3), .left: Point(x: -6, y: 0), .right: Point(x: 6, y: 0),
-      ]
-      scroll(by: steps[direction] ?? Point(x: 0, y: 0))
+    case .wheel(let direction): scroll(by: direction.scroll)
     default: return false
     }
     application.setNeedsDisplay()
@@ -187,6 +183,18 @@ extension BoardScreen {
     let part = MenuBarView(application.menuBar).part(at: mouse.position, frame: bar)
     if case .title(let index)? = part { openMenu(index) }
     return true
+  }
+}
+
+extension WheelDirection {
+  /// What one notch of the wheel moves the board by.
+  var scroll: Point {
+    switch self {
+    case .up: Point(x: 0, y: -3)
+    case .down: Point(x: 0, y: 3)
+    case .left: Point(x: -6, y: 0)
+    case .right: Point(x: 6, y: 0)
+    }
   }
 }
 

@@ -8,7 +8,7 @@ enum BoardQuestion: Hashable, Sendable {
   /// The newest commits, newest first.
   case log(limit: Int)
   /// The notes of a board as they were at a revision.
-  case past(board: ObjectID, at: Revision)
+  case past(PastBoard)
   /// How many notes satisfy a condition.
   case count(GraphPredicate)
   /// Notes as they are stored.
@@ -22,7 +22,7 @@ enum BoardQuestion: Hashable, Sendable {
 /// What it answers, each to its question.
 enum BoardAnswer: Sendable {
   case commits([PastCommit])
-  case past([PastNote])
+  case past(PastNotes)
   case count(Int)
   case notes([ObjectImage])
   case ids([ObjectID])
@@ -95,8 +95,8 @@ final class BoardInquiries {
   }
 
   /// The notes of a board as they were at a revision.
-  func past(_ board: ObjectID, _ at: Revision, _ done: @escaping (Result<[PastNote], Refusal>) -> Void) {
-    ask(.past(board: board, at: at), done) { if case .past(let notes) = $0 { notes } else { nil } }
+  func past(_ board: PastBoard, _ done: @escaping (Result<PastNotes, Refusal>) -> Void) {
+    ask(.past(board), done) { if case .past(let notes) = $0 { notes } else { nil } }
   }
 
   /// How many notes satisfy a condition.

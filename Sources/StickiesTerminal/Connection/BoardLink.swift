@@ -20,6 +20,23 @@ struct PastNote: Hashable {
   var isCollapsed: Bool
 }
 
+/// A board at a revision: all of it, or of a large one what lies around a place.
+struct PastBoard: Hashable {
+  var board: ObjectID
+  var revision: Revision
+  /// What is asked for of a board with more notes than are shown at once.
+  var region: BoardRegion
+  /// Whether nobody needs to look how many there are.
+  var isLarge = false
+}
+
+/// Notes as they were.
+struct PastNotes: Hashable {
+  var notes = [PastNote]()
+  /// Where they lie, if these are not all of the board.
+  var region: BoardRegion?
+}
+
 /// Some notes that are looked for.
 struct NoteSearch: Hashable {
   var predicate: GraphPredicate

@@ -218,7 +218,7 @@ extension GraphClient {
         try await log(limit: limit).map {
           PastCommit(revision: $0.revision, time: $0.time, author: $0.author)
         })
-    case .past(let board, let revision): .past(try await pastNotes(of: board, at: revision))
+    case .past(let board): .past(try await past(board))
     case .count(let predicate): .count(try await count(of: noteEntity, where: predicate))
     case .find(let search): .notes(try await find(search))
     case .identify(let predicate): .ids(try await identifiers(of: noteEntity, where: predicate))
@@ -234,14 +234,26 @@ extension GraphClient {
     return notes
   }
 
-  private func pastNotes(of board: ObjectID, at revision: Revision) async throws -> [PastNote] {
-    let past = graph(at: revision)
-    let request = BoardPage.notes(of: board, in: context.model)
-    let notes = try await past.fetch(Note.self, where: request.predicate, sort: request.sort)
-    return notes.map {
-      PastNote(
-        id: $0.id, text: $0.text, color: $0.color.rawValue, x: $0.x, y: $0.y, width: $0.width, height: $0.height,
-        z: $0.z, isCollapsed: $0.collapsed)
+  /// Of a board with too many notes the uppermost of a region, as it is shown in the present.
+  private func past(_ wish: PastBoard) async throws -> PastNotes {
+    let past = graph(at: wish.revision)
+    let all = BoardPage.notes(of: wish.board, in: context.model)
+    if !wish.isLarge {
+      let notes = try await past.fetch(
+        Note.self, where: all.predicate, sort: all.sort, limit: BoardPage.maximumNotes + 1)
+      if notes.count <= BoardPage.maximumNotes { return PastNotes(notes: notes.map(PastNote.init)) }
     }
+    let notes = try await past.fetch(
+      Note.self, where: .all([all.predicate, wish.region.notes]), sort: [SortKey](Note.self, [\.z.descending]),
+      limit: BoardPart.maximumNotes)
+    return PastNotes(notes: notes.map(PastNote.init), region: wish.region)
+  }
+}
+
+extension PastNote {
+  fileprivate init(_ note: Note) {
+    self.init(
+      id: note.id, text: note.text, color: note.color.rawValue, x: note.x, y: note.y, width: note.width,
+      height: note.height, z: note.z, isCollapsed: note.collapsed)
   }
 }

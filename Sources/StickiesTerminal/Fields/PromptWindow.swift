@@ -6,6 +6,7 @@ final class PromptWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
   private weak var screen: BoardScreen?
   private let offers: (String) -> [String]
   private let done: (String) -> Void
+  private let takesNothing: Bool
   private var names = [String]()
   private var chosen: Int?
 
@@ -13,18 +14,21 @@ final class PromptWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
   /// - Parameters:
   ///   - maximum: how long the answer may be, in bytes of UTF-8.
   ///   - offers: the names that begin like what is typed; asked again when more is typed.
-  ///   - done: told the answer; not called for an empty one, nor when the person leaves.
+  ///   - text: what stands in the field to begin with.
+  ///   - takesNothing: whether an empty answer is one.
+  ///   - done: told the answer; not called when the person leaves.
   init(
-    _ title: String, maximum: Int, on screen: BoardScreen, offers: @escaping (String) -> [String],
-    done: @escaping (String) -> Void
+    _ title: String, maximum: Int, on screen: BoardScreen, text: String = "", takesNothing: Bool = false,
+    offers: @escaping (String) -> [String] = { _ in [] }, done: @escaping (String) -> Void
   ) {
-    (self.screen, self.offers, self.done) = (screen, offers, done)
+    (self.screen, self.offers, self.done, self.takesNothing) = (screen, offers, done, takesNothing)
     super.init(frame: Rect(origin: Point(x: 0, y: 0), size: screen.application.screenSize), title: title)
     field.attach(ReturnEndsEdit())
     field.attach(CharacterCount(maximum: maximum))
     field.observers.add(self)
     field.didCopy = { [weak screen] in screen?.copy($0) }
-    names = offers("")
+    if !text.isEmpty { field.replace(with: text) }
+    names = offers(text)
   }
 
   override func screenDidResize(_ size: Size) { frame = Rect(origin: Point(x: 0, y: 0), size: size) }
@@ -43,7 +47,7 @@ final class PromptWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
     let answer = chosen.map { names[$0] } ?? field.text
     guard !field.isWrong else { return }
     application?.endModal(self)
-    if !answer.isEmpty { done(answer) }
+    if takesNothing || !answer.isEmpty { done(answer) }
   }
 
   override func keyDown(_ key: KeyEvent) -> Bool {

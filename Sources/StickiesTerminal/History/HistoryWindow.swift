@@ -8,7 +8,7 @@ final class HistoryWindow: Window {
   /// Newest first.
   private(set) var commits = [PastCommit]()
   private(set) var place = 0
-  private(set) var notes = [PastNote]()
+  private(set) var past = PastNotes()
   /// The place that is asked for, while its answer is awaited. However fast the thumb is dragged, one question is on its
   /// way, and the next one is for where the thumb is then.
   private var asked: Int?
@@ -68,16 +68,29 @@ final class HistoryWindow: Window {
     guard let screen, asked == nil else { return }
     let wanted = place
     asked = wanted
-    inquiries.past(screen.page.board.id, commits[wanted].revision) { [weak self] result in
+    let board = PastBoard(
+      board: screen.page.board.id, revision: commits[wanted].revision, region: BoardRegion(around: screen.seen),
+      isLarge: screen.page.part != nil || past.region != nil)
+    inquiries.past(board) { [weak self] result in
       guard let self else { return }
       asked = nil
       switch result {
-      case .success(let notes): self.notes = notes
+      case .success(let past): self.past = past
       case .failure(let refusal): return fail(refusal)
       }
       setNeedsDisplay()
-      if place != wanted { ask() }
+      if place != wanted || !isHere { ask() }
     }
+  }
+
+  /// Whether what is seen is here.
+  private var isHere: Bool { past.region.map { $0.covers(screen?.seen ?? $0.cells) } ?? true }
+
+  /// Scrolls the board under it; of a large one what comes into sight is asked for.
+  private func scroll(by step: Point) {
+    screen?.scroll(by: step)
+    setNeedsDisplay()
+    if !isHere { ask() }
   }
 
   /// The commit that made what stood at a revision.
@@ -88,6 +101,10 @@ final class HistoryWindow: Window {
   // MARK: - Events
 
   override func keyDown(_ key: KeyEvent) -> Bool {
+    if key.modifiers.contains(.control), let step = Step.allCases.first(where: { $0.key == key.key }) {
+      scroll(by: step.scroll)
+      return true
+    }
     switch key.key {
     case .left: go(to: place + 1)
     case .right: go(to: place - 1)
@@ -115,6 +132,7 @@ final class HistoryWindow: Window {
     case .drag(.left) where isDragging:
       go(toRevision: scrubber.revision(atColumn: mouse.position.x, frame: scrubberFrame))
     case .release: isDragging = false
+    case .wheel(let direction): scroll(by: direction.scroll)
     default: break
     }
     return true
@@ -147,7 +165,8 @@ final class HistoryWindow: Window {
   override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
     guard let screen else { return }
     let board = Canvas(
-      color: PaperColor(name: screen.page.board.color.rawValue), origin: screen.page.scroll, notes: notes.map(state))
+      color: PaperColor(name: screen.page.board.color.rawValue), origin: screen.page.scroll,
+      notes: past.notes.map(state))
     board.draw(into: &grid, frame: screen.canvas, clip: clip, theme: screen.theme, cache: layouts)
     screen.drawBusy(into: &grid)
     scrubber?.draw(into: &grid, frame: scrubberFrame, clip: clip, theme: screen.theme)

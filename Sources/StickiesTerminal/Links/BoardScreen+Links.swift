@@ -76,9 +76,27 @@ extension BoardScreen {
           .init(key: "d", title: "Delete it") { [weak self] in
             // Held by the question: a link that nobody holds goes, and comes back as another object.
             if !line.isDeleted { self?.unlink(line) }
-          }
+          },
+          .init(key: "l", title: "Write on it instead") { [weak self] in self?.askForLabel(of: line) },
         ], cancel: {}))
     return true
+  }
+
+  /// How long what is written on a line may be, in bytes of UTF-8; the model's own limit.
+  static let maximumLabel = 200
+
+  private func askForLabel(of line: Link) {
+    guard linkIsOpen, !line.isDeleted else { return }
+    let window = PromptWindow(
+      "Label", maximum: Self.maximumLabel, on: self, text: line.label, takesNothing: true
+    ) { [weak self] label in
+      guard let self, linkIsOpen, !line.isDeleted, line.label != label else { return }
+      step(named: "Label") {
+        line.label = label
+        touch(line.id)
+      }
+    }
+    application.beginModal(window)
   }
 
   // MARK: - Drawing

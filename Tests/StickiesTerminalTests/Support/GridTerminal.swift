@@ -65,6 +65,8 @@ final class GridTerminal: BoardTerminal {
 
   func press(_ key: Key, _ modifiers: Modifiers = []) { sink([.terminal(.key(KeyEvent(key, modifiers)))]) }
 
+  func paste(_ text: String, isCut: Bool = false) { sink([.terminal(.paste(PasteEvent(text: text, isCut: isCut)))]) }
+
   /// The window has another size; what is drawn goes by it.
   func resize(_ size: Size) { sink([.terminal(.resize(size))]) }
 
