@@ -111,6 +111,7 @@ extension SQLiteStore {
       throw refusal
     }
     try history.check(token.revision)
+    try history.checkWay(from: token.revision)
   }
 
   /// Hands out what two states differ in.

@@ -37,6 +37,26 @@ extension HistoryReader {
         + "later")
   }
 
+  /// States can be told from before a mapping, the way to it can't: no commit tells what it made of each object.
+  func checkWay(from revision: Revision) throws {
+    guard let mapped = objects.layout.mapped, revision < mapped.since else { return }
+    throw Refusal(
+      .limit,
+      "revision \(revision) was made before the model changed with revision \(mapped.since), which computed "
+        + "\(mapped.property) by a mapping and not by commits: begin anew with what there is now")
+  }
+
+  /// An object as it was, with what its expressions were to say of it then.
+  func computed(_ image: ObjectImage?, at revision: Revision) -> ObjectImage? {
+    let properties = objects.layout.computed(behind: revision)
+    guard !properties.isEmpty, var image else { return image }
+    for property in properties {
+      guard objects.model.entity(image.id.entity)?.property(property.number) != nil else { continue }
+      image[property] = objects.model.derivedValue(of: property, in: image) { _ in 0 }
+    }
+    return image
+  }
+
   /// - Parameter readable: the oldest revision whose state can be read; nil where that is not known.
   static func tooMuchSince(_ revision: Revision, maximum: Int, readable: Revision? = nil) -> Refusal {
     let later = readable.map { "revision \($0) or a later one" } ?? "a later revision"
@@ -69,7 +89,8 @@ extension HistoryReader {
         throw Self.tooMuchSince(revision, maximum: maximum, readable: commit.revision)
       }
     }
-    return images
+    guard !objects.layout.computed(behind: revision).isEmpty else { return images }
+    return images.mapValues { computed($0, at: revision) }
   }
 
   // MARK: - One object
@@ -77,7 +98,9 @@ extension HistoryReader {
   /// An object as it was at a revision, nil where it was not there. Its past is walked back from the present or from the
   /// nearest change that holds it whole, whichever is nearer.
   func image(of id: ObjectID, at revision: Revision) throws -> ObjectImage? {
-    guard var (image, made) = try nearest(id, from: revision) else { return nil }
+    // An object that stands whole in a commit before a mapping was not made by it.
+    let first = max(revision, objects.layout.mapped?.since ?? 0)
+    guard var (image, made) = try nearest(id, from: first) else { return nil }
     while made > revision {
       guard let event = try event(of: id, in: made), event.change.previous < made else {
         throw try prunedCommit(made)
@@ -85,7 +108,7 @@ extension HistoryReader {
       image = event.change.before(image, model: objects.model)
       made = event.change.previous
     }
-    return image
+    return computed(image, at: revision)
   }
 
   /// Where the walk begins: an image, and the revision whose change left it so.

@@ -40,7 +40,7 @@ final class PastObjects {
     // All may be forgotten: an object then starts from the present again.
     if states.count >= Self.maximumStates { states.removeAll(keepingCapacity: true) }
     states[id] = state
-    return state.image
+    return history.computed(state.image, at: revision)
   }
 
   private func present(_ id: ObjectID) throws -> State {

@@ -17,6 +17,8 @@ struct StoreLayout: Sendable {
   let versions: [StoreVersion]
   /// From each of them to the next.
   let steps: [VersionStep]
+  /// Attributes that are computed from their own object, and since which migration; those that always were are left out.
+  private let expressions: [(property: Property, since: Revision)]
   /// One for each inheritance root, in the order of their numbers.
   let orderedTables: [EntityTable]
   /// The table of each entity, by its number less one.
@@ -33,7 +35,9 @@ struct StoreLayout: Sendable {
     let numbers = numbers ?? .plain(model)
     self.numbers = numbers
     self.versions = versions
-    steps = zip(versions, versions.dropFirst()).map { VersionStep(from: $0, to: $1) }
+    let steps = zip(versions, versions.dropFirst()).map { VersionStep(from: $0, to: $1) }
+    self.steps = steps
+    expressions = steps.isEmpty ? [] : VersionStep.expressions(of: model, versions, steps)
     let roots = model.entities.filter { $0.root == $0.number }.sorted { $0.number < $1.number }
     orderedTables = roots.map { EntityTable(root: $0, model: model, numbers: numbers, names: names) }
     var tables = [EntityTable?](repeating: nil, count: model.entities.count)
@@ -42,6 +46,13 @@ struct StoreLayout: Sendable {
     }
     self.tables = tables
     shapes = tables.enumerated().map { index, table in table?.shape(of: EntityNumber(index + 1)) }
+  }
+
+  /// The attributes over their own object that a migration behind a revision has made derived: of states before it they are
+  /// computed, not read.
+  func computed(behind revision: Revision) -> [Property] {
+    guard revision < since, !expressions.isEmpty else { return [] }
+    return expressions.filter { $0.since > revision }.map(\.property)
   }
 
   /// The first revision of the present version of the model.

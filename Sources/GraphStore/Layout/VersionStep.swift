@@ -4,13 +4,17 @@ import GraphModel
 /// before it speaks of. The plan is inferred once more from the two versions that the store keeps.
 ///
 /// What was only added, removed, renamed, widened, converted or filled can be told of any state before, because each value
-/// leads to the next by itself. What a mapping, a count or an order has made came from whole objects, or from several:
-/// before it there is nothing of the kind, and no state is told (`obstacle`).
+/// leads to the next by itself; an expression over the object is computed anew for each of its states. What a mapping made
+/// came from what may be gone: before it a property has what the migration gave it, as one that was added has its default.
+/// A count or an order has come from several objects: before it there is nothing of the kind, and no state is told
+/// (`obstacle`).
 final class VersionStep: Sendable {
   /// The revision of the migration.
   let since: Revision
   /// Why states before it can't be told in the words behind it; nil when they can.
   let obstacle: String?
+  /// What a mapping made, for words; nil when none did. Whoever follows commits from before would not hear of it.
+  let mapped: String?
   private let earlier: StoreVersion
   private let later: StoreVersion
   /// Nil when the two versions, as they are given now, have none.
@@ -34,6 +38,7 @@ final class VersionStep: Sendable {
     var heirs = [PropertyNumber: Heir]()
     var ancestors = [PropertyNumber: Property]()
     var obstacle = plan == nil ? "its models, as they are read now, do not lead from one to the other" : nil
+    var mapped: String?
     var seen = Set<PropertyNumber>()
     for entity in later.model.entities {
       for property in entity.storedProperties where seen.insert(property.number).inserted {
@@ -47,23 +52,23 @@ final class VersionStep: Sendable {
         {
           heirs[old.number] = Heir(property: property, isConverted: true)
           ancestors[property.number] = old
-        } else if let reason = plan.flatMap({ Self.obstacle(property, $0) }) {
-          let owner = later.model.entity(property.owner)?.name ?? ""
-          obstacle = obstacle ?? "\(owner).\(property.name) \(reason)"
+        } else if let plan {
+          let name = "\(later.model.entity(property.owner)?.name ?? "").\(property.name)"
+          if case .mapped? = plan.origins[property.number] { mapped = mapped ?? name }
+          if let reason = Self.obstacle(property, plan) { obstacle = obstacle ?? "\(name) \(reason)" }
         }
       }
     }
     self.heirs = heirs
     self.ancestors = ancestors
-    self.obstacle = obstacle
+    (self.obstacle, self.mapped) = (obstacle, mapped)
     fills = Dictionary(
       (plan?.fills ?? []).map { ($0.property.number, $0.value) }, uniquingKeysWith: { first, _ in first })
   }
 
   private static func obstacle(_ property: Property, _ plan: MigrationPlan) -> String? {
     switch plan.origins[property.number] {
-    case .mapped: return "was computed by a mapping"
-    case .derived: return "has been computed since"
+    case .derived: return property.attribute?.derivation?.counted == nil ? nil : "has been counted since"
     case .place:
       // Of a relationship that is new there was nothing to put in order.
       let reference = plan.new.entity(property.owner)?.relationships.first {
@@ -71,7 +76,7 @@ final class VersionStep: Sendable {
       }
       return reference.flatMap { plan.kept($0.number) } == nil ? nil : "has been an order since"
     case .kept: return "is told otherwise by the models than when the store was migrated"
-    case .converted, .constant, .empty, nil: return nil
+    case .mapped, .converted, .constant, .empty, nil: return nil
     }
   }
 
@@ -123,6 +128,14 @@ extension StoreLayout {
     return nil
   }
 
+  /// The newest migration that made something by a mapping, and what; nil when none did.
+  var mapped: (since: Revision, property: String)? {
+    for step in steps.reversed() {
+      if let property = step.mapped { return (step.since, property) }
+    }
+    return nil
+  }
+
   /// What a property is now; nil for one that is gone.
   /// - Parameter stored: its number in the store.
   func heir(of stored: PropertyNumber, from version: StoreVersion) -> PropertyHeir? {
@@ -161,6 +174,28 @@ extension StoreLayout {
   /// The revision of the migration that made a property: added or computed it. One that was converted goes on as what it
   /// was before. 0 where none did.
   func beginning(of property: PropertyNumber) -> Revision {
+    VersionStep.beginning(of: property, versions, steps)
+  }
+}
+
+extension VersionStep {
+  /// The derived attributes over their own object that a migration has made, each with its revision.
+  static func expressions(
+    of model: Model, _ versions: [StoreVersion], _ steps: [VersionStep]
+  ) -> [(property: Property, since: Revision)] {
+    var seen = Set<PropertyNumber>()
+    return model.entities.flatMap(\.storedProperties).compactMap { property in
+      guard let derivation = property.attribute?.derivation, derivation.counted == nil,
+        seen.insert(property.number).inserted
+      else { return nil }
+      let since = beginning(of: property.number, versions, steps)
+      return since > 0 ? (property, since) : nil
+    }
+  }
+
+  static func beginning(
+    of property: PropertyNumber, _ versions: [StoreVersion], _ steps: [VersionStep]
+  ) -> Revision {
     var property = property
     for (index, step) in steps.enumerated().reversed() {
       let stored = versions[index + 1].numbers.stored(property: property)
