@@ -17,7 +17,7 @@ extension SQLiteStore {
     try request.filter.check(in: model)
     return try read { _, history, head in
       // Who names no revision gets what there is.
-      if request.after > 0 { try history.refusePruned(request.after) }
+      if request.after > 0, request.after < .max { try history.refusePrunedCommit(request.after + 1) }
       try history.refusePrunedCommit(request.through)
       let through = request.through > 0 ? min(request.through, head.revision) : head.revision
       let fitting = try FittingCommits(request.filter, after: request.after, through: through, history: history)
@@ -102,8 +102,8 @@ extension SQLiteStore {
     guard print == nil || print == token.fingerprint else {
       throw Refusal(
         .notFound,
-        "the store's revision \(token.revision) is not the token's: it was restored from a backup; begin anew with "
-          + "what there is now")
+        "the store's revision \(token.revision) is not the token's: the store was restored from a backup, or the token "
+          + "was damaged; begin anew with what there is now")
     }
     guard print != nil, try token.revision >= history.oldest() else {
       var refusal = Refusal.pruned(token.revision, oldest: try history.oldest())

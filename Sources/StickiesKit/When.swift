@@ -1,8 +1,25 @@
 import GraphModel
 
-/// A state of the graph as a person names it: a revision, or a time in the past. Pure: the clock and the zone are passed
-/// in. A day has 24 hours and the zone one offset: whoever lives where clocks are changed is off by an hour when they look
-/// across the change, and writes the offset.
+/// The clocks of a place: how far they are ahead of Greenwich, through the year.
+public struct WallClock: Sendable {
+  /// The offset at a moment, in seconds east of Greenwich; the moment in seconds since 1970.
+  public var offset: @Sendable (Int64) -> Int64
+  /// The moment, in seconds since 1970, at which the clocks there show a time: that in seconds since 1970 as if it were
+  /// Greenwich's. Of a time that they show twice, one of both; of one that they leap over, one beside it.
+  public var moment: @Sendable (Int64) -> Int64
+
+  /// Clocks of any kind.
+  public init(offset: @escaping @Sendable (Int64) -> Int64, moment: @escaping @Sendable (Int64) -> Int64) {
+    (self.offset, self.moment) = (offset, moment)
+  }
+
+  /// Clocks that are never changed.
+  public static func fixed(_ seconds: Int64) -> WallClock {
+    WallClock(offset: { _ in seconds }, moment: { $0 - seconds })
+  }
+}
+
+/// A state of the graph as a person names it: a revision, or a time in the past. Pure: the clock is passed in.
 public enum When: Hashable, Sendable {
   /// `120` or `r120`.
   case revision(Revision)
@@ -11,20 +28,33 @@ public enum When: Hashable, Sendable {
 
   /// - Parameters:
   ///   - now: the time to count from, microseconds since 1970.
-  ///   - zoneSeconds: the offset of what is written without one, east of Greenwich.
-  public init(parsing text: String, now: Timestamp, zoneSeconds: Int64) throws(WhenError) {
+  ///   - clock: of what is written without an offset.
+  ///   - toTheEnd: whether a time that is written to the second, without a fraction, is that second's end: the state that
+  ///     one sees who asks for it by the time that a log shows. Else it is its beginning.
+  public init(parsing text: String, now: Timestamp, clock: WallClock, toTheEnd: Bool = false) throws(WhenError) {
     let words = text.lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
     if let revision = try Self.revision(words, text) {
       self = .revision(revision)
       return
     }
-    let reader = WhenReader(now: now, zone: zoneSeconds * Dates.microsecondsPerSecond)
+    let reader = WhenReader(now: now, clock: clock)
     guard let time = reader.time(words) else { throw WhenError(text: text, reason: nil) }
     guard Dates.range.contains(time) else {
       throw WhenError(text: text, reason: "lies before the first year that there are dates of")
     }
     guard time <= now else { throw WhenError(text: text, reason: "is in the future: only the past can be looked at") }
-    self = .time(time)
+    let rest = toTheEnd && Self.namesASecond(words) ? Dates.microsecondsPerSecond - 1 : 0
+    self = .time(min(time + rest, now))
+  }
+
+  /// Whether there is a time of three numbers, the last one without a fraction.
+  private static func namesASecond(_ words: [String]) -> Bool {
+    words.contains { word in
+      guard let clock = word.split(separator: "t", omittingEmptySubsequences: false).last else { return false }
+      let parts = clock.split(separator: ":", maxSplits: 3)
+      return parts.count > 2 && parts[1].utf8.count == 2 && parts[2].prefix(2).utf8.count == 2
+        && parts[2].dropFirst(2).first != "."
+    }
   }
 
   private static func revision(_ words: [String], _ text: String) throws(WhenError) -> Revision? {
@@ -58,7 +88,7 @@ public struct WhenError: Error, Hashable, Sendable, CustomStringConvertible {
 /// Reads times from words in lower case.
 private struct WhenReader {
   let now: Timestamp
-  let zone: Timestamp
+  let clock: WallClock
 
   private static let second = Dates.microsecondsPerSecond
   private static let day = 86_400 * second
@@ -79,7 +109,16 @@ private struct WhenReader {
   // MARK: - Days
 
   /// Days since 1970 where the person is.
-  private var today: Int64 { Dates.floorDivide(now + zone, Self.day).0 }
+  private var today: Int64 { Dates.floorDivide(wall, Self.day).0 }
+
+  /// What the clocks show now.
+  private var wall: Timestamp { now + clock.offset(Dates.floorDivide(now, Self.second).0) * Self.second }
+
+  /// The moment at which they show a time.
+  private func moment(_ wall: Timestamp) -> Timestamp {
+    let (seconds, rest) = Dates.floorDivide(wall, Self.second)
+    return clock.moment(seconds) * Self.second + rest
+  }
 
   private func dayNamed(_ word: String) -> Int64? {
     switch word {
@@ -102,7 +141,7 @@ private struct WhenReader {
     // 1970 began on a Thursday.
     let back = Dates.floorDivide(today + 4 - weekday, 7).1
     guard let time = at(clock, ofDay: today - back) else { return nil }
-    return time <= now ? time : time - 7 * Self.day
+    return time <= now ? time : at(clock, ofDay: today - back - 7)
   }
 
   private func last(_ words: ArraySlice<String>) -> Timestamp? {
@@ -114,20 +153,28 @@ private struct WhenReader {
     return words.count == 1 ? before(1, word) : nil
   }
 
-  private func start(ofDay days: Int64) -> Timestamp { days * Self.day - zone }
-
   private func at(_ clock: ArraySlice<String>, ofDay days: Int64) -> Timestamp? {
-    if clock.isEmpty { return start(ofDay: days) }
+    if clock.isEmpty { return moment(days * Self.day) }
     let words = clock.first == "at" ? clock.dropFirst() : clock
-    return Self.clock(words.joined()).map { start(ofDay: days) + $0 }
+    return Self.clock(words.joined()).map { moment(days * Self.day + $0) }
   }
 
-  /// `14:00`, `9:00:30`, `9am`, `2:30pm`, `noon`, `midnight`: microseconds since the day began.
+  /// `14:00`, `9:00:30`, `9:00:30.5`, `9am`, `2:30pm`, `noon`, `midnight`: microseconds since the day began.
   private static func clock(_ text: String) -> Timestamp? {
     if text == "noon" { return 12 * 3_600 * second }
     if text == "midnight" { return 0 }
     let half = ["am", "pm"].first { text.hasSuffix($0) }
-    let parts = (half == nil ? text[...] : text.dropLast(2)).split(separator: ":", omittingEmptySubsequences: false)
+    let halves = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    var micros: Int64 = 0
+    if halves.count > 1 {
+      // Six digits are all that times have.
+      guard half == nil, halves[0].split(separator: ":").count == 3, (1...9).contains(halves[1].utf8.count),
+        let number = digits(halves[1].prefix(6) + String(repeating: "0", count: max(0, 6 - halves[1].utf8.count))),
+        digits(halves[1]) != nil
+      else { return nil }
+      micros = number
+    }
+    let parts = (half == nil ? halves[0] : text.dropLast(2)).split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count <= 3, half != nil || parts.count > 1 else { return nil }
     var numbers = [Int64]()
     for (place, part) in parts.enumerated() {
@@ -143,10 +190,10 @@ private struct WhenReader {
     }
     guard hour < 24 else { return nil }
     let rest = numbers.dropFirst()
-    return (hour * 3_600 + (rest.first ?? 0) * 60 + (rest.dropFirst().first ?? 0)) * second
+    return (hour * 3_600 + (rest.first ?? 0) * 60 + (rest.dropFirst().first ?? 0)) * second + micros
   }
 
-  private static func digits(_ text: Substring) -> Int64? {
+  private static func digits(_ text: some StringProtocol) -> Int64? {
     text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int64(text) : nil
   }
 
@@ -155,8 +202,8 @@ private struct WhenReader {
   /// RFC 3339; without an offset the time of where the person is, without a time the beginning of the day.
   private func dated(_ words: [String]) -> Timestamp? {
     let text = words.joined(separator: " ")
-    if text.utf8.count == 10 { return Dates.timestamp(text).map { $0 - zone } }
-    return Dates.timestamp(text.uppercased()) ?? Dates.timestamp(text.uppercased() + "Z").map { $0 - zone }
+    if text.utf8.count == 10 { return Dates.timestamp(text).map(moment) }
+    return Dates.timestamp(text.uppercased()) ?? Dates.timestamp(text.uppercased() + "Z").map(moment)
   }
 
   // MARK: - So long ago
@@ -169,9 +216,15 @@ private struct WhenReader {
       words = [String(number), String(word.dropFirst(number.count))]
     }
     guard words.count == 2 else { return nil }
-    let count = ["a", "an", "one"].contains(words[0]) ? 1 : Self.digits(words[0][...])
+    let count =
+      Self.numbers.firstIndex(of: words[0] == "a" || words[0] == "an" ? "one" : words[0]).map { Int64($0 + 1) }
+      ?? Self.digits(words[0][...])
     return count.flatMap { before($0, words[1]) }
   }
+
+  private static let numbers = [
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+  ]
 
   private func before(_ count: Int64, _ unit: String) -> Timestamp? {
     switch unit {
@@ -196,10 +249,10 @@ private struct WhenReader {
   private func before(months: Int64, _ count: Int64 = 0) -> Timestamp? {
     // Older than any date; so is what does not fit.
     guard max(months, count) < 1_000_000 else { return .min }
-    let (days, clock) = Dates.floorDivide(now + zone, Self.day)
+    let (days, time) = Dates.floorDivide(wall, Self.day)
     let date = Dates.civil(fromDays: days)
     let (year, month) = Dates.floorDivide(date.year * 12 + date.month - 1 - months, 12)
     let day = min(date.day, Dates.daysIn(month: month + 1, year: year))
-    return Dates.days(year: year, month: month + 1, day: day) * Self.day + clock - zone
+    return moment(Dates.days(year: year, month: month + 1, day: day) * Self.day + time)
   }
 }

@@ -45,7 +45,7 @@ struct Backup: AsyncParsableCommand {
     let interrupted = InterruptSignal { unlink(file + ".partial") }
     defer { interrupted.cancel() }
     let begun = pace.monotonicNanoseconds()
-    let report = try await StoreCommand.run(store, meter) { settings, model in
+    let report = try await StoreCommand.run(store, meter, json: json) { settings, model in
       try StoreBackup.run(
         directory: settings.data, model: model, file: file, replaces: replace, pace: pace, progress: meter.show)
     }
@@ -88,7 +88,7 @@ struct Restore: AsyncParsableCommand {
     umask(0o077)
     let (file, other) = (file, other)
     let meter = ProgressMeter()
-    let report = try await StoreCommand.run(store, meter) { settings, model in
+    let report = try await StoreCommand.run(store, meter, json: json) { settings, model in
       try StoreRestore.run(
         file: file, directory: settings.data, model: model, stamp: Self.stamp(Date()), replacesOther: other,
         progress: meter.show)

@@ -44,7 +44,7 @@ struct Compact: AsyncParsableCommand {
     if let overdue { policy.overdue = overdue.microseconds }
     let (dryRun, chosen) = (dryRun, policy)
     let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
-    let report = try await StoreCommand.run(store, ProgressMeter()) { settings, model in
+    let report = try await StoreCommand.run(store, ProgressMeter(), json: json) { settings, model in
       try StoreCompaction.run(
         directory: settings.data, model: model, policy: chosen, now: now, isRehearsal: dryRun)
     }

@@ -124,14 +124,22 @@ struct Check: AsyncParsableCommand {
 
   @OptionGroup var store: StoreFlags
 
+  @Flag(help: "Print the result as one line of JSON.")
+  var json = false
+
   mutating func run() async throws {
-    try await StoreCommand.tellingFailures {
+    try await StoreCommand.tellingFailures(json: json) {
       let settings = try await store.settings()
       let model = try ModelSource.load(folder: settings.schema)
       let findings = try StoreCheck.run(directory: settings.data, model: model)
-      for finding in findings { print(finding) }
+      if json {
+        print(
+          JSON.object([.init("sound", .bool(findings.isEmpty)), .init("findings", FindingText.json(findings))]).text)
+      } else {
+        for finding in findings { print(finding) }
+        if findings.isEmpty { print("sound") }
+      }
       guard findings.isEmpty else { throw ExitCode(1) }
-      print("sound")
     }
   }
 }

@@ -7,10 +7,11 @@ import GraphWire
 /// What the commands that look after a store's files have in common.
 enum StoreCommand {
   /// Reads the options and does the work.
+  /// - Parameter json: failures are told as one line of JSON, as `stickies` tells them.
   static func run<Result>(
-    _ flags: StoreFlags, _ meter: ProgressMeter, _ body: (Settings, Model) throws -> Result
+    _ flags: StoreFlags, _ meter: ProgressMeter, json: Bool, _ body: (Settings, Model) throws -> Result
   ) async throws -> Result {
-    return try await tellingFailures {
+    return try await tellingFailures(json: json) {
       defer { meter.end() }
       let settings = try await flags.settings()
       return try body(settings, try ModelSource.load(folder: settings.schema))
@@ -18,25 +19,47 @@ enum StoreCommand {
   }
 
   /// Turns failures into words and exit codes.
-  static func tellingFailures<Result>(_ body: () async throws -> Result) async throws -> Result {
+  static func tellingFailures<Result>(
+    json: Bool = false, _ body: () async throws -> Result
+  ) async throws -> Result {
     do {
       return try await body()
     } catch {
-      var words = "\(error)"
-      let code: Int32
+      var (words, name, exit) = ("\(error)", "", Int32(1))
+      var members = [JSON.Member]()
       switch error {
       case let unsound as StoreBackup.Unsound:
-        for finding in unsound.findings { print(finding) }
-        code = 1
+        name = "unsound"
+        members = [.init("findings", FindingText.json(unsound.findings))]
+        if !json { for finding in unsound.findings { print(finding) } }
       case is MigrationRefusal:
         words += "\nThe store was not changed."
-        code = 1
-      case is StoreFailure: code = 1
-      case is OptionsError, is ServerAddress.ParseError: code = 64
+      case let failure as StoreFailure: name = failure.code.rawValue
+      case is OptionsError, is ServerAddress.ParseError: (name, exit) = ("usage", 64)
       default: throw error
       }
-      FileHandle.standardError.write(Data("stickiesd: \(words)\n".utf8))
-      throw ExitCode(code)
+      // What a migration was refused for stands on standard output then, with ids.
+      let isLine = json && !(error is MigrationRefusal)
+      let told = [JSON.Member("code", .string(name)), .init("message", .string(words))] + members
+      let line = isLine ? JSON.object([.init("error", .object(told))]).text : "stickiesd: \(words)"
+      FileHandle.standardError.write(Data("\(line)\n".utf8))
+      throw ExitCode(exit)
     }
+  }
+}
+
+/// What a check found, for programs.
+enum FindingText {
+  static func json(_ findings: [StoreCheck.Finding]) -> JSON {
+    .array(
+      findings.map { finding in
+        .object([
+          .init("kind", .string(finding.kind.rawValue)), .init("damage", .bool(finding.isDamage)),
+          .init("table", finding.place.table.map(JSON.string) ?? .null),
+          .init("row", finding.place.row.map(JSON.integer) ?? .null),
+          .init("object", finding.place.object.map { .string($0.description) } ?? .null),
+          .init("text", .string(finding.text)),
+        ])
+      })
   }
 }

@@ -68,8 +68,15 @@ import Testing
     #expect(again.status == 1)
     #expect(
       again.errors == "stickiesd: \(file) is there already. Give another name, or --replace; it was not touched.\n")
+    let told = try daemon.stickiesd("backup", file, "--json")
+    let error = try JSON(parsing: told.errors.trimmingCharacters(in: .newlines))["error"]
+    #expect(told.status == 1 && told.output.isEmpty)
+    #expect(error?["code"] == .string("alreadyThere"))
+    #expect(error?["message"]?.stringValue?.hasPrefix("\(file) is there already. ") == true)
     #expect(try names(daemon) == ["copy"])
     #expect(daemon.stop() == 0)
+    let check = try daemon.stickiesd("check", "--json")
+    #expect(try check.status == 0 && check.json() == JSON(parsing: #"{"sound": true, "findings": []}"#))
   }
 
   /// A rename would put a file in their place, whatever they are there for: a device is as little a file as a pipe.

@@ -8,7 +8,7 @@ import Testing
   private static let zone: Int64 = 7_200
 
   private static func read(_ text: String, now: Timestamp = now, zone: Int64 = zone) throws -> When {
-    try When(parsing: text, now: now, zoneSeconds: zone)
+    try When(parsing: text, now: now, clock: .fixed(zone))
   }
 
   @Test(arguments: [
@@ -22,6 +22,8 @@ import Testing
     ("2 hours ago", "2026-11-21T06:30:15Z"), ("a minute ago", "2026-11-21T08:29:15Z"),
     ("an hour ago", "2026-11-21T07:30:15Z"), ("90s ago", "2026-11-21T08:28:45Z"),
     ("2h ago", "2026-11-21T06:30:15Z"), ("0 seconds ago", "2026-11-21T08:30:15Z"),
+    ("two hours ago", "2026-11-21T06:30:15Z"), ("ten minutes ago", "2026-11-21T08:20:15Z"),
+    ("10:30:14.25", "2026-11-21T08:30:14.25Z"), ("today 9:00:00.123456789", "2026-11-21T07:00:00.123456Z"),
     ("3 days ago", "2026-11-18T08:30:15Z"), ("  2   WEEKS ago ", "2026-11-07T08:30:15Z"),
     ("1 month ago", "2026-10-21T08:30:15Z"), ("12 months ago", "2025-11-21T08:30:15Z"),
     ("2 years ago", "2024-11-21T08:30:15Z"), ("last week", "2026-11-14T08:30:15Z"),
@@ -56,6 +58,38 @@ import Testing
     #expect(try Self.read("1 month ago", now: may, zone: 0) == .time(#require(Dates.timestamp("2026-04-30T12:00:00Z"))))
   }
 
+  /// Clocks that were an hour ahead until 2026-10-25 01:00 in Greenwich, as in London.
+  private static let london: WallClock = {
+    let change: Int64 = (Dates.timestamp("2026-10-25T01:00:00Z") ?? 0) / 1_000_000
+    return WallClock(
+      offset: { $0 < change ? 3_600 : 0 }, moment: { $0 - 3_600 < change ? $0 - 3_600 : $0 })
+  }()
+
+  @Test(arguments: [
+    ("2026-10-24 12:00", "2026-10-24T11:00:00Z"), ("2026-10-26 08:15", "2026-10-26T08:15:00Z"),
+    ("2026-10-25", "2026-10-24T23:00:00Z"), ("2026-10-26", "2026-10-26T00:00:00Z"),
+    ("yesterday 14:00", "2026-10-25T14:00:00Z"), ("yesterday", "2026-10-24T23:00:00Z"),
+    ("saturday 9:00", "2026-10-24T08:00:00Z"), ("last week", "2026-10-19T08:30:00Z"),
+    ("1 month ago", "2026-09-26T07:30:00Z"), ("today", "2026-10-26T00:00:00Z"),
+  ])
+  func timesAcrossAChangeOfTheClocksAreThoseThatTheClocksShowed(text: String, expected: String) throws {
+    let now = try #require(Dates.timestamp("2026-10-26T08:30:00Z"))
+    let meant = try #require(Dates.timestamp(expected))
+    #expect(try When(parsing: text, now: now, clock: Self.london) == .time(meant), "\(text)")
+  }
+
+  /// The time that a log shows is that of the commit, cut to the second.
+  @Test(arguments: [
+    ("2026-11-21T08:30:05Z", "2026-11-21T08:30:05.999999Z"), ("10:30:05", "2026-11-21T08:30:05.999999Z"),
+    ("2026-11-21 10:30:05+02:00", "2026-11-21T08:30:05.999999Z"), ("10:30:05.0", "2026-11-21T08:30:05Z"),
+    ("10:30", "2026-11-21T08:30:00Z"), ("2026-11-21 10:30+02:00", "2026-11-21T08:30:00Z"),
+    ("10:30:15", "2026-11-21T08:30:15Z"), ("10 minutes ago", "2026-11-21T08:20:15Z"),
+  ])
+  func aSecondThatIsNamedIsMeantToItsEndWhereAStateIsAskedFor(text: String, expected: String) throws {
+    let meant = try #require(Dates.timestamp(expected))
+    #expect(try When(parsing: text, now: Self.now, clock: .fixed(Self.zone), toTheEnd: true) == .time(meant), "\(text)")
+  }
+
   @Test func theDayIsThatOfTheZone() throws {
     // Half past one in the morning of the 21st there, still the 20th in Greenwich.
     let night = try #require(Dates.timestamp("2026-11-20T23:30:00Z"))
@@ -71,7 +105,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "", " ", "r", "r-1", "-1", "1.5", "tomorrow", "soon", "next week", "ago", "minutes ago", "ten minutes ago",
+    "", " ", "r", "r-1", "-1", "1.5", "tomorrow", "soon", "next week", "ago", "minutes ago", "some minutes ago",
     "10 minuets ago", "10 minutes", "-3 days ago", "yesterday 25:00", "yesterday 14:60", "yesterday 14", "monday 9:0",
     "today 13pm", "today 0am", "2026-13-01", "2026-02-29", "2026-11-21 24:00", "2026-11-21 9:30", "21.11.2026",
     "yesterday 14:00 please", "last", "last century", "last friday 30:00", "mo 9:00", "14:00:00:00", "r12 r13", "١٢٠",

@@ -54,13 +54,22 @@ enum LocalClock {
     return Timestamp(time.tv_sec) * Dates.microsecondsPerSecond + Timestamp(time.tv_nsec / 1_000)
   }
 
-  /// East of Greenwich.
-  static var zoneSeconds: Int64 {
-    var now = time(nil)
-    var fields = tm()
-    localtime_r(&now, &fields)
-    return Int64(fields.tm_gmtoff)
-  }
+  /// The clocks of the place that the environment names.
+  static let wall = WallClock(
+    offset: { moment in
+      var time = time_t(moment)
+      var fields = tm()
+      localtime_r(&time, &fields)
+      return Int64(fields.tm_gmtoff)
+    },
+    moment: { wall in
+      var time = time_t(wall)
+      var fields = tm()
+      // The fields of the calendar are the same everywhere; where they are is for `mktime` to say.
+      gmtime_r(&time, &fields)
+      fields.tm_isdst = -1
+      return Int64(mktime(&fields))
+    })
 }
 
 extension Shell {

@@ -40,7 +40,7 @@ struct LogCommand: AsyncParsableCommand {
   private func request(_ shell: Shell) async throws -> LogRequest {
     var request = LogRequest(
       after: after, limit: UInt64(limit), filter: try await filter.filter(shell), oldestFirst: oldestFirst)
-    switch try since.map({ try When($0, option: "--since") }) {
+    switch try since.map({ try When($0, option: "--since", toTheEnd: false) }) {
     case .revision(let revision)?: request.after = max(request.after, revision - 1)
     case .time(let time)?: request.filter.since = time
     case nil: break

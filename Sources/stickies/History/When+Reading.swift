@@ -4,10 +4,12 @@ import StickiesKit
 
 extension When {
   /// What `text` says here and now.
-  /// - Parameter option: the option, or the command that takes it as its word, for the message.
-  init(_ text: String, option: String) throws {
+  /// - Parameters:
+  ///   - option: the option, or the command that takes it as its word, for the message.
+  ///   - toTheEnd: whether a second that is named is meant to its end, as that of a state is.
+  init(_ text: String, option: String, toTheEnd: Bool = true) throws {
     do {
-      try self.init(parsing: text, now: LocalClock.now, zoneSeconds: LocalClock.zoneSeconds)
+      try self.init(parsing: text, now: LocalClock.now, clock: LocalClock.wall, toTheEnd: toTheEnd)
     } catch {
       throw ValidationError("\(option): \(error)")
     }
