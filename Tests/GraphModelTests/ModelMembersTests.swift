@@ -99,6 +99,23 @@ import Testing
     #expect(person.uniquenessConstraints.map { $0.compactMap { model.property($0)?.name } } == [["home.zip", "name"]])
   }
 
+  @Test(arguments: [
+    ("home == nil", "Person.home is a composite: name one of its members, home.street"),
+    ("home.town == 'x'", "Person.home is a composite: name one of its members, home.street"),
+    ("hoem == nil", "Person has no property \"hoem\"; it has id, "),
+  ])
+  func aPredicateThatNamesNoPropertyIsToldWhichThereAre(text: String, words: String) throws {
+    let marked =
+      #"{"name": "name", "type": "string"}, {"name": "isMarked", "type": "bool", "default": false, "transient": true}"#
+    let model = try Model(parsing: parties.replacing(#"{"name": "name", "type": "string"}"#, with: marked).utf8)
+    let person = try #require(model.entity(named: "Person"))
+    let error = try #require(throws: PredicateSyntaxError.self) {
+      try GraphPredicate(parsing: text, entity: person, model: model)
+    }
+    #expect("\(error)".contains(words))
+    #expect(!"\(error)".contains("isMarked"))
+  }
+
   @Test func predicatesAndOrdersReachAMember() throws {
     let model = try Model(parsing: parties.utf8)
     let person = try #require(model.entity(named: "Person"))

@@ -68,7 +68,7 @@ struct PredicateLexer {
         } else if let number = Double(literal), number.isFinite {
           tokens.append(Place(token: .number(number), column: start + 1))
         } else {
-          throw fail("'\(literal)' is no number", start)
+          throw fail("'\(String(literal).excerpt)' is no number", start)
         }
       } else if character == "\"" || character == "'" {
         var content = String.UnicodeScalarView()

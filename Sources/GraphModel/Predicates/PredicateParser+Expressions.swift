@@ -270,8 +270,7 @@ extension PredicateParser {
         length -= 1
       }
       guard let property else {
-        let names = (["id"] + entity.properties.map(\.name)).joined(separator: ", ")
-        throw fail("\(entity.name) has no property \"\(part)\"; it has \(names)")
+        throw fail(Self.unknown(String(part), of: entity))
       }
       parts = parts.dropFirst(length)
       switch property.kind {
@@ -328,5 +327,15 @@ extension PredicateParser {
       if aggregate == .average, type == .integer { type = .double }
     }
     return operand(.aggregate(aggregate, property.number, attribute: inner.number), type, nil)
+  }
+
+  /// What is said of a name that no property has: what does, transient attributes apart, which no predicate can read.
+  private static func unknown(_ name: String, of entity: Entity) -> String {
+    if entity.composites.contains(where: { $0.name == name }) {
+      let members = entity.properties.map(\.name).filter { $0.hasPrefix(name + ".") }.joined(separator: ", ")
+      return "\(entity.name).\(name) is a composite: name one of its members, \(members)"
+    }
+    let stored = entity.properties.filter { $0.attribute?.isTransient != true }.map(\.name)
+    return "\(entity.name) has no property \"\(name.excerpt)\"; it has \((["id"] + stored).joined(separator: ", "))"
   }
 }
