@@ -65,6 +65,22 @@ import Testing
       ])
   }
 
+  @Test func theOtherEndOfWhatGoesOnLeadsBackUnderItsNewName() throws {
+    let second = changed(#""inverse": "people""#, #""inverse": "staff""#)
+      .replacing(#"{"name": "people", "destination""#, with: #"{"name": "staff", "destination""#)
+    let told = try steps(second)
+    #expect(told.contains("Team.staff is new, and leads back from Person.team, which goes on"), "\(told)")
+    let other = changed(
+      #""inverse": "team", "toMany": true}"#,
+      #""inverse": "team", "toMany": true}, {"name": "friends", "destination": "Person", "inverse": "fans", "toMany": true}"#
+    )
+    .replacing(
+      #""inverse": "people"}"#,
+      with: #""inverse": "people"}, {"name": "fans", "destination": "Team", "inverse": "friends", "toMany": true}"#)
+    #expect(
+      try steps(other) == ["Person.fans is new, and leads nowhere yet", "Team.friends is new, and leads nowhere yet"])
+  }
+
   @Test func aRenamingThatWasDoneLongAgoSaysNothingAnyMore() throws {
     let renamed = changed(#"{"name": "name", "type""#, #"{"name": "fullName", "renamed": "name", "type""#)
     let plan = try MigrationPlan.infer(from: try model(2, renamed), to: try model(3, renamed))

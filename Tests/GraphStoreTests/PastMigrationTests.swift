@@ -252,6 +252,18 @@ import struct GraphModel.FetchRequest
     #expect(found.first?.object[try store.property("Animal.weight")] == .double(9))
   }
 
+  /// A check with the model of before says that it is another one, and nothing of what it can't know.
+  @Test func aCheckWithAnEarlierModelSaysThatItIsAnother() throws {
+    let store = try TestStore(try MigrationTests.model(Self.first))
+    _ = try store.insert("Barn", ["name": .string("red")])
+    try store.store.close()
+    try MigrationTests.migrate(store.directory, to: [try MigrationTests.model(Self.second)])
+    let findings = try StoreCheck.run(
+      directory: store.directory.path, model: try MigrationTests.model(Self.first), heldObjects: 3)
+    #expect(findings.contains { $0.kind == .model })
+    #expect(!findings.contains { $0.place.table == "_version" }, "\(findings)")
+  }
+
   // MARK: - Mappings and expressions
 
   /// A label made of a name that goes on and of a nickname that goes, and one that the rules compute from then on.

@@ -199,6 +199,19 @@ struct MigrationInference {
       if !property.isOptional { plan.unfilled.append(property) }
     }
     if (property.relationship?.minimumCount ?? 0) > 0 { plan.tightened.insert(property.owner) }
+    if let kept = keptInverse(of: property) {
+      return add(.addProperty, path, "is new, and leads back from \(kept), which goes on")
+    }
     add(.addProperty, path, "is new, and leads nowhere yet")
+  }
+
+  /// The other end of a relationship that is kept there, if the earlier version had that end.
+  private func keptInverse(of property: Property) -> String? {
+    guard property.slot == nil, let inverse = property.relationship.flatMap({ new.property($0.inverse) }),
+      let before = plan.entities[inverse.owner].flatMap({ old.entity($0) })
+    else { return nil }
+    let names = [inverse.renamed, inverse.name]
+    let had = before.properties.contains { names.contains($0.name) && $0.relationship != nil && $0.slot != nil }
+    return had ? self.path(inverse, in: new) : nil
   }
 }
