@@ -70,6 +70,34 @@ import Testing
     return (scene, follower)
   }
 
+  /// Seven times the objects, the same memory: what is done is on disk, not held.
+  @Test func aBatchCostsTheSameMemoryHoweverManyObjectsItChanges() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("board", "add", "Work")
+    let board = try #require(try daemon.run("graph", "fetch", "Board", "--ids").lines.first)
+    func insert(_ count: Int) throws {
+      let text = String(repeating: "many words ", count: 40)
+      let lines = (0..<count).map { #"{"text": "\#(text)\#($0)", "board": "\#(board)"}"# }
+      let result = try daemon.run(
+        "graph", "insert", "Note", "-", "--one-commit", input: lines.joined(separator: "\n") + "\n")
+      #expect(result.output.contains("\(count) objects changed"), "\(result.errors)")
+    }
+    func update() throws {
+      let result = try daemon.run(
+        "graph", "update", "Note", "--where", "z >= 0", "--one-commit", "--set", "z=z + 1")
+      #expect(result.output.contains("objects changed"), "\(result.errors)")
+    }
+    try insert(3_000)
+    try update()
+    let few = try daemon.memory("VmHWM")
+    try insert(20_000)
+    try update()
+    let growth = try daemon.memory("VmHWM") - few
+    #expect(growth < 16 << 20, "\(growth >> 20) MB more")
+    #expect(daemon.stop() == 0)
+  }
+
   @Test func aBatchIsOneCommitAndWhoFollowsReadsAgain() async throws {
     let (scene, follower) = try await scene()
     let board = try await scene.board()

@@ -27,13 +27,6 @@ import Testing
     ProcessInfo.processInfo.environment[name].flatMap(Double.init)
   }
 
-  /// A field of /proc/PID/status in bytes: `VmRSS`, or `VmHWM` for the most that it ever was.
-  private static func memory(_ field: String, _ daemon: Daemon) throws -> Int {
-    let status = try String(contentsOfFile: "/proc/\(daemon.process.processIdentifier)/status", encoding: .utf8)
-    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(field + ":") })
-    return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) }) << 10
-  }
-
   @Test func aReaderThatReadsNothingCostsAFixedNumberOfBytesAndConverges() async throws {
     let scene = try await Scene()
     let board = try await scene.board()
@@ -52,7 +45,7 @@ import Testing
     while ContinuousClock.now - warmUp < .seconds(Self.seconds) || witness.bytesReceived < 48 << 20 {
       try await load.run(witness, scene.bystander)
     }
-    let before = try Self.memory("VmRSS", scene.daemon)
+    let before = try scene.daemon.memory("VmRSS")
     let (toldBefore, commitsBefore) = (witness.bytesReceived, load.commits)
 
     let slow = try await scene.client()
@@ -70,7 +63,7 @@ import Testing
     let elapsed = (ContinuousClock.now - start) / .seconds(1)
     let told = witness.bytesReceived - toldBefore
     let rate = Double(load.commits - commitsBefore) / elapsed
-    let growth = try Self.memory("VmRSS", scene.daemon) - before
+    let growth = try scene.daemon.memory("VmRSS") - before
     #expect(rate >= Self.leastCommitsPerSecond, "\(Int(rate)) commits a second")
     #expect(told > 2 * (Self.backlog + Self.slack), "only \(told) bytes were told to those who read")
     #expect(growth < Self.backlog + Self.slack, "\(growth >> 10) KiB more, of \(told >> 10) KiB told to the others")
@@ -84,7 +77,7 @@ import Testing
       if view.take(message) { try await slow.send(.more(of: request)) }
     }
     #expect(view.objects == Dictionary(uniqueKeysWithValues: fresh.map { ($0.id, $0) }))
-    let peak = try Self.memory("VmHWM", scene.daemon) - before
+    let peak = try scene.daemon.memory("VmHWM") - before
     #expect(peak < Self.totalBacklog, "\(peak >> 10) KiB more while the slow reader caught up")
     print(
       "slow reader: \(Int(rate)) commits/s for \(Int(elapsed)) s, \(told >> 20) MiB told to the others, memory grew by "

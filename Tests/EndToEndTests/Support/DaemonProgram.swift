@@ -24,6 +24,15 @@ extension Process {
   }
 }
 
+extension Daemon {
+  /// A field of /proc/PID/status in bytes: `VmRSS`, or `VmHWM` for the most that it ever was.
+  func memory(_ field: String) throws -> Int {
+    let status = try String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
+    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(field + ":") })
+    return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) }) << 10
+  }
+}
+
 /// The commands of `stickiesd` that end by themselves, on the daemon's own directory.
 extension Daemon {
   /// Runs `stickiesd` to its end.
