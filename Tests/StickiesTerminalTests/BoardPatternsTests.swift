@@ -17,8 +17,6 @@ import Testing
     stage.freeze()
     ann.terminal.types("2")
     await ann.terminal.expects { $0.text.contains("Loading") && !$0.text.contains("at work") }
-    // There is nothing to edit yet.
-    ann.terminal.types("n")
     // Keys that make sense still do.
     ann.terminal.types("?")
     await ann.terminal.expects("New Note")
@@ -27,6 +25,154 @@ import Testing
     stage.thaw()
     await ann.terminal.expects { $0.text.contains("│ Home") && !$0.text.contains("Loading") }
     await ann.terminal.expects("Nothing sticks to Home yet")
+    await stage.close()
+  }
+
+  @Test func aNoteForABoardThatIsOnItsWayIsThereWhenTheBoardIs() async throws {
+    let stage = try await Stage(boards: ["Work", "Home"])
+    let ann = try await stage.open()
+    await ann.terminal.expects("● ○")
+    stage.freeze()
+    ann.terminal.types("2nnot lost")
+    await ann.terminal.expects("Loading")
+    stage.thaw()
+    await ann.terminal.expects { $0.text.contains("│ Home") && $0.text.contains("not lost") }
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.text.contains("not lost") && !$0.text.contains("not yet") }
+    let note = try #require(try await stage.other.fetch(Note.self, where: "board.name == 'Home'").first)
+    #expect(note.text == "not lost")
+    await stage.close()
+  }
+
+  private func delete(_ name: String, _ stage: Stage) async throws {
+    let board = try #require(try await stage.other.fetch(Board.self).first { $0.name == name })
+    stage.other.context.delete(board)
+    try await stage.other.save()
+  }
+
+  @Test(arguments: [true, false]) func whatIsTypedOnABoardThatGoesIsOffered(hasAnother: Bool) async throws {
+    let stage = try await Stage(boards: hasAnother ? ["Work", "Home"] : ["Work"])
+    _ = try await stage.note("first")
+    let ann = try await stage.open()
+    await ann.terminal.expects("first")
+    ann.terminal.press(.tab)
+    ann.terminal.press(.enter)
+    ann.terminal.types(" and more")
+    await ann.terminal.expects { $0.text.contains("and more") && !$0.text.contains("not yet") }
+    try await delete("Work", stage)
+    if !hasAnother {
+      await ann.terminal.expects("The note is gone")
+      let fresh = try #require(stage.other.context.insert(Board.self))
+      fresh.name = "Home"
+      try await stage.other.save()
+    }
+    await ann.terminal.expects { $0.text.contains("the board Work is deleted") && $0.text.contains("│ Home") }
+    // Its answers wait for a pause of whoever types.
+    await ann.terminal.expects("New note with it")
+    ann.terminal.types("n")
+    await ann.terminal.expects { $0.text.contains("first and more") && !$0.text.contains("not yet") }
+    #expect(try await stage.stored().map(\.text) == ["first and more"])
+    await stage.close()
+  }
+
+  @Test func aPromptAboutANoteThatGoesIsNoOtherNotes() async throws {
+    let stage = try await Stage(boards: ["Work", "Home"])
+    let note = try await stage.note("at work")
+    let ann = try await stage.open()
+    await ann.terminal.expects { $0.text.contains("at work") && $0.text.contains("● ○") }
+    ann.terminal.press(.right, .alt)
+    await ann.terminal.expects("│ Home")
+    ann.terminal.types("nat home")
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.text.contains("┏ at home") && !$0.text.contains("not yet") }
+    ann.terminal.press(.left, .alt)
+    await ann.terminal.expects("│ Work")
+    ann.terminal.press(.tab)
+    ann.terminal.types("t")
+    await ann.terminal.expects("0 characters")
+    try await delete("Work", stage)
+    await ann.terminal.expects { $0.text.contains("│ Home") && !$0.text.contains("0 characters") }
+    ann.terminal.press(.tab)
+    await ann.terminal.expects("┏ at home")
+    #expect(try await stage.stored().flatMap { $0.tags.map(\.name) } == [])
+    // A note that goes under a prompt, its board staying.
+    let other = try #require(try await stage.other.fetch(Note.self).first)
+    ann.terminal.types("tlater")
+    await ann.terminal.expects("5 characters")
+    stage.other.context.delete(other)
+    try await stage.other.save()
+    await ann.terminal.expectsNo("┏ at home")
+    ann.terminal.press(.enter)
+    await ann.terminal.expects("the note is gone; nothing was changed")
+    #expect(note.id.isTemporary == false)
+    await stage.close()
+  }
+
+  @Test func aScrollEndsOnTheBoardThatItWasMeantForWhateverGoesBeforeIt() async throws {
+    let stage = try await Stage(boards: ["One", "Two", "Three", "Four"])
+    let ann = try await stage.open()
+    await ann.terminal.expects("● ○ ○ ○")
+    ann.terminal.types("2")
+    await ann.terminal.expects("│ Two")
+    // The commit comes in the middle of the way: keys and it are one batch of events.
+    let board = try #require(try await stage.other.fetch(Board.self).first { $0.name == "One" })
+    stage.other.context.delete(board)
+    ann.terminal.press(.right, .alt)
+    try await stage.other.save()
+    await ann.terminal.expects { $0.text.contains("│ Three") && $0.text.contains("○ ● ○") }
+    await stage.close()
+  }
+
+  @Test func aLinkThatWasBegunAndADragEndWithTheirBoard() async throws {
+    let stage = try await Stage(boards: ["Work", "Home"])
+    _ = try await stage.note("at work")
+    let ann = try await stage.open()
+    let place = try #require(await ann.terminal.expects("at work").place(of: "at work"))
+    await ann.terminal.expects("● ○")
+    ann.terminal.press(.tab)
+    ann.terminal.types("L")
+    await ann.terminal.expects("chooses the other note")
+    ann.terminal.press(.right, .alt)
+    await ann.terminal.expects { $0.text.contains("│ Home") && !$0.text.contains("chooses the other note") }
+    ann.terminal.types("nat home")
+    ann.terminal.press(.escape)
+    ann.terminal.press(.enter)
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.text.contains("at home") && !$0.text.contains("not yet") }
+    #expect(try await stage.other.fetch(Link.self).isEmpty)
+    // A drag: what is done afterwards is a step of its own.
+    ann.terminal.press(.left, .alt)
+    await ann.terminal.expects("│ Work")
+    ann.terminal.mouse(.press(.left), place.x, place.y)
+    ann.terminal.mouse(.drag(.left), place.x + 4, place.y + 2)
+    ann.terminal.press(.right, .alt)
+    await ann.terminal.expects("│ Home")
+    ann.terminal.mouse(.release(.left), place.x + 4, place.y + 2)
+    ann.terminal.press(.tab)
+    ann.terminal.types("c")
+    await ann.terminal.expects { !$0.text.contains("not yet") }
+    ann.terminal.types("u")
+    await ann.terminal.expects("Undone")
+    let notes = try await stage.stored()
+    #expect(notes.map(\.color) == [.yellow, .yellow])
+    #expect(notes.first?.x == 48, "the drag was taken back with what was done on another board")
+    await stage.close()
+  }
+
+  @Test func withoutAServerOneGetsBackToTheBoardThatIsHere() async throws {
+    let stage = try await Stage(boards: ["Work", "Home"])
+    _ = try await stage.note("at work")
+    let ann = try await stage.open()
+    await ann.terminal.expects { $0.text.contains("at work") && $0.text.contains("● ○") }
+    stage.freeze()
+    ann.terminal.press(.right, .alt)
+    await ann.terminal.expects("Loading")
+    stage.kill()
+    await ann.terminal.expects("reconnecting")
+    ann.terminal.press(.left, .alt)
+    await ann.terminal.expects { $0.text.contains("at work") && $0.text.contains("│ Work") }
+    ann.terminal.press(.right, .alt)
+    await ann.terminal.expects { $0.text.contains("need the server") && $0.text.contains("at work") }
     await stage.close()
   }
 
@@ -75,8 +221,9 @@ import Testing
     await ann.terminal.expects {
       $0.text.contains("No board is left") && $0.text.contains("ben@test deleted the board")
     }
-    ann.terminal.types("n")
     ann.terminal.click(40, 12, times: 2)
+    ann.terminal.types("n")
+    await ann.terminal.expects("there is no board to make it on")
     let fresh = try #require(stage.other.context.insert(Board.self))
     fresh.name = "Fresh"
     try await stage.other.save()
@@ -107,6 +254,7 @@ import Testing
     await ann.terminal.expects("Too small")
     ann.terminal.press(.delete)
     ann.terminal.types("nunseen")
+    ann.terminal.press(.character("z"), .control)
     ann.terminal.click(5, 5, times: 2)
     ann.terminal.resize(Size(width: 80, height: 24))
     await ann.terminal.expects { $0.text.contains("┏ first") && !$0.text.contains("unseen") }

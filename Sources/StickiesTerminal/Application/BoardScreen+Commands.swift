@@ -50,9 +50,7 @@ extension BoardScreen {
   }
 
   private func answerNotes() {
-    board(.newNote, state: { [weak self] in CommandState(isEnabled: self?.allows(.edit) ?? false) }) { [weak self] in
-      self?.newNote()
-    }
+    board(.newNote) { [weak self] in self?.newNote() }
     note(.editNote) { [weak self] in
       guard let self, let focused else { return }
       if linkStart != nil { endLink(at: focused) } else { edit(focused) }

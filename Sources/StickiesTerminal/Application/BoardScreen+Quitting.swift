@@ -14,15 +14,20 @@ extension BoardScreen {
     if pacer.isWaiting { save() }
   }
 
+  /// Whether something was sent that has no answer, though nobody chose to lose it.
+  var isAwaitingSaves: Bool { unsent.count > 0 && !hasDiscarded }
+
   func shouldTerminate() -> TerminateReply {
     finishChanges()
     guard unsent.count > 0 else { return .now }
     if linkState.isConnected {
       quitting = .sending([])
       showSaving()
-      _ = application.schedule(at: now + Self.patienceMilliseconds) { [weak self] in
-        guard let self, isLeaving else { return }
-        askAboutUnsent()
+      if let patienceTimer { application.cancel(patienceTimer) }
+      patienceTimer = application.schedule(at: now + Self.patienceMilliseconds) { [weak self] in
+        guard let self else { return }
+        patienceTimer = nil
+        if isLeaving { askAboutUnsent() }
       }
     } else {
       askAboutUnsent()
@@ -32,6 +37,8 @@ extension BoardScreen {
 
   /// Whoever wanted to leave does not any more.
   func stay() {
+    if let patienceTimer { application.cancel(patienceTimer) }
+    patienceTimer = nil
     quitting.failed()
     hideSaving()
     application.replyToTerminate(false)
@@ -66,6 +73,7 @@ extension BoardScreen {
           },
           .init(key: "d", title: "Leave and lose them") { [weak self] in
             _ = self?.quitting.answer(.discard)
+            self?.hasDiscarded = true
             self?.leave()
           },
         ],
@@ -77,7 +85,10 @@ extension BoardScreen {
 
   /// An answer came: perhaps it was the last one.
   func quitWhenSent() {
-    guard isLeaving, unsent.count == 0 else { return }
+    // Asked about what has been sent meanwhile, nobody needs to answer.
+    var isAsked = false
+    if case .asking = quitting { isAsked = true }
+    guard isLeaving || isAsked, unsent.count == 0 else { return }
     quitting = .quits
     if let question {
       self.question = nil

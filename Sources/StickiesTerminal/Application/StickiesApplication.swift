@@ -32,7 +32,10 @@ final class StickiesApplication: Application {
     case .key(let key):
       if key == KeyEvent(.character("c"), .control) { return true }
       let command = menuBar.command(for: key)?.command
-      return command == .quitAnywhere || command == .suspend || (command == .quit && screen?.editing == nil)
+      if command == .quitAnywhere { return true }
+      // Everywhere else these are letters, or what an editor takes back.
+      let isTyped = screen?.editing != nil || modalWindow != nil || keyWindow is FieldWindow
+      return !isTyped && (command == .suspend || command == .quit)
     case .mouse, .paste: return false
     default: return true
     }

@@ -29,6 +29,12 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   var filter = BoardFilter()
   /// How many notes it hides.
   private(set) var hiddenCount = 0
+  /// What the board is called, or was called last.
+  var name: String {
+    if !board.isDeleted, !board.name.isEmpty { knownName = board.name }
+    return knownName
+  }
+  private var knownName = ""
   /// Told of windows that came and went.
   var windowsDidChange: ([WindowChange<NoteController>]) -> Void = { _ in }
   /// Told when the first result is there, or why there is none.
@@ -57,6 +63,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
     lines.maximumCount = Self.maximumLinks
     allLinks = ResultsController(lines, in: context, perform: link.perform)
     notes.delegate = self
+    knownName = board.name
   }
 
   /// The notes of a board, in the order in which they were made.

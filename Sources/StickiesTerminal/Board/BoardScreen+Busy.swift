@@ -7,15 +7,18 @@ extension BoardScreen {
   /// What this board's views ask while somebody waits for it: the overlay says so.
   /// - Parameter message: what it says.
   func makeInquiries(_ message: String = "Waiting for the server…") -> BoardInquiries {
-    BoardInquiries(link, in: context) { [weak self] in self?.waits($0, message) }
-  }
-
-  /// Somebody waits for an answer, or no more.
-  private func waits(_ isBusy: Bool, _ message: String) {
-    if let token = waitToken { overlay.hide(token) }
-    waitToken = isBusy ? overlay.show(.loading, message, at: now) : nil
-    wakeForBusy()
-    application.setNeedsDisplay()
+    var token: BusyToken?
+    return BoardInquiries(link, in: context) { [weak self] isBusy in
+      guard let self else { return }
+      if let token {
+        overlay.hide(token)
+        waitTokens.remove(token)
+      }
+      token = isBusy ? overlay.show(.loading, message, at: now) : nil
+      if let token { waitTokens.insert(token) }
+      wakeForBusy()
+      application.setNeedsDisplay()
+    }
   }
 
   /// The changes are on their way, and the program ends behind them.
@@ -32,11 +35,11 @@ extension BoardScreen {
   }
 
   /// Whether somebody waits who could give up.
-  var canGiveUp: Bool { waitToken != nil || savingToken != nil }
+  var canGiveUp: Bool { !waitTokens.isEmpty || savingToken != nil }
 
   /// Nobody waits any more: for the answer, or else for the end.
   func giveUp() {
-    if waitToken != nil { inquiries.cancel() } else { stay() }
+    if !waitTokens.isEmpty { inquiries.cancel() } else { stay() }
   }
 
   /// What covers the board while its notes, an answer or the end are on their way; the newest reason to wait.

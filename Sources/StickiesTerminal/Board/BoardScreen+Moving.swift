@@ -10,7 +10,20 @@ extension BoardScreen {
 
   func askForBoard() {
     guard linkIsOpen, hasTargets else { return }
-    ask("Move to Board") { [weak self] in self?.move(to: $0) }
+    let mark = targetMark
+    ask("Move to Board") { [weak self] in
+      if self?.isStillMeant(mark) == true { self?.move(to: $0) }
+    }
+  }
+
+  /// The note in focus that an action is asked about; nil for what is selected.
+  var targetMark: NoteController? { mode.isEditing ? nil : focused }
+
+  /// Whether it is still the one; says so when it is not, for the answer would be another note's.
+  func isStillMeant(_ mark: NoteController?) -> Bool {
+    if mode.isEditing || mark != nil && mark === focused && mark?.note != nil { return true }
+    say("the note is gone; nothing was changed", isTrouble: true)
+    return false
   }
 
   /// Asks for one of the other boards by its name.

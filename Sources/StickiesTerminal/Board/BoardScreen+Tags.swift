@@ -11,8 +11,9 @@ extension BoardScreen {
   func askForTag() {
     guard linkIsOpen, hasTargets else { return }
     let offers: (String) -> [String] = { [weak self] in self?.tagNames.all.matching($0) ?? [] }
+    let mark = targetMark
     let window = PromptWindow("Tag", maximum: Self.maximumTag, on: self, offers: offers) { [weak self] name in
-      self?.tag(name)
+      if self?.isStillMeant(mark) == true { self?.tag(name) }
     }
     application.beginModal(window)
   }

@@ -16,7 +16,7 @@ final class BoardScreen: ApplicationDelegate {
   lazy var inquiries = makeInquiries()
   /// What covers the canvas while an answer or the end is on its way, and by which of its shows.
   var overlay = BusyOverlay()
-  var waitToken: BusyToken?
+  var waitTokens = Set<BusyToken>()
   var savingToken: BusyToken?
   var busyTimer: TimerID?
   /// How the connection stands.
@@ -48,6 +48,9 @@ final class BoardScreen: ApplicationDelegate {
   var panning: Point?
   var lastPress: (point: Point, time: Int64, count: Int)?
   var quitting = Quitting.stays
+  var patienceTimer: TimerID?
+  /// Somebody left and chose to lose what the server does not have.
+  var hasDiscarded = false
   var question: QuestionWindow?
   var mode = EditMode<ObjectID>()
   var observation: ObservationToken?
@@ -60,6 +63,8 @@ final class BoardScreen: ApplicationDelegate {
   var boardIsGone = false
   /// The way to another board, while one is on it.
   var pageScroll: PageScroll?
+  /// The board that it ends on, whatever becomes of the numbers meanwhile.
+  var pageGoal: ObjectID?
   var pageTimer: TimerID?
   /// The search that is open, and what it found; nil while nothing is searched for.
   var field: SearchWindow?
@@ -186,6 +191,11 @@ final class BoardScreen: ApplicationDelegate {
   }
 
   override func application(_ application: Application, didResize size: Size) {
+    if TooSmall.isTooSmall(size) {
+      // The button's release would go unseen.
+      endGesture()
+      (panning, list.isResizing) = (nil, false)
+    }
     application.setNeedsDisplay()
   }
 

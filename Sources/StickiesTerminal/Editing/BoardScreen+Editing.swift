@@ -55,7 +55,8 @@ extension BoardScreen {
   /// A note under the mouse, or in the middle of what shows; typing goes into it at once. It is sent with the first letter
   /// and is gone again when there is none.
   func newNote() {
-    guard linkIsOpen, allows(.edit) else { return }
+    guard linkIsOpen else { return }
+    guard !boardIsGone else { return say("there is no board to make it on", isTrouble: true) }
     newNote(text: "", at: onBoard(placeOfNewNote))
     guard let controller = focused else { return }
     controller.isNew = true
@@ -120,6 +121,29 @@ extension BoardScreen {
           },
           .init(key: "d", title: "Discard it") { [weak self] in self?.endEditing() },
         ], typing: { [weak controller] in _ = controller?.edit(.key($0)) }))
+  }
+
+  /// A text that somebody typed has no place any more.
+  func offer(_ text: String, _ sentence: String) {
+    var text = text
+    ask(
+      QuestionText(
+        title: "Where to with the text?", lines: [sentence + ".", "What stood in the editor can be kept."],
+        choices: [
+          .init(key: "n", title: "New note with it") { [weak self] in
+            guard let self else { return }
+            newNote(text: text, at: onBoard(placeOfNewNote))
+          },
+          .init(key: "c", title: "Copy it") { [weak self] in self?.copy(text) },
+          .init(key: "d", title: "Discard it") {},
+        ],
+        typing: { key in
+          switch key.key {
+          case .character(let character) where key.modifiers.isEmpty: text.append(character)
+          case .enter: text.append("\n")
+          default: break
+          }
+        }))
   }
 
   /// Puts a text on the terminal's clipboard.

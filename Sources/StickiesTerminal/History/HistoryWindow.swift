@@ -166,7 +166,8 @@ final class HistoryWindow: Window {
     guard let screen else { return }
     let board = Canvas(
       color: PaperColor(name: screen.page.board.color.rawValue), origin: screen.page.scroll,
-      notes: past.notes.map(state))
+      // Of a large board the marks at the edges would count what was asked for, not what there was.
+      notes: past.notes.map(state).filter { past.region == nil || !$0.frame.intersection(screen.seen).isEmpty })
     board.draw(into: &grid, frame: screen.canvas, clip: clip, theme: screen.theme, cache: layouts)
     screen.drawBusy(into: &grid)
     scrubber?.draw(into: &grid, frame: scrubberFrame, clip: clip, theme: screen.theme)

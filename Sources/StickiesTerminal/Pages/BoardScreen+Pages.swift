@@ -29,7 +29,6 @@ extension BoardScreen {
 
   private func boardsDidChange(_ difference: ResultsDifference) {
     application.setNeedsDisplay()
-    settlePages()
     guard pager != nil else {
       pager = Pager(source: directory, page: directory.number(of: page.board.id) ?? 0, at: now) {
         let controller = BoardPageController()
@@ -37,6 +36,16 @@ extension BoardScreen {
         return controller
       }
       return
+    }
+    if let goal = pageGoal {
+      // Boards before the goal came or went: its number is another one by now.
+      (pageScroll, pageGoal) = (nil, nil)
+      let place = directory.number(of: goal) ?? directory.number(of: page.board.id) ?? pager?.current.page ?? 0
+      pager?.jump(to: place, at: now)
+      if directory.number(of: page.board.id) != nil {
+        pager?.sourceDidChange(at: now)
+        return showCurrentPage()
+      }
     }
     if let place = directory.number(of: page.board.id) {
       boardIsGone = false
@@ -48,7 +57,7 @@ extension BoardScreen {
     if !boardIsGone {
       boardIsGone = true
       let who = difference.author.isEmpty ? "someone" : difference.author
-      say("\(who) deleted the board \(page.board.name)", isTrouble: true)
+      say("\(who) deleted the board \(page.name)", isTrouble: true)
     }
     pager?.sourceDidChange(at: now)
     showCurrentPage()
@@ -59,13 +68,13 @@ extension BoardScreen {
     guard let pager, pager.source.pageCount > 0 else { return }
     let goal = (pageScroll?.page ?? pager.current.page) + step
     if (0..<pager.source.pageCount).contains(goal) {
-      guard mayLeave() else { return }
+      guard mayLeave(for: goal) else { return }
     } else {
       say(step > 0 ? "this is the last board" : "this is the first board")
     }
     var scroll = pageScroll ?? PageScroll(from: pager.current.page, at: now)
     scroll.turn(to: goal, count: pager.source.pageCount)
-    pageScroll = scroll
+    (pageScroll, pageGoal) = (scroll, directory.board(at: scroll.page)?.id)
     if pageTimer == nil { wakeForPages() }
   }
 
@@ -85,8 +94,12 @@ extension BoardScreen {
   /// A scroll ends at once where it was to end: whatever is done next is done on that board.
   func settlePages() {
     guard let scroll = pageScroll else { return }
-    pageScroll = nil
-    pager?.scroll(to: Double(scroll.page), at: now)
+    (pageScroll, pageGoal) = (nil, nil)
+    // The server went away on the way: a board that is not here is not gone to.
+    let stays = !isHere(scroll.page) && !linkState.isConnected
+    let end = stays ? directory.number(of: page.board.id) ?? scroll.page : scroll.page
+    if stays { say("other boards need the server", isTrouble: true) }
+    pager?.scroll(to: Double(end), at: now)
     pager?.endScroll(at: now)
     showCurrentPage()
   }
@@ -107,14 +120,20 @@ extension BoardScreen {
     guard let pager, (0..<pager.source.pageCount).contains(number) else {
       return say("there is no board \(number + 1)")
     }
-    guard number == pager.current.page || mayLeave() else { return }
+    guard number == pager.current.page || mayLeave(for: number) else { return }
     self.pager?.jump(to: number, at: now)
     showCurrentPage()
   }
 
-  /// Only the board that is shown is here; without the server there is none to go to, and none to come back to.
-  func mayLeave() -> Bool {
-    guard !linkState.isConnected else { return true }
+  /// Whether a board's notes are here: that of the board that is shown, and mostly of the one beside it.
+  private func isHere(_ place: Int) -> Bool {
+    directory.board(at: place).flatMap { directory.pages[$0.id] }?.isLoaded == true
+  }
+
+  /// Without the server there is only what is here to go to.
+  /// - Parameter place: the board's; nil for one that is yet to be named.
+  func mayLeave(for place: Int? = nil) -> Bool {
+    guard !linkState.isConnected, !(place.map(isHere) ?? false) else { return true }
     say("other boards need the server", isTrouble: true)
     return false
   }
@@ -125,6 +144,14 @@ extension BoardScreen {
     guard let pager, let board = directory.board(at: pager.current.page), board.id != page.board.id,
       let next = directory.page(board)
     else { return }
+    // What somebody is in the middle of was about the board before.
+    endGesture()
+    panning = nil
+    if linkStart != nil { cancelLink() }
+    closeHistory()
+    while let modal = application.modalWindow, !(modal is QuestionWindow) { application.endModal(modal) }
+    let orphan = boardIsGone ? editing?.editedText : nil
+    let gone = self.page.name
     endEditing()
     closeSearch()
     // What was asked for the board before is not for this one.
@@ -139,6 +166,7 @@ extension BoardScreen {
     for id in page.windows.ids { page.windows[id].map { application.orderBack($0.window) } }
     if let focused { application.makeKey(focused.window) }
     (whereabouts, shown) = (Whereabouts(), nil)
+    if let orphan, !orphan.isEmpty { offer(orphan, "the board \(gone) is deleted") }
     wakeForBusy()
     application.setNeedsDisplay()
   }
