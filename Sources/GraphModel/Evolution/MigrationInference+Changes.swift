@@ -53,6 +53,34 @@ extension MigrationInference {
     }
   }
 
+  /// What is derived from something that has another value by now, or another meaning, is computed anew, too, though its
+  /// own text is what it was.
+  mutating func inferDerived() {
+    var hasMore = true
+    while hasMore {
+      hasMore = false
+      for entity in new.entities {
+        for derived in new.parts.expressions[entity.number] ?? [] where derived.attribute.owner == entity.number {
+          let property = derived.attribute
+          guard case .kept? = plan.origins[property.number], derived.sources.contains(where: isOther) else { continue }
+          plan.origins[property.number] = .derived
+          judge(property)
+          add(.changeProperty, path(property, in: new), "is computed anew for every object")
+          hasMore = true
+        }
+      }
+    }
+  }
+
+  /// Whether an attribute may say something else of an object than the one of its name did.
+  private func isOther(_ source: PropertyNumber) -> Bool {
+    guard let property = new.property(source), case .kept(let number)? = plan.origins[source],
+      let before = old.property(number), before.name == property.name,
+      before.attribute?.kind == property.attribute?.kind, before.attribute?.cases == property.attribute?.cases
+    else { return true }
+    return plan.fills.contains { $0.property.number == source }
+  }
+
   func limits(_ attribute: Attribute) -> [String] {
     let kind = attribute.kind
     let bounds = [attribute.minimum, attribute.maximum].map { $0.json(kind: kind).text }

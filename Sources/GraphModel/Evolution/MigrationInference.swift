@@ -30,6 +30,7 @@ struct MigrationInference {
     // What is said of properties means nothing where their entities are in doubt.
     guard problems.isEmpty else { return }
     for entity in new.entities { inferProperties(of: entity) }
+    inferDerived()
     for entity in new.entities { inferKeys(of: entity) }
     for entity in new.entities where plan.entities[entity.number] != nil {
       let bereft = entity.relationships.filter { $0.owner == entity.number && plan.hasLostObjects($0) }

@@ -73,6 +73,7 @@ extension HistoryReader {
   func images(at revision: Revision, maximum: Int) throws -> [ObjectID: ObjectImage?] {
     var images = [ObjectID: ObjectImage?]()
     var count = 0
+    var mapped = MappedValues(objects.layout)
     try forEachCommitNewestFirst(after: revision) { commit in
       count += commit.changes.count + 1
       for change in commit.changes.reversed() where objects.model.entity(change.id.entity) != nil {
@@ -80,8 +81,10 @@ extension HistoryReader {
         if let known = images[change.id] {
           after = known
         } else {
-          after = change.kind == .updated ? try objects.readImage(of: change.id) : nil
+          let isAsked = change.kind == .updated || change.kind == .inserted && !mapped.isEmpty
+          after = isAsked ? try objects.readImage(of: change.id) : nil
         }
+        mapped.pass(change.id, after, at: commit.revision)
         images[change.id] = .some(change.before(after, model: objects.model))
       }
       guard images.count <= maximum, count <= Self.maximumSkippedChanges else {
@@ -89,8 +92,8 @@ extension HistoryReader {
         throw Self.tooMuchSince(revision, maximum: maximum, readable: commit.revision)
       }
     }
-    guard !objects.layout.computed(behind: revision).isEmpty else { return images }
-    return images.mapValues { computed($0, at: revision) }
+    guard !mapped.isEmpty || !objects.layout.computed(behind: revision).isEmpty else { return images }
+    return images.mapValues { computed(mapped.told($0, at: revision), at: revision) }
   }
 
   // MARK: - One object
@@ -101,14 +104,16 @@ extension HistoryReader {
     // An object that stands whole in a commit before a mapping was not made by it.
     let first = max(revision, objects.layout.mapped?.since ?? 0)
     guard var (image, made) = try nearest(id, from: first) else { return nil }
+    var mapped = MappedValues(objects.layout)
     while made > revision {
       guard let event = try event(of: id, in: made), event.change.previous < made else {
         throw try prunedCommit(made)
       }
+      mapped.pass(id, image, at: made)
       image = event.change.before(image, model: objects.model)
       made = event.change.previous
     }
-    return computed(image, at: revision)
+    return computed(mapped.told(image, at: revision), at: revision)
   }
 
   /// Where the walk begins: an image, and the revision whose change left it so.

@@ -7,6 +7,7 @@ final class PastObjects {
     var image: ObjectImage?
     /// The change that led to it.
     var newest: Revision
+    var mapped: MappedValues
   }
 
   /// So many changes of objects are taken back for one answer at most.
@@ -30,6 +31,7 @@ final class PastObjects {
         throw Refusal(.limit, "more than \(Self.maximumSteps) changes would have to be taken back; ask for less")
       }
       for event in events.reversed() {
+        state.mapped.pass(id, state.image, at: event.revision)
         state.image = event.change.before(state.image, model: history.objects.model)
         state.newest = event.change.previous
       }
@@ -40,11 +42,14 @@ final class PastObjects {
     // All may be forgotten: an object then starts from the present again.
     if states.count >= Self.maximumStates { states.removeAll(keepingCapacity: true) }
     states[id] = state
-    return history.computed(state.image, at: revision)
+    return history.computed(state.mapped.told(state.image, at: revision), at: revision)
   }
 
   private func present(_ id: ObjectID) throws -> State {
-    if let image = try history.objects.readImage(of: id) { return State(image: image, newest: image.revision) }
-    return State(image: nil, newest: try history.deletion(of: id)?.revision ?? 0)
+    let mapped = MappedValues(history.objects.layout)
+    if let image = try history.objects.readImage(of: id) {
+      return State(image: image, newest: image.revision, mapped: mapped)
+    }
+    return State(image: nil, newest: try history.deletion(of: id)?.revision ?? 0, mapped: mapped)
   }
 }

@@ -16,7 +16,13 @@ struct ValueOrigins {
     // What was before the property was made says nothing of its values.
     var beginning = history.objects.layout.beginning(of: number)
     while revision > 0 {
-      guard let change = try history.change(of: id, at: revision), change.previous < revision else { break }
+      guard let change = try history.change(of: id, at: revision), change.previous < revision else {
+        // Whoever touched the object before the migration is forgotten; the migration that gave it the value is not.
+        if revision < beginning, try history.row(of: beginning) != nil {
+          return try told(.updated, value, replaced: .null, number, id, at: beginning, deletion)
+        }
+        break
+      }
       if revision < beginning {
         guard change.kind == .deleted else {
           return try told(.updated, value, replaced: .null, number, id, at: beginning, deletion)

@@ -19,6 +19,8 @@ struct StoreLayout: Sendable {
   let steps: [VersionStep]
   /// Attributes that are computed from their own object, and since which migration; those that always were are left out.
   private let expressions: [(property: Property, since: Revision)]
+  /// The migrations that made something by a mapping.
+  private(set) var mappedSteps = [MappedStep]()
   /// One for each inheritance root, in the order of their numbers.
   let orderedTables: [EntityTable]
   /// The table of each entity, by its number less one.
@@ -46,6 +48,7 @@ struct StoreLayout: Sendable {
     }
     self.tables = tables
     shapes = tables.enumerated().map { index, table in table?.shape(of: EntityNumber(index + 1)) }
+    mappedSteps = findMappedSteps()
   }
 
   /// The attributes over their own object that a migration behind a revision has made derived: of states before it they are

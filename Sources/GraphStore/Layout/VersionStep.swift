@@ -15,6 +15,8 @@ final class VersionStep: Sendable {
   let obstacle: String?
   /// What a mapping made, for words; nil when none did. Whoever follows commits from before would not hear of it.
   let mapped: String?
+  /// All that it made so, by the later version's numbers.
+  let mappedProperties: [PropertyNumber]
   private let earlier: StoreVersion
   private let later: StoreVersion
   /// Nil when the two versions, as they are given now, have none.
@@ -38,7 +40,7 @@ final class VersionStep: Sendable {
     var heirs = [PropertyNumber: Heir]()
     var ancestors = [PropertyNumber: Property]()
     var obstacle = plan == nil ? "its models, as they are read now, do not lead from one to the other" : nil
-    var mapped: String?
+    var (mapped, mappedProperties) = (String?.none, [PropertyNumber]())
     var seen = Set<PropertyNumber>()
     for entity in later.model.entities {
       for property in entity.storedProperties where seen.insert(property.number).inserted {
@@ -54,14 +56,17 @@ final class VersionStep: Sendable {
           ancestors[property.number] = old
         } else if let plan {
           let name = "\(later.model.entity(property.owner)?.name ?? "").\(property.name)"
-          if case .mapped? = plan.origins[property.number] { mapped = mapped ?? name }
+          if case .mapped? = plan.origins[property.number] {
+            mapped = mapped ?? name
+            mappedProperties.append(property.number)
+          }
           if let reason = Self.obstacle(property, plan) { obstacle = obstacle ?? "\(name) \(reason)" }
         }
       }
     }
     self.heirs = heirs
     self.ancestors = ancestors
-    (self.obstacle, self.mapped) = (obstacle, mapped)
+    (self.obstacle, self.mapped, self.mappedProperties) = (obstacle, mapped, mappedProperties)
     fills = Dictionary(
       (plan?.fills ?? []).map { ($0.property.number, $0.value) }, uniquingKeysWith: { first, _ in first })
   }
@@ -105,8 +110,14 @@ final class VersionStep: Sendable {
       if let old = ancestors[pair.0.number] { return value(image[old], of: old) }
       return (slot < planned.count ? planned[slot] : nil) ?? pair.1
     }
-    return ObjectImage(
+    var next = ObjectImage(
       id: ObjectID(key: image.id.key, entity: entity.number), revision: image.revision, values: values)
+    // What the rules of the later version say of the object: a version behind it may have made a value of that.
+    for property in entity.storedProperties where property.attribute?.derivation?.counted == nil {
+      guard property.attribute?.isDerived == true else { continue }
+      next[property] = later.model.derivedValue(of: property, in: next) { _ in 0 }
+    }
+    return next
   }
 }
 
@@ -134,6 +145,24 @@ extension StoreLayout {
       if let property = step.mapped { return (step.since, property) }
     }
     return nil
+  }
+
+  /// A migration that has made something by mappings, and what of that is there now.
+  struct MappedStep {
+    let since: Revision
+    let properties: [Property]
+  }
+
+  /// All of them; none for a store without.
+  func findMappedSteps() -> [MappedStep] {
+    steps.enumerated().compactMap { index, step in
+      guard step.mapped != nil else { return nil }
+      let version = versions[index + 1]
+      let properties = step.mappedProperties.compactMap {
+        heir(of: version.numbers.stored(property: $0), from: version)?.property
+      }
+      return MappedStep(since: step.since, properties: properties)
+    }
   }
 
   /// What a property is now; nil for one that is gone.

@@ -27,6 +27,7 @@ final class PastGraph {
   convenience init(_ history: HistoryReader, at revision: Revision, maximumChanges: Int) throws {
     var touched = [ObjectID: ObjectImage?]()
     var count = 0
+    var mapped = MappedValues(history.objects.layout)
     try history.forEachCommitNewestFirst(after: revision) { commit in
       count += commit.changes.count
       guard count <= maximumChanges else {
@@ -35,8 +36,15 @@ final class PastGraph {
           "more than \(maximumChanges) changes were made since revision \(revision): restore objects one by one "
             + "without what is in them, or to a later revision")
       }
+      if !mapped.isEmpty {
+        for change in commit.changes {
+          let after = try touched[change.id] ?? history.objects.readImage(of: change.id)
+          mapped.pass(change.id, after, at: commit.revision)
+        }
+      }
       _ = try history.takeBack(commit, in: &touched)
     }
+    if !mapped.isEmpty { touched = touched.mapValues { mapped.told($0, at: revision) } }
     // Nothing comes back of what the model has no place for.
     let model = history.objects.model
     self.init(history: history, touched: touched.filter { model.entity($0.key.entity) != nil })

@@ -80,6 +80,13 @@ struct RestoredObjects {
 
   private mutating func obstacle(ofRevival image: ObjectImage) throws -> Conflict? {
     for property in model.entity(image.id.entity)?.storedProperties ?? [] {
+      // One object without a value that a later version asks for keeps the others from nothing.
+      if isEverything, !property.isOptional, image[property].isNull, let attribute = property.attribute,
+        !attribute.isDerived, attribute.assignment == nil
+      {
+        return Conflict(
+          kind: .changed, id: image.id, property: property.number, mine: .null, theirs: .null, author: "", revision: 0)
+      }
       guard let relationship = property.relationship, !relationship.isToMany, !property.isOptional else { continue }
       if let obstacle = try obstacle(image.id, property, image[property]) { return obstacle }
     }

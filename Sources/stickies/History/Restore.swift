@@ -121,6 +121,9 @@ extension Shell {
       let (was, now) = (conflict.mine.stringValue ?? "null", conflict.theirs.stringValue ?? "null")
       return "\(name) of \(id): the model has no \(was) any more, it is \(now)"
     }
+    if conflict.kind == .changed, conflict.mine.isNull, conflict.theirs.isNull {
+      return "\(id): it stays gone, for it had no \(name), which is required by now"
+    }
     switch conflict.kind {
     case .deleted: return "\(name) of \(id):\(other) is gone, \(who) deleted it"
     case .changed, .unique: return "\(name) of \(id):\(other) cannot have it again, \(who) has given it another one"
