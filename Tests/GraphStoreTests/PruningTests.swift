@@ -62,7 +62,7 @@ import Testing
       _ = try store.store.differences(DifferenceRequest(from: 5, to: 8)) { _ in }
     }
     #expect(throws: below) { try store.store.commits(after: 5, through: nil, maximumChanges: 100) }
-    #expect(throws: below) { try log(LogRequest(after: 5)) }
+    #expect(throws: commit) { try log(LogRequest(after: 5)) }
     #expect(throws: commit) { try log(LogRequest(through: 6)) }
     let followed = #expect(throws: Refusal.self) { _ = try store.store.follow(FollowRequest(since: token(5))) }
     #expect(followed?.code == .pruned)

@@ -235,6 +235,21 @@ class OpenTests(unittest.TestCase):
         self.assertEqual(ann.ends(), 0)
         self.assertNotIn("Connecting", ann.text)
 
+    def test_what_was_typed_last_arrives_at_a_server_that_takes_a_moment(self):
+        self.stage.run("add", "first")
+        ann = self.stage.open()
+        ann.shows("first")
+        ann.types(TAB)
+        ann.types(ENTER)
+        self.stage.freeze()
+        ann.types(" slow words")
+        ann.shows("slow words")
+        ann.signal(TERMINATE)
+        ann.waits(lambda _: ann.is_restored, "the shell's own screen")
+        self.stage.thaw()
+        self.assertEqual(ann.ends(), 0)
+        self.assertIn("slow words", self.stage.run("list"))
+
     def test_every_end_gives_the_terminal_back(self):
         for end, code in ((lambda it: it.types("q"), 0), (lambda it: it.types("\x03"), 0),
                           (lambda it: it.signal(INTERRUPT), 0), (lambda it: it.signal(TERMINATE), 0),

@@ -100,12 +100,9 @@ public final class BoardSession {
     return code
   }
 
-  /// How long a program that was asked to end by a signal waits for the server to have what was typed, in milliseconds.
-  private static let lastMilliseconds: Int64 = 1_000
-
   /// The terminal is given back; what is on its way gets a moment to arrive.
   private func sendTheLast() async {
-    let deadline = Self.now + Self.lastMilliseconds
+    let deadline = Self.now + BoardScreen.patienceMilliseconds
     while let screen, screen.isAwaitingSaves, screen.linkState.isConnected, Self.now < deadline {
       // The answers come to this actor meanwhile.
       try? await Task.sleep(for: .milliseconds(5))
