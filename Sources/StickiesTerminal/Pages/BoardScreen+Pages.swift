@@ -29,13 +29,14 @@ extension BoardScreen {
 
   private func boardsDidChange(_ difference: ResultsDifference) {
     application.setNeedsDisplay()
-    guard pager != nil else {
+    if pager == nil {
       pager = Pager(source: directory, page: directory.number(of: page.board.id) ?? 0, at: now) {
         let controller = BoardPageController()
         controller.faceDidChange = { [weak self] in self?.application.setNeedsDisplay() }
         return controller
       }
-      return
+      // It may have gone before anybody knew which boards there are.
+      guard directory.number(of: page.board.id) == nil else { return }
     }
     if let goal = pageGoal {
       // Boards before the goal came or went: its number is another one by now.
@@ -158,6 +159,7 @@ extension BoardScreen {
     inquiries.close()
     inquiries = makeInquiries()
     mode.cancel(at: now)
+    (isCheckingSelection, checkedTotal) = (false, nil)
     save()
     for id in page.windows.ids { page.windows[id].map { application.orderOut($0.window) } }
     (page, boardIsGone) = (next, false)
