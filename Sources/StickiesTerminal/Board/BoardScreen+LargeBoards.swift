@@ -114,7 +114,8 @@ extension BoardScreen {
     guard let checkedTotal, total < checkedTotal else { return }
     isCheckingSelection = true
     part.inquiries.identify(page.notes(where: .always)) { [weak self] result in
-      guard let self else { return }
+      // Of a board that is not shown any more, the answer says nothing of what is selected by now.
+      guard let self, page.part === part else { return }
       isCheckingSelection = false
       guard case .success(let ids) = result, case .some(let selected) = mode.selection.target else { return }
       let there = Set(ids)

@@ -99,7 +99,12 @@ extension BoardScreen {
   /// Asks, before anything else goes on.
   func ask(_ text: QuestionText) {
     endGesture()
-    if let question { application.endModal(question) }
+    if let old = question {
+      // Nobody can answer it any more: what waited for the answer goes on as without it.
+      question = nil
+      application.endModal(old)
+      old.text.cancel?()
+    }
     let window = QuestionWindow(text, on: self)
     question = window
     application.beginModal(window)

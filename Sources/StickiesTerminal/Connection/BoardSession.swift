@@ -102,11 +102,20 @@ public final class BoardSession {
 
   /// The terminal is given back; what is on its way gets a moment to arrive.
   private func sendTheLast() async {
-    let deadline = Self.now + BoardScreen.patienceMilliseconds
-    while let screen, screen.isAwaitingSaves, screen.linkState.isConnected, Self.now < deadline {
-      // The answers come to this actor meanwhile.
-      try? await Task.sleep(for: .milliseconds(5))
+    guard let screen, screen.isAwaitingSaves, screen.linkState.isConnected else { return }
+    var isOver = false
+    let patience = Task { [wake] in
+      try? await Task.sleep(for: .milliseconds(BoardScreen.patienceMilliseconds))
+      isOver = true
+      wake.yield(.turn)
     }
+    // Each answer asks for a turn, as ever; there is none, but it wakes this.
+    isTurnAsked = false
+    for await _ in wakes {
+      isTurnAsked = false
+      if isOver || !screen.isAwaitingSaves || !screen.linkState.isConnected { break }
+    }
+    patience.cancel()
   }
 
   // MARK: - Turns
