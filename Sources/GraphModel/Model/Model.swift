@@ -354,3 +354,12 @@ public struct Enumeration: Sendable, Hashable {
   /// In the order of the file, which means nothing to queries: they compare names by bytes.
   public let cases: [String]
 }
+
+extension Entity {
+  /// What is said to whoever takes a composite for a property; nil for a name that is none's.
+  package func adviceOnComposite(_ name: String) -> String? {
+    guard composites.contains(where: { $0.name == name }) else { return nil }
+    let members = properties.map(\.name).filter { $0.hasPrefix(name + ".") }.joined(separator: ", ")
+    return "\(self.name).\(name) is a composite: name one of its members, \(members)"
+  }
+}

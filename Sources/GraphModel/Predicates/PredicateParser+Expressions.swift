@@ -331,10 +331,7 @@ extension PredicateParser {
 
   /// What is said of a name that no property has: what does, transient attributes apart, which no predicate can read.
   private static func unknown(_ name: String, of entity: Entity) -> String {
-    if entity.composites.contains(where: { $0.name == name }) {
-      let members = entity.properties.map(\.name).filter { $0.hasPrefix(name + ".") }.joined(separator: ", ")
-      return "\(entity.name).\(name) is a composite: name one of its members, \(members)"
-    }
+    if let advice = entity.adviceOnComposite(name) { return advice }
     let stored = entity.properties.filter { $0.attribute?.isTransient != true }.map(\.name)
     return "\(entity.name) has no property \"\(name.excerpt)\"; it has \((["id"] + stored).joined(separator: ", "))"
   }

@@ -13,11 +13,8 @@ enum Suggestion {
   /// What is said of a name that is none of an entity's properties.
   /// - Parameter names: those that would do; nil for all of the entity's.
   static func sentence(forProperty name: String, of entity: Entity, among names: [String]? = nil) -> String {
+    if let advice = entity.adviceOnComposite(name) { return advice }
     let own = entity.properties.map(\.name)
-    if entity.composites.contains(where: { $0.name == name }) {
-      let members = own.filter { $0.hasPrefix(name + ".") }.joined(separator: ", ")
-      return "\(entity.name).\(name) is a composite: name one of its members, \(members)"
-    }
     let more = sentence(for: name, among: names ?? own) ?? "; it has \(own.joined(separator: ", "))"
     return "\(entity.name) has no property \"\(name)\"\(more)"
   }
