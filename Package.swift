@@ -71,8 +71,8 @@ let package = Package(
     .executableTarget(
       name: "stickies",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesKit", "StickiesTerminal", "TerminalCells",
-        arguments,
+        "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphControllers", "StickiesKit", "StickiesTerminal",
+        "TerminalCells", arguments,
       ]),
     // The README's program, as it stands there.
     .executableTarget(name: "first-program", dependencies: ["StickiesKit"], path: "docs/examples/first-program"),

@@ -62,7 +62,8 @@ extension GraphClient {
   }
 
   /// What `now()` means in a query that is made here: it must mean the same after every reconnect.
-  private static var now: Timestamp { Int64(Date().timeIntervalSince1970 * 1_000_000) }
+  /// This machine's clock: what `now()` in a predicate is bound to.
+  public static var now: Timestamp { Int64(Date().timeIntervalSince1970 * 1_000_000) }
 
   /// Ends a live query of the context.
   public func unfollow(_ query: QueryID) {

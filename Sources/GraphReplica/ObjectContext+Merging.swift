@@ -8,10 +8,10 @@ extension ObjectContext {
     case .saved(let id, .success(let saved)): confirm(id, saved)
     case .saved(let id, .failure): giveBack(id)
     case .loaded(let query, let images, let at):
-      load(images, into: query, at: at.revision)
+      load(images, into: query, at: at.revision, isWhole: true)
       prefetchAnew(query)
-    case .loadedWindow(let query, let rows, _):
-      load(rows, into: query)
+    case .loadedWindow(let query, let rows, let at):
+      load(rows, into: query, at: at.revision)
       prefetchAnew(query)
     case .resumed(let query, _): prefetchWhatIsMissing(query)
     case .diverged:
@@ -38,9 +38,12 @@ extension ObjectContext {
 
   // MARK: - Results and deltas
 
-  /// - Parameter revision: of a whole result, the revision that it is of.
+  /// - Parameters:
+  ///   - revision: the state of the graph that the result shows.
+  ///   - isWhole: what it does not have is not in it; of a window that can't be said.
   func load(
-    _ images: [ObjectImage], into query: QueryID, at revision: Revision? = nil, window: WindowDifference? = nil
+    _ images: [ObjectImage], into query: QueryID, at revision: Revision, isWhole: Bool = false,
+    window: WindowDifference? = nil
   ) {
     // Ids only: what has left is not to be held while observers look.
     guard let old = results[query].map({ Set($0.keys) }) else { return }
@@ -48,6 +51,7 @@ extension ObjectContext {
     change.windows[query] = window
     change.queries = [query]
     change.loaded = [query]
+    change.loadedRevision = revision
     var result = [ObjectID: ObjectState]()
     let batch = FetchBatch()
     for image in images {
@@ -60,7 +64,7 @@ extension ObjectContext {
         change.refreshed.append(image.id)
       }
     }
-    if let revision { change.deleted = buryMissing(from: result, of: query, at: revision) }
+    if isWhole { change.deleted = buryMissing(from: result, of: query, at: revision) }
     change.departed = old.subtracting(change.deleted).filter { result[$0] == nil }.sorted()
     results[query] = result
     post(change)

@@ -281,8 +281,10 @@ public final class ObservationToken {
 
 /// What one merged commit, or one loaded result, did to the local graph.
 public struct ObjectsDidChange: Sendable {
-  /// 0 for a result that was loaded.
+  /// The commit; 0 for a result that was loaded.
   public var revision: Revision = 0
+  /// The state of the graph that a loaded result shows; 0 for a commit.
+  public var loadedRevision: Revision = 0
   /// Who committed; empty for a result that was loaded.
   public var author = ""
   /// When; 0 for a result that was loaded.

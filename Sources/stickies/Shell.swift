@@ -64,7 +64,7 @@ struct Options: ParsableArguments {
 
   /// On a terminal a connection that takes a while says so.
   @MainActor
-  private func connecting<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+  func connecting<Result>(_ body: () async throws -> Result) async rethrows -> Result {
     guard !json, isatty(2) == 1 else { return try await body() }
     return try await ConnectingLine(to: server ?? "") { StandardError.write($0, terminator: "") }
       .whileConnecting(body)

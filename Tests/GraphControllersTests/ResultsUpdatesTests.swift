@@ -11,7 +11,7 @@ import Testing
   private func line(_ update: ResultsUpdate?) -> String {
     guard let update else { return "end" }
     let ids = update.snapshot.map { "\($0.key.low)" }.joined(separator: " ")
-    guard let difference = update.difference else { return "first: \(ids)" }
+    guard let difference = update.difference else { return "first, \(update.snapshot.revision): \(ids)" }
     return "\(update.snapshot.revision): \(ids), \(difference.objects.count) changes"
   }
 
@@ -21,7 +21,7 @@ import Testing
     let controller = try controller(graph)
     var reader = controller.updates.makeAsyncIterator()
     controller.performFetch()
-    #expect(line(try await reader.next()) == "first: 1 2")
+    #expect(line(try await reader.next()) == "first, 1: 1 2")
     try graph.commit([.set(3, ["rank": .integer(5)])])
     #expect(line(try await reader.next()) == "2: 3 1 2, 1 changes")
     // One comes and goes unseen, one moves twice, one goes.
@@ -31,7 +31,7 @@ import Testing
     #expect(line(try await reader.next()) == "5: 2 3, 2 changes")
     // Another one begins with what is there.
     var late = controller.updates.makeAsyncIterator()
-    #expect(line(try await late.next()) == "first: 2 3")
+    #expect(line(try await late.next()) == "first, 5: 2 3")
   }
 
   @Test func aReaderThatWaitsIsWoken() async throws {
@@ -40,7 +40,7 @@ import Testing
     let controller = try controller(graph)
     controller.performFetch()
     var reader = controller.updates.makeAsyncIterator()
-    #expect(line(try await reader.next()) == "first: 1")
+    #expect(line(try await reader.next()) == "first, 1: 1")
     Task { @MainActor in try graph.commit([.set(2, [:])]) }
     #expect(line(try await reader.next()) == "2: 1 2, 1 changes")
   }
@@ -51,14 +51,14 @@ import Testing
     var stopped: ResultsController? = try controller(graph)
     stopped?.performFetch()
     var reader = try #require(stopped).updates.makeAsyncIterator()
-    #expect(line(try await reader.next()) == "first: 1")
+    #expect(line(try await reader.next()) == "first, 1: 1")
     stopped = nil
     #expect(line(try await reader.next()) == "end")
 
     let failing = try controller(graph)
     failing.performFetch()
     var other = failing.updates.makeAsyncIterator()
-    #expect(line(try await other.next()) == "first: 1")
+    #expect(line(try await other.next()) == "first, 1: 1")
     graph.refuse("no more")
     await #expect(throws: Refusal(.limit, "no more")) { try await other.next() }
   }

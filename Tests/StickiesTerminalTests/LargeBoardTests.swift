@@ -132,6 +132,25 @@ import Testing
     await stage.close()
   }
 
+  @Test func aSelectedNoteThatGoesWhileTheServerIsAwayIsSelectedNoMoreThoughAnotherCame() async throws {
+    let (stage, ann) = try await opened()
+    await ann.terminal.expects("\(Self.count - 3)→")
+    ann.terminal.types("ea")
+    await ann.terminal.expects("(\(Self.count))")
+    stage.kill()
+    await ann.terminal.expects("reconnecting")
+    try await stage.whileAway { carl in
+      let far = try #require(try await carl.fetch(Note.self, where: "text == 'n2000'").first)
+      let new = try #require(carl.context.insert(Note.self))
+      (new.text, new.x, new.board) = ("new", 900_000, far.board)
+      carl.context.delete(far)
+      try await carl.save()
+    }
+    try stage.restart()
+    await ann.terminal.expects("(\(Self.count - 1))")
+    await stage.close()
+  }
+
   @Test func aBoardThatGrowsTooLargeIsFollowedInPartsFromThenOn() async throws {
     let first = BoardPage.maximumNotes - 10
     let (stage, ann) = try await opened(first)

@@ -83,20 +83,20 @@ public final class LiveQuerySource: ResultsSource {
       token = nil
       receive?(.failed(refusal))
     } else if change.loaded.contains(query) {
-      reload(query)
+      reload(query, change)
     } else if change.queries.contains(query) || order.reachesOthers {
       apply(change, to: query)
     }
   }
 
   /// All rows anew: a load says of no object whether it was there before.
-  private func reload(_ query: QueryID) {
+  private func reload(_ query: QueryID, _ change: ObjectsDidChange) {
     let old = rows
     rows = [:]
     reached = ReachedObjects()
     let source = context.storedObjects
     for (id, image) in context.storedResult(of: query) { rows[id] = row(image, over: old[id], in: source) }
-    snapshot = ResultsSnapshot(rows.values, order: order)
+    snapshot = ResultsSnapshot(rows.values, order: order, revision: change.loadedRevision)
     var touched = rows.map { id, row in ResultsTouch(before: old[id], after: row) }
     for (id, row) in old where rows[id] == nil { touched.append(ResultsTouch(before: row, after: nil)) }
     receive?(.changed(ResultsCommit(snapshot: snapshot, touched: touched)))
@@ -119,9 +119,10 @@ public final class LiveQuerySource: ResultsSource {
     }
     guard !touched.isEmpty else { return }
     move(touched)
-    snapshot.revision = change.revision
-    receive?(
-      .changed(ResultsCommit(snapshot: snapshot, touched: touched, author: change.author, time: change.time)))
+    snapshot.revision = max(snapshot.revision, change.revision)
+    var commit = ResultsCommit(snapshot: snapshot, touched: touched)
+    (commit.revision, commit.author, commit.time) = (change.revision, change.author, change.time)
+    receive?(.changed(commit))
     if request.window == nil, let most = request.maximumCount, rows.count > most { outgrow(most) }
   }
 
@@ -138,7 +139,7 @@ public final class LiveQuerySource: ResultsSource {
   private func move(_ touched: [ResultsTouch]) {
     // Putting them in one by one would take longer than sorting all of them.
     guard touched.count < 64 || touched.count < rows.count / 16 else {
-      return snapshot = ResultsSnapshot(rows.values, order: order)
+      return snapshot = ResultsSnapshot(rows.values, order: order, revision: snapshot.revision)
     }
     for touch in touched where touch.before !== touch.after { touch.before.map { snapshot.remove($0) } }
     for touch in touched where touch.before !== touch.after { touch.after.map { snapshot.insert($0) } }

@@ -136,7 +136,7 @@ public final class ResultsController {
 
   private func tell(_ commit: ResultsCommit) {
     var difference = ResultsDifference(from: snapshot, to: commit.snapshot, touched: commit.touched)
-    (difference.author, difference.time) = (commit.author, commit.time)
+    (difference.revision, difference.author, difference.time) = (commit.revision, commit.author, commit.time)
     let isFirst = state != .loaded
     state = .loaded
     // Whoever takes the place in the middle gets the next bracket whole.

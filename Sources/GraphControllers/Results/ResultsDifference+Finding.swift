@@ -6,7 +6,6 @@ import GraphModel
 /// all of them takes less time than to look each up; a result that comes or goes as a whole is walked over and that is all.
 extension ResultsDifference {
   init(from old: ResultsSnapshot, to new: ResultsSnapshot, touched: some Collection<ResultsTouch>) {
-    revision = new.revision
     (countBefore, countAfter) = (old.count, new.count)
     guard !old.isEmpty, !new.isEmpty else {
       if old.isEmpty { addAll(of: new, after: old) } else { removeAll(of: old) }

@@ -54,7 +54,7 @@ public struct ResultsSnapshot: RandomAccessCollection, Sendable {
   let order: ResultsOrder
   /// The result has come; before, there is one section and no row.
   public let isFetched: Bool
-  /// The last commit that changed it; 0 for one that was loaded and not changed since.
+  /// The state of the graph that it shows: the last commit that changed it, or the one that it was loaded at.
   public var revision: Revision = 0
   var groups: RankedSequence<Group>
 

@@ -40,20 +40,20 @@ public enum ResultsEvent: Sendable {
 
 /// What one commit did to a source's rows. It may touch rows and change nothing.
 public struct ResultsCommit: Sendable {
-  /// The rows after it, with the revision.
+  /// The rows after it.
   public var snapshot: ResultsSnapshot
   /// The objects that it touched, each once.
   public var touched: [ResultsTouch]
+  /// The commit; 0 for a result that was loaded.
+  public var revision: Revision = 0
   /// Who committed; empty for a result that was loaded.
   public var author = ""
   /// When; 0 for a result that was loaded.
   public var time: Timestamp = 0
 
   /// The rows after a commit, and those that it touched.
-  public init(snapshot: ResultsSnapshot, touched: [ResultsTouch], author: String = "", time: Timestamp = 0) {
+  public init(snapshot: ResultsSnapshot, touched: [ResultsTouch]) {
     self.snapshot = snapshot
     self.touched = touched
-    self.author = author
-    self.time = time
   }
 }

@@ -57,6 +57,7 @@ final class ResultsReader {
   private var base: ResultsSnapshot?
   private var newest: ResultsSnapshot?
   private var touched = [ObjectID: ResultsTouch]()
+  private var revision: Revision = 0
   private var author = ""
   private var time: Timestamp = 0
   private(set) var failure: Refusal?
@@ -74,7 +75,7 @@ final class ResultsReader {
   ///   all the same, for a later difference is found by it.
   func take(_ commit: ResultsCommit, isNews: Bool) {
     if isNews || newest != nil { newest = commit.snapshot }
-    (author, time) = (commit.author, commit.time)
+    (revision, author, time) = (commit.revision, commit.author, commit.time)
     // The first is told whole: what led to it does not matter.
     if base != nil {
       for touch in commit.touched {
@@ -97,7 +98,7 @@ final class ResultsReader {
     defer { (base, self.newest, touched) = (newest, nil, [:]) }
     guard let base else { return ResultsUpdate(snapshot: newest, difference: nil) }
     var difference = ResultsDifference(from: base, to: newest, touched: touched.values)
-    (difference.author, difference.time) = (author, time)
+    (difference.revision, difference.author, difference.time) = (revision, author, time)
     return ResultsUpdate(snapshot: newest, difference: difference)
   }
 }

@@ -67,7 +67,7 @@ extension ObjectContext {
     parent?.storedWindow(of: query) ?? windows[query]?.rows ?? []
   }
 
-  func load(_ rows: WindowRows, into query: QueryID) {
+  func load(_ rows: WindowRows, into query: QueryID, at revision: Revision) {
     guard let old = windows[query] else { return }
     let news = Dictionary(rows.objects.map { ($0.id, $0) }) { first, _ in first }
     let images = rows.rows.compactMap { news[$0] ?? results[query]?[$0]?.stored }
@@ -76,7 +76,7 @@ extension ObjectContext {
     windows[query] = HeldWindow(
       rows: images.map(\.id), offset: Int(clamping: rows.offset), limit: Int(clamping: rows.limit), total: total)
     load(
-      images, into: query,
+      images, into: query, at: revision,
       window: WindowDifference(
         from: old.rows, to: images.map(\.id), updated: updated, total: total == old.total ? nil : total))
   }

@@ -4,9 +4,6 @@ import TerminalApplication
 
 /// Leaving: what is not on the server is sent first when it can be, and asked about when it can't.
 extension BoardScreen {
-  /// How long leaving waits for answers before it asks, in milliseconds.
-  static let patienceMilliseconds: Int64 = 2_000
-
   /// Ends what one is in the middle of, and sends it.
   func finishChanges() {
     endGesture()
@@ -24,7 +21,7 @@ extension BoardScreen {
       quitting = .sending([])
       showSaving()
       if let patienceTimer { application.cancel(patienceTimer) }
-      patienceTimer = application.schedule(at: now + Self.patienceMilliseconds) { [weak self] in
+      patienceTimer = application.schedule(at: now + patienceMilliseconds) { [weak self] in
         guard let self else { return }
         patienceTimer = nil
         if isLeaving { askAboutUnsent() }

@@ -31,6 +31,8 @@ final class StickiesApplication: Application {
     switch event.kind {
     case .key(let key):
       if key == KeyEvent(.character("c"), .control) { return true }
+      // A question is still read there, its answers longest of all; without them it can be taken back.
+      if modalWindow is QuestionWindow { return key.key == .escape || TooSmall.fitsQuestions(screenSize) }
       let command = menuBar.command(for: key)?.command
       if command == .quitAnywhere { return true }
       // Everywhere else these are letters, or what an editor takes back.

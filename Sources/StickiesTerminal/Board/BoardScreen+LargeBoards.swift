@@ -111,7 +111,9 @@ extension BoardScreen {
     guard mode.isEditing, !mode.selection.isEmpty, linkState.isConnected, let total = part.total, !isCheckingSelection
     else { return }
     defer { checkedTotal = total }
-    guard let checkedTotal, total < checkedTotal else { return }
+    // Without the server as many may have come as went.
+    guard wasAway || checkedTotal.map({ total < $0 }) == true else { return }
+    wasAway = false
     isCheckingSelection = true
     part.inquiries.identify(page.notes(where: .always)) { [weak self] result in
       // Of a board that is not shown any more, the answer says nothing of what is selected by now.

@@ -48,6 +48,8 @@ final class BoardScreen: ApplicationDelegate {
   var panning: Point?
   var lastPress: (point: Point, time: Int64, count: Int)?
   var quitting = Quitting.stays
+  /// How long leaving waits for answers before it asks, in milliseconds, and the end of that.
+  var patienceMilliseconds: Int64 = 2_000
   var patienceTimer: TimerID?
   /// Somebody left and chose to lose what the server does not have.
   var hasDiscarded = false
@@ -91,6 +93,8 @@ final class BoardScreen: ApplicationDelegate {
   /// How many notes a large board had when its selection was last looked through, and whether that is under way.
   var checkedTotal: Int?
   var isCheckingSelection = false
+  /// The connection has been lost since then.
+  var wasAway = false
 
   /// A screen for one board; `open` begins to follow it.
   init(
@@ -218,7 +222,7 @@ final class BoardScreen: ApplicationDelegate {
     // Numbers of sessions are another connection's.
     neighbors.forget()
     shown = nil
-    if linkState.isConnected { saveSoon() }
+    if linkState.isConnected { saveSoon() } else { wasAway = true }
     application.setNeedsDisplay()
   }
 

@@ -63,6 +63,8 @@ final class QuestionWindow: Window {
     case .character(let character) where key.modifiers.isEmpty:
       if let choice = text.choices.first(where: { $0.key == character }) { close(choice.perform) }
     case .enter: if let first = text.choices.first { close(first.perform) }
+    // Asked about leaving, whoever presses it stays; it is no way around the question.
+    case .character("c") where key.modifiers == .control: if let cancel = text.cancel { close(cancel) }
     case .escape: if let cancel = text.cancel { close(cancel) }
     default: break
     }

@@ -29,7 +29,7 @@ public final class BoardSession {
   /// What views ask in the background; the answers come back to this actor.
   private let requests: RequestCenter<BoardQuestion, BoardAnswer>
   private let editOutside: (String) async throws -> String
-  private var screen: BoardScreen?
+  private(set) var screen: BoardScreen?
   private var alarm: Task<Void, Never>?
   private var isTurnAsked = false
 
@@ -104,8 +104,9 @@ public final class BoardSession {
   private func sendTheLast() async {
     guard let screen, screen.isAwaitingSaves, screen.linkState.isConnected else { return }
     var isOver = false
+    let limit = screen.patienceMilliseconds
     let patience = Task { [wake] in
-      try? await Task.sleep(for: .milliseconds(BoardScreen.patienceMilliseconds))
+      try? await Task.sleep(for: .milliseconds(limit))
       isOver = true
       wake.yield(.turn)
     }

@@ -159,7 +159,7 @@ extension BoardScreen {
     inquiries.close()
     inquiries = makeInquiries()
     mode.cancel(at: now)
-    (isCheckingSelection, checkedTotal) = (false, nil)
+    (isCheckingSelection, checkedTotal, wasAway) = (false, nil, false)
     save()
     for id in page.windows.ids { page.windows[id].map { application.orderOut($0.window) } }
     (page, boardIsGone) = (next, false)

@@ -46,6 +46,9 @@ public struct TooSmall: Hashable, Sendable {
   /// Whether a screen is too small.
   public static func isTooSmall(_ size: Size) -> Bool { size.width < least.width || size.height < least.height }
 
+  /// Whether the answers of a question can be read on a screen.
+  public static func fitsQuestions(_ size: Size) -> Bool { size.width >= 24 && size.height >= 7 }
+
   /// The message.
   public init() {}
 

@@ -83,6 +83,15 @@ public struct QuestionView: Hashable, Sendable {
     button.key.isEmpty ? button.title : "\(button.title) (\(button.key))"
   }
 
+  /// The label in so many columns: the key is what has to stay.
+  private func label(_ button: Button, cut: Character, to columns: Int) -> String {
+    let whole = label(button)
+    let key = " (\(button.key))"
+    let room = columns - CellText.width(of: key)
+    guard !button.key.isEmpty, CellText.width(of: whole) > columns, room > 0 else { return whole }
+    return CellLine(button.title, width: room, cut: cut).text + key
+  }
+
   /// The rows of a text, a bounded number of them.
   private static func rows(_ text: String, width: Int, limit: Int) -> [String] {
     let shown = String(text.prefix(4000))
@@ -152,8 +161,8 @@ public struct QuestionView: Hashable, Sendable {
       let style = index == chosen ? theme.button : theme.otherButton
       grid.fill(frame, style, clip: inside)
       grid.draw(
-        label(buttons[index]), x: frame.minX + 1, y: frame.minY, width: frame.size.width - 2, style, clip: inside,
-        cut: theme.symbols.cut)
+        label(buttons[index], cut: theme.symbols.cut, to: frame.size.width - 2), x: frame.minX + 1, y: frame.minY,
+        width: frame.size.width - 2, style, clip: inside, cut: theme.symbols.cut)
     }
   }
 

@@ -55,10 +55,12 @@ struct Doctor: AsyncParsableCommand {
     if let refused = Probe.connect(to: address) { return ([await choice.nobody(refused)], nil) }
     let client: GraphClient
     do {
-      client = try await Deadline.run(
-        milliseconds: Self.patienceMilliseconds,
-        late: { Refusal(.unavailable, "it takes connections and does not answer") }
-      ) { try await Stickies.connectToAnyModel(at: address, program: "stickies doctor", reconnects: false) }
+      client = try await options.connecting {
+        try await Deadline.run(
+          milliseconds: Self.patienceMilliseconds,
+          late: { Refusal(.unavailable, "it takes connections and does not answer") }
+        ) { try await Stickies.connectToAnyModel(at: address, program: "stickies doctor", reconnects: false) }
+      }
     } catch let refusal as Refusal where refusal.code == .notAllowed {
       return ([Finding("version", .problem, refusal.message, mend: Self.sameVersion)], nil)
     } catch {

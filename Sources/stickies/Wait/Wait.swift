@@ -1,4 +1,5 @@
 import GraphClient
+import GraphControllers
 import GraphModel
 import GraphReplica
 import GraphWire
@@ -39,20 +40,33 @@ struct Wait {
   /// - Parameter noun: what a person calls one of them.
   func until(_ count: Int, of entity: Entity, where predicate: GraphPredicate, called noun: String) async throws {
     tellLostConnection()
-    let awaited = AwaitedObjects(count: count)
+    let bound = predicate.bound(now: GraphClient.now)
+    let results = ResultsController(
+      ResultsRequest(entity: entity.number, predicate: bound), in: shell.client.context, perform: shell.client.perform)
+    results.performFetch()
+    defer { results.stop() }
     try await within {
-      TimedOut(limit: $0, missing: awaited.isLoaded ? awaited.sentence(noun) : "the daemon has not answered")
+      TimedOut(
+        limit: $0,
+        missing: results.state == .loaded ? Self.sentence(results.count, noun) : "the daemon has not answered")
     } do: {
-      try await awaited.follow(entity, predicate, of: shell.client)
+      for try await update in results.updates
+      where count == 0 ? update.snapshot.isEmpty : update.snapshot.count >= count {
+        return
+      }
+      throw Refusal(.unavailable, "the connection was closed")
     }
+    let (found, revision) = (results.count, results.snapshot.revision)
     if shell.output.json {
       shell.output.print(
-        JSON.object([
-          .init("revision", .integer(awaited.revision)), .init("count", .integer(Int64(awaited.members.count))),
-        ]))
+        JSON.object([.init("revision", .integer(revision)), .init("count", .integer(Int64(found)))]))
     } else {
-      shell.output.print("revision \(awaited.revision): \(awaited.sentence(noun))")
+      shell.output.print("revision \(revision): \(Self.sentence(found, noun))")
     }
+  }
+
+  private static func sentence(_ count: Int, _ noun: String) -> String {
+    "\(count == 0 ? "no \(noun)" : Output.count(count, noun)) \(count <= 1 ? "matches" : "match")"
   }
 
   private func tellLostConnection() {
@@ -78,63 +92,6 @@ struct TimedOut: ReportedError {
 
   var report: Failure.Report {
     Failure.Report(code: "timeout", message: "not within \(limit.text): \(missing)", exit: Wait.timedOut)
-  }
-}
-
-/// What a live query has, until it has enough.
-@MainActor
-private final class AwaitedObjects {
-  /// 0 for none.
-  let count: Int
-  private(set) var members = Set<ObjectID>()
-  private(set) var revision: Revision = 0
-  private(set) var isLoaded = false
-
-  init(count: Int) { self.count = count }
-
-  private var holds: Bool { isLoaded && (count == 0 ? members.isEmpty : members.count >= count) }
-
-  func sentence(_ noun: String) -> String {
-    let number = members.count
-    return "\(number == 0 ? "no \(noun)" : Output.count(number, noun)) \(number <= 1 ? "matches" : "match")"
-  }
-
-  func follow(_ entity: Entity, _ predicate: GraphPredicate, of client: GraphClient) async throws {
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-      var hasEnded = false
-      client.watch([(entity, predicate)]) { event in
-        guard !hasEnded else { return }
-        if case .ended(let refusal) = event {
-          hasEnded = true
-          return continuation.resume(throwing: refusal)
-        }
-        self.take(event)
-        if self.holds {
-          hasEnded = true
-          continuation.resume()
-        }
-      }
-    }
-  }
-
-  private func take(_ event: GraphClient.WatchEvent) {
-    switch event {
-    case .loaded(_, let images, let at):
-      members = Set(images.map(\.id))
-      revision = at.revision
-      isLoaded = true
-    case .changed(let update):
-      revision = update.revision
-      for change in update.changes.flatMap(\.changes) {
-        switch change.kind {
-        case .inserted: members.insert(change.object?.id ?? change.id)
-        case .updated: break
-        case .removed: members.remove(change.id)
-        }
-      }
-    // No window is followed; what a resumed query had still stands; where another past begins, a result follows.
-    case .loadedWindow, .resumed, .diverged, .ended: break
-    }
   }
 }
 

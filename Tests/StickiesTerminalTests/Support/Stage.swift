@@ -63,7 +63,10 @@ final class Stage {
   }
 
   /// Somebody opens the first board.
-  func open(_ author: String = "ann@test", size: Size = Size(width: 80, height: 24)) async throws -> Seat {
+  /// - Parameter patience: how long leaving waits before it asks, in milliseconds; nil for as long as ever.
+  func open(
+    _ author: String = "ann@test", size: Size = Size(width: 80, height: 24), patience: Int64? = nil
+  ) async throws -> Seat {
     let client = try await Self.connect(address, author)
     clients.append(client)
     let board = try #require(try await client.fetch(Board.self, sort: [\.created.ascending]).first)
@@ -76,6 +79,7 @@ final class Stage {
         made = terminal
         return terminal
       })
+    if let patience { session.screen?.patienceMilliseconds = patience }
     let terminal = try #require(made)
     let end = Task { await session.run() }
     await terminal.expects("connected")
@@ -111,9 +115,24 @@ final class Stage {
   }
 
   /// The daemon answers nobody until it thaws; its connections stay.
-  func freeze() { Foundation.kill(daemon.processIdentifier, SIGSTOP) }
+  func freeze() {
+    Foundation.kill(daemon.processIdentifier, SIGSTOP)
+    // Until the first of its threads has taken the signal the others go on.
+    var stopped = siginfo_t()
+    while waitid(P_PID, id_t(daemon.processIdentifier), &stopped, WSTOPPED) == -1, errno == EINTR {}
+  }
 
   func thaw() { Foundation.kill(daemon.processIdentifier, SIGCONT) }
+
+  /// Between `kill` and `restart`: changes the graph by another address while nobody else can.
+  func whileAway(_ body: (GraphClient) async throws -> Void) async throws {
+    let elsewhere = ServerAddress.unix(path: home.path + "/elsewhere")
+    daemon = try Self.start(home.path, elsewhere)
+    let client = try await Self.connect(elsewhere, "carl@test")
+    try await body(client)
+    await client.close()
+    kill()
+  }
 
   func restart() throws { daemon = try Self.start(home.path, address) }
 
