@@ -10,7 +10,9 @@ extension SQLiteStore {
   func answer(
     _ request: FetchRequest, at revision: Revision, while isWanted: () -> Bool, _ body: (FetchedPart) throws -> Void
   ) throws -> FetchEnd {
-    if let ids = request.fewIDs { return try answer(request, ids, at: revision, body) }
+    if !layout.countsAnew(behind: revision), let ids = request.fewIDs {
+      return try answer(request, ids, at: revision, body)
+    }
     return try readPast(at: revision) { objects, history, scope in
       let run = try FetchRun(request, objects, history, past: scope)
       let start = options.monotonicNanoseconds()

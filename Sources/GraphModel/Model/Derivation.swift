@@ -46,6 +46,21 @@ extension Model {
   }
 }
 
+extension Model {
+  /// The stored relationship whose objects a derived attribute counts; nil for one that the object alone tells: an
+  /// expression, or a count of what it lists itself.
+  public func countedEnd(of attribute: Property) -> Property? {
+    guard let counted = attribute.attribute?.derivation?.counted.flatMap({ property($0) }), counted.slot == nil
+    else { return nil }
+    return counted.relationship.flatMap { property($0.inverse) }
+  }
+
+  /// What a derived attribute must be that the object alone tells.
+  public func derivedValue(of attribute: Property, in image: ObjectImage) -> Value {
+    derivedValue(of: attribute, in: image) { image[$0].objectIDs.count }
+  }
+}
+
 extension DerivedExpression {
   /// What does not fit the attribute's type is null.
   func value(for image: ObjectImage) -> Value {

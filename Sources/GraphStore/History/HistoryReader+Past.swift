@@ -42,17 +42,17 @@ extension HistoryReader {
     guard let mapped = objects.layout.mapped, revision < mapped.since else { return }
     throw Refusal(
       .limit,
-      "revision \(revision) was made before the model changed with revision \(mapped.since), which computed "
-        + "\(mapped.property) by a mapping and not by commits: begin anew with what there is now")
+      "revision \(revision) was made before the model changed with revision \(mapped.since), which \(mapped.what), and "
+        + "not by commits: begin anew with what there is now")
   }
 
-  /// An object as it was, with what its expressions were to say of it then.
+  /// An object as it was, with what the rules were to say of it then, as far as it tells that alone.
   func computed(_ image: ObjectImage?, at revision: Revision) -> ObjectImage? {
     let properties = objects.layout.computed(behind: revision)
     guard !properties.isEmpty, var image else { return image }
     for property in properties {
       guard objects.model.entity(image.id.entity)?.property(property.number) != nil else { continue }
-      image[property] = objects.model.derivedValue(of: property, in: image) { _ in 0 }
+      image[property] = objects.model.derivedValue(of: property, in: image)
     }
     return image
   }
@@ -74,6 +74,7 @@ extension HistoryReader {
     var images = [ObjectID: ObjectImage?]()
     var count = 0
     var mapped = MappedValues(objects.layout)
+    var counts = PastCounts(objects.layout, at: revision)
     try forEachCommitNewestFirst(after: revision) { commit in
       count += commit.changes.count + 1
       for change in commit.changes.reversed() where objects.model.entity(change.id.entity) != nil {
@@ -85,15 +86,22 @@ extension HistoryReader {
           after = isAsked ? try objects.readImage(of: change.id) : nil
         }
         mapped.pass(change.id, after, at: commit.revision)
-        images[change.id] = .some(change.before(after, model: objects.model))
+        let before = change.before(after, model: objects.model)
+        counts.pass(before, after, at: commit.revision)
+        images[change.id] = .some(before)
       }
       guard images.count <= maximum, count <= Self.maximumSkippedChanges else {
         // Up to here, newest first, it was not too much.
         throw Self.tooMuchSince(revision, maximum: maximum, readable: commit.revision)
       }
     }
+    // Whose count was another one was perhaps not touched.
+    for id in counts.owners where images.index(forKey: id) == nil {
+      images[id] = try objects.readImage(of: id).map { .some($0) }
+    }
+    guard images.count <= maximum else { throw Self.tooMuchSince(revision, maximum: maximum) }
     guard !mapped.isEmpty || !objects.layout.computed(behind: revision).isEmpty else { return images }
-    return images.mapValues { computed(mapped.told($0, at: revision), at: revision) }
+    return images.mapValues { computed(mapped.told($0, at: revision, counts), at: revision) }
   }
 
   // MARK: - One object

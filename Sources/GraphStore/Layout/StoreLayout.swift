@@ -17,9 +17,9 @@ struct StoreLayout: Sendable {
   let versions: [StoreVersion]
   /// From each of them to the next.
   let steps: [VersionStep]
-  /// Attributes that are computed from their own object, and since which migration; those that always were are left out.
+  /// Derived attributes that their own object tells, and since which migration; those that always were are left out.
   private let expressions: [(property: Property, since: Revision)]
-  /// The migrations that made something by a mapping.
+  /// The migrations that made something which no commit tells of.
   private(set) var mappedSteps = [MappedStep]()
   /// One for each inheritance root, in the order of their numbers.
   let orderedTables: [EntityTable]
@@ -51,7 +51,7 @@ struct StoreLayout: Sendable {
     mappedSteps = findMappedSteps()
   }
 
-  /// The attributes over their own object that a migration behind a revision has made derived: of states before it they are
+  /// The attributes that their own object tells and that a migration behind a revision has made derived: of states before it they are
   /// computed, not read.
   func computed(behind revision: Revision) -> [Property] {
     guard revision < since, !expressions.isEmpty else { return [] }

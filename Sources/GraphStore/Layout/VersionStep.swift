@@ -5,18 +5,20 @@ import GraphModel
 ///
 /// What was only added, removed, renamed, widened, converted or filled can be told of any state before, because each value
 /// leads to the next by itself; an expression over the object is computed anew for each of its states. What a mapping made
-/// came from what may be gone: before it a property has what the migration gave it, as one that was added has its default.
-/// A count or an order has come from several objects: before it there is nothing of the kind, and no state is told
-/// (`obstacle`).
+/// came from what may be gone, and an order came from nowhere: before it a property has what the migration gave it, as one
+/// that was added has its default. A count is told by the way from what it was at the migration (`PastCounts`).
 final class VersionStep: Sendable {
   /// The revision of the migration.
   let since: Revision
   /// Why states before it can't be told in the words behind it; nil when they can.
   let obstacle: String?
-  /// What a mapping made, for words; nil when none did. Whoever follows commits from before would not hear of it.
+  /// What it made of values that no commit tells of, as a sentence goes on; nil when it made nothing so. Whoever follows
+  /// commits from before would not hear of it.
   let mapped: String?
   /// All that it made so, by the later version's numbers.
   let mappedProperties: [PropertyNumber]
+  /// Counts of objects that refer to their owner, which it began, by the later version's numbers.
+  let countedProperties: [PropertyNumber]
   private let earlier: StoreVersion
   private let later: StoreVersion
   /// Nil when the two versions, as they are given now, have none.
@@ -40,7 +42,7 @@ final class VersionStep: Sendable {
     var heirs = [PropertyNumber: Heir]()
     var ancestors = [PropertyNumber: Property]()
     var obstacle = plan == nil ? "its models, as they are read now, do not lead from one to the other" : nil
-    var (mapped, mappedProperties) = (String?.none, [PropertyNumber]())
+    var (mapped, mappedProperties, countedProperties) = (String?.none, [PropertyNumber](), [PropertyNumber]())
     var seen = Set<PropertyNumber>()
     for entity in later.model.entities {
       for property in entity.storedProperties where seen.insert(property.number).inserted {
@@ -56,33 +58,41 @@ final class VersionStep: Sendable {
           ancestors[property.number] = old
         } else if let plan {
           let name = "\(later.model.entity(property.owner)?.name ?? "").\(property.name)"
-          if case .mapped? = plan.origins[property.number] {
-            mapped = mapped ?? name
+          switch plan.origins[property.number] {
+          case .mapped:
+            mapped = mapped ?? "computed \(name) by a mapping"
             mappedProperties.append(property.number)
+          case .place:
+            guard let list = Self.kept(placedBy: property, plan) else { break }
+            mapped = mapped ?? "put \(list) in order"
+            mappedProperties.append(property.number)
+          case .derived:
+            if later.model.countedEnd(of: property) != nil { countedProperties.append(property.number) }
+          case .kept:
+            obstacle = obstacle ?? "\(name) is told otherwise by the models than when the store was migrated"
+          case .converted, .constant, .empty, nil: break
           }
-          if let reason = Self.obstacle(property, plan) { obstacle = obstacle ?? "\(name) \(reason)" }
         }
       }
     }
     self.heirs = heirs
     self.ancestors = ancestors
-    (self.obstacle, self.mapped, self.mappedProperties) = (obstacle, mapped, mappedProperties)
+    (self.obstacle, self.mapped) = (obstacle, mapped)
+    (self.mappedProperties, self.countedProperties) = (mappedProperties, countedProperties)
     fills = Dictionary(
       (plan?.fills ?? []).map { ($0.property.number, $0.value) }, uniquingKeysWith: { first, _ in first })
   }
 
-  private static func obstacle(_ property: Property, _ plan: MigrationPlan) -> String? {
-    switch plan.origins[property.number] {
-    case .derived: return property.attribute?.derivation?.counted == nil ? nil : "has been counted since"
-    case .place:
-      // Of a relationship that is new there was nothing to put in order.
-      let reference = plan.new.entity(property.owner)?.relationships.first {
-        $0.relationship?.position == property.number
-      }
-      return reference.flatMap { plan.kept($0.number) } == nil ? nil : "has been an order since"
-    case .kept: return "is told otherwise by the models than when the store was migrated"
-    case .mapped, .converted, .constant, .empty, nil: return nil
+  /// The relationship, by name, that was there before and has its order by a property since; nil for one that is new, of
+  /// which there was nothing to put in order.
+  private static func kept(placedBy property: Property, _ plan: MigrationPlan) -> String? {
+    let reference = plan.new.entity(property.owner)?.relationships.first {
+      $0.relationship?.position == property.number
     }
+    guard let reference, plan.kept(reference.number) != nil, let list = reference.relationship?.inverse,
+      let property = plan.new.property(list)
+    else { return nil }
+    return "\(plan.new.entity(property.owner)?.name ?? "").\(property.name)"
   }
 
   /// What a property of the earlier version goes on as.
@@ -113,9 +123,9 @@ final class VersionStep: Sendable {
     var next = ObjectImage(
       id: ObjectID(key: image.id.key, entity: entity.number), revision: image.revision, values: values)
     // What the rules of the later version say of the object: a version behind it may have made a value of that.
-    for property in entity.storedProperties where property.attribute?.derivation?.counted == nil {
-      guard property.attribute?.isDerived == true else { continue }
-      next[property] = later.model.derivedValue(of: property, in: next) { _ in 0 }
+    for property in entity.storedProperties where property.attribute?.isDerived == true {
+      guard later.model.countedEnd(of: property) == nil else { continue }
+      next[property] = later.model.derivedValue(of: property, in: next)
     }
     return next
   }
@@ -139,29 +149,41 @@ extension StoreLayout {
     return nil
   }
 
-  /// The newest migration that made something by a mapping, and what; nil when none did.
-  var mapped: (since: Revision, property: String)? {
+  /// The newest migration that made something which no commit tells of, and what, as a sentence goes on; nil when none did.
+  var mapped: (since: Revision, what: String)? {
     for step in steps.reversed() {
-      if let property = step.mapped { return (step.since, property) }
+      if let mapped = step.mapped { return (step.since, mapped) }
     }
     return nil
   }
 
-  /// A migration that has made something by mappings, and what of that is there now.
+  /// A migration that has made something which no commit tells of, and what of that is there now.
   struct MappedStep {
     let since: Revision
+    /// What has in every state before what it gave them.
     let properties: [Property]
+    /// What was counted from then on.
+    let counts: [(attribute: Property, end: Property)]
+  }
+
+  /// Whether some count was begun by a migration behind a revision: no object alone tells it of states before.
+  func countsAnew(behind revision: Revision) -> Bool {
+    mappedSteps.contains { revision < $0.since && !$0.counts.isEmpty }
   }
 
   /// All of them; none for a store without.
   func findMappedSteps() -> [MappedStep] {
     steps.enumerated().compactMap { index, step in
-      guard step.mapped != nil else { return nil }
+      guard step.mapped != nil || !step.countedProperties.isEmpty else { return nil }
       let version = versions[index + 1]
-      let properties = step.mappedProperties.compactMap {
-        heir(of: version.numbers.stored(property: $0), from: version)?.property
+      func heir(_ number: PropertyNumber) -> Property? {
+        self.heir(of: version.numbers.stored(property: number), from: version)?.property
       }
-      return MappedStep(since: step.since, properties: properties)
+      return MappedStep(
+        since: step.since, properties: step.mappedProperties.compactMap(heir),
+        counts: step.countedProperties.compactMap(heir).compactMap { attribute in
+          model.countedEnd(of: attribute).map { (attribute, $0) }
+        })
     }
   }
 
@@ -208,13 +230,13 @@ extension StoreLayout {
 }
 
 extension VersionStep {
-  /// The derived attributes over their own object that a migration has made, each with its revision.
+  /// The derived attributes that their own object tells and that a migration has made, each with its revision.
   static func expressions(
     of model: Model, _ versions: [StoreVersion], _ steps: [VersionStep]
   ) -> [(property: Property, since: Revision)] {
     var seen = Set<PropertyNumber>()
     return model.entities.flatMap(\.storedProperties).compactMap { property in
-      guard let derivation = property.attribute?.derivation, derivation.counted == nil,
+      guard property.attribute?.isDerived == true, model.countedEnd(of: property) == nil,
         seen.insert(property.number).inserted
       else { return nil }
       let since = beginning(of: property.number, versions, steps)
