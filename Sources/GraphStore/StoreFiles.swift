@@ -54,7 +54,8 @@ enum StoreFiles {
   /// Reads the header without opening the file as a database: one that is not ours stays untouched, no log beside it.
   /// - Parameter isOnlyRead: nobody is going to write it.
   static func kind(of path: String, isOnlyRead: Bool = false) throws -> Kind {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    // A pipe that nobody writes is not waited for.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT { return .absent }
       throw failure("\(path) can't be read", errno)

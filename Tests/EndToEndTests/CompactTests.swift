@@ -57,7 +57,24 @@ import Testing
     #expect(try daemon.run("log", "--limit", "1").errors.isEmpty)
     #expect(try daemon.run("status", "--json").json()["oldest"]?.integerValue == 5)
     #expect(try daemon.run("log", "--after", "2").status == 4)
+    // Nor does anybody hear that there was nothing of what is not known any more.
+    let pruned = "stickies: older history was pruned: the oldest commit that is kept is revision 6\n"
+    for filter in [
+      ["--entity", "Tag"], ["--author", "bob@test"], ["--until", "2001-01-01"], ["--since", "2001-01-01"],
+    ] {
+      let result = try Daemon.run(
+        ["log"] + filter, server: daemon.socket.description, author: "ann@test", input: nil)
+      #expect(result.status == 0 && result.errors.hasSuffix(pruned), "\(filter): \(result.errors)")
+    }
+    let none = try daemon.run("log", "--entity", "Tag", "--json", "--oldest-first")
+    #expect(none.output == "[]\n" && none.errors == pruned)
+    #expect(
+      try daemon.run("undo", author: "bob@test").errors.contains(
+        "bob@test has nothing to undo in what is kept: history up to revision 5 was pruned"))
     #expect(try daemon.run("follow", "--since", "0", "--until-now").status == 4)
+    #expect(try daemon.run("follow", "--since", "4", "--until-now").status == 4)
+    let followed = try daemon.run("follow", "--since", "5", "--until-now")
+    #expect(followed.output.split(separator: "\n").count == 2, "\(followed.errors)")
     let undone = try daemon.run("undo")
     #expect(undone.status == 0, "\(undone.errors)")
     #expect(try daemon.run("list").output.contains("note 1"))

@@ -126,6 +126,67 @@ import Testing
     #expect(try StoreCheck.run(directory: path, model: store.model).isEmpty)
   }
 
+  /// What lies under the name of the draft may be anything, also the store by another name.
+  @Test func aDraftThatIsALinkIsNotWrittenThrough() throws {
+    let store = try notes(50)
+    let folder = try TemporaryDirectory()
+    let (file, path) = (folder.path + "/copy", store.directory.path)
+    func refused() -> StoreFailure? {
+      failure { _ = try StoreBackup.run(directory: path, model: store.model, file: file) }
+    }
+    #expect(symlink(path + "/graph.sqlite", file + ".partial") == 0)
+    #expect(refused()?.sentence.hasPrefix("\(file).partial is a link") == true)
+    #expect(unlink(file + ".partial") == 0 && link(path + "/graph.sqlite", file + ".partial") == 0)
+    #expect(refused()?.sentence.hasPrefix("\(file).partial is a link") == true)
+    #expect(unlink(file + ".partial") == 0 && mkfifo(file + ".partial", 0o600) == 0)
+    #expect(refused()?.sentence.hasPrefix("\(file).partial is a link") == true)
+    #expect(try store.all("Note").count == 50)
+    try store.store.close()
+    #expect(try StoreCheck.run(directory: path, model: store.model).isEmpty)
+  }
+
+  /// SQLite would read the log of a store that was opened under the name as the backup's.
+  @Test func aLogBesideTheNameIsRefused() throws {
+    let store = try notes(50)
+    let folder = try TemporaryDirectory()
+    let file = folder.path + "/copy"
+    for suffix in ["-wal", "-journal"] {
+      try Data("somebody's".utf8).write(to: URL(fileURLWithPath: file + suffix))
+      for replaces in [false, true] {
+        let refused = failure {
+          _ = try StoreBackup.run(directory: store.directory.path, model: store.model, file: file, replaces: replaces)
+        }
+        #expect(refused?.sentence == "\(file + suffix) is the log of a store that was opened under this name")
+      }
+      #expect(unlink(file + suffix) == 0)
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+  }
+
+  @Test func aStoreThatIsServedIsNotReplaced() throws {
+    let (store, other) = (try notes(50), try notes(100))
+    let refused = failure {
+      _ = try StoreBackup.run(
+        directory: store.directory.path, model: store.model, file: other.directory.path + "/graph.sqlite",
+        replaces: true)
+    }
+    #expect(refused != nil)
+    #expect(try other.all("Note").count == 100)
+    try other.store.close()
+    #expect(try StoreCheck.run(directory: other.directory.path, model: other.model).isEmpty)
+  }
+
+  @Test func aPipeIsNoBackupAndIsNotWaitedFor() throws {
+    let (store, folder) = (try notes(1), try TemporaryDirectory())
+    try store.store.close()
+    #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)
+    let refused = failure {
+      _ = try StoreRestore.run(
+        file: folder.path + "/pipe", directory: store.directory.path, model: store.model, stamp: "now")
+    }
+    #expect(refused?.sentence == "\(folder.path)/pipe is no backup of a store")
+  }
+
   @Test func whoeverGivesUpLeavesNothing() throws {
     struct GivenUp: Error {}
     let store = try notes()

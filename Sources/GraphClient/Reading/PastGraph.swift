@@ -91,4 +91,18 @@ extension GraphClient {
     }
     return found
   }
+
+  /// The token of a state that history can tell: where commits are followed from, or a query is watched.
+  /// - Throws: `Refusal`, `pruned` where history no longer reaches back so far.
+  public func token(of revision: Revision) async throws -> Token {
+    guard let entity = context.model.entities.first(where: { $0.root == $0.number }) else {
+      throw Refusal(.malformed, "the model has no entity")
+    }
+    // An object that there never is: the answer is the state that was read.
+    let nobody = ObjectID(key: UniqueID(high: 1, low: 1), entity: entity.number)
+    let stream = stream(wireFetch(entity, .identifiers([nobody]), at: revision))
+    while try await stream.nextWholeChunk() != nil {}
+    guard let token = stream.token else { throw Refusal(.unavailable, "the server's answer has no end") }
+    return token
+  }
 }

@@ -87,6 +87,9 @@ public enum StoreBackup {
       throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
     }
     try refuse(file, directory: directory, replaces: replaces)
+    // Nobody begins to serve what is replaced.
+    let lock = try lock(storeAt: file)
+    defer { withExtendedLifetime(lock) {} }
     try refuseLossUnlessServed(path, directory: directory)
     return try withoutActuallyEscaping(progress) { progress in
       let copy = StoreCopy(source: path, draft: file + ".partial", model: model, pace: pace, tell: progress)
@@ -100,6 +103,7 @@ public enum StoreBackup {
     do {
       // Somebody may have made one meanwhile.
       try refuseExisting(file, replaces: replaces)
+      try refuseLog(beside: file)
       guard rename(draft, file) == 0 else { throw StoreFiles.failure("\(file) can't be made", errno) }
     } catch {
       unlink(draft)
@@ -130,6 +134,24 @@ public enum StoreBackup {
         advice: "Give the backup a name of its own.")
     }
     try refuseExisting(file, replaces: replaces)
+    try refuseLog(beside: file)
+  }
+
+  /// A log that lies beside the name would be read with the backup: SQLite takes both for one store.
+  private static func refuseLog(beside file: String) throws {
+    for suffix in ["-wal", "-journal"] where StoreFiles.hasContent(file + suffix) {
+      throw StoreFailure(
+        .alreadyThere, "\(file + suffix) is the log of a store that was opened under this name",
+        advice:
+          "Give the backup another name, or put that file aside if nobody needs what is in it; it was not touched.")
+    }
+  }
+
+  /// The lock of a store that is to be replaced; nil where no store of a daemon lies.
+  private static func lock(storeAt file: String) throws -> StoreLock? {
+    let folder = StoreFiles.folder(of: file)
+    guard StoreFiles.lastName(of: file) == StoreFiles.name, access(folder + "/lock", F_OK) == 0 else { return nil }
+    return try StoreLock(directory: folder)
   }
 
   private static func refuseExisting(_ file: String, replaces: Bool) throws {

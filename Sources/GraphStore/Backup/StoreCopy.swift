@@ -27,16 +27,27 @@ struct StoreCopy {
     var objects = 0
   }
 
-  /// Pages are copied so many at a time: a mebibyte.
-  private static let pagesPerStep: CInt = 256
+  /// Pages are copied so many at a time: a mebibyte, or less where that is much at the rate that is to be kept.
+  private func pagesPerStep(_ pageSize: Int) -> CInt {
+    guard let rate = pace.bytesPerSecond else { return 256 }
+    return CInt(max(1, min(256, rate / 10 / pageSize)))
+  }
 
   /// Makes the draft, on disk and proven.
   /// - Throws: whatever went wrong; the draft is gone then.
   func make() throws -> Contents {
-    let descriptor = open(draft, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw StoreFiles.failure("\(draft) can't be written", errno) }
+    let descriptor = open(draft, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 || errno == ELOOP else { throw StoreFiles.failure("\(draft) can't be written", errno) }
     // Behind SQLite, which loses its own locks with any descriptor of the file.
-    defer { close(descriptor) }
+    defer { if descriptor >= 0 { close(descriptor) } }
+    // What has a second name may be somebody's store, and it is emptied now.
+    var status = stat()
+    guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1
+    else {
+      throw StoreFailure(
+        .alreadyThere, "\(draft) is a link, or no plain file: nothing that an earlier copy left",
+        advice: "Look what it is and take it away, or give another name; it was not touched.")
+    }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       throw StoreFailure(
         .inUse, "another program is writing \(draft)", advice: "Wait until it is done, or give another name.")
@@ -121,7 +132,7 @@ struct StoreCopy {
     var pacing = Pacing(pace, log: source + "-wal")
     let pageSize = try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 4_096
     try queue.inDatabase { target in
-      try database.backup(to: target, pagesPerStep: Self.pagesPerStep) { progress in
+      try database.backup(to: target, pagesPerStep: pagesPerStep(pageSize)) { progress in
         let (done, total) = (progress.completedPageCount * pageSize, progress.totalPageCount * pageSize)
         try tell(.copying(bytes: done, of: total))
         if progress.isCompleted { return }
@@ -148,7 +159,8 @@ struct StoreCopy {
     let cause = error.message ?? "no reason is given"
     if code == SQLITE_FULL {
       return StoreFailure(
-        .full, "the disk under \(draft) is full", cause: cause, advice: "Make room there; nothing was left behind.")
+        .full, "the disk under \(draft) is full", cause: cause == "not an error" ? "" : cause,
+        advice: "Make room there; nothing was left behind.")
     }
     return SQLiteStore.failure(
       code: error.extendedResultCode.rawValue, message: cause, path: isOfTheSource ? source : draft)

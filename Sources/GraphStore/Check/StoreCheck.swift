@@ -145,6 +145,10 @@ public enum StoreCheck {
       try queue.close()
       if !findings.all.contains(where: \.isDamage) { findings.add(try checkWordTables(path, model: model)) }
     } catch let error as DatabaseError {
+      // A log that finds no room for its index is not damaged.
+      let failure = SQLiteStore.failure(
+        code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
+      if let failure = failure as? StoreFailure, failure.code == .full { throw failure }
       findings.add(.integrity, text: "the file can't be read: \(error.message ?? "no reason is given")")
     }
     return findings.all

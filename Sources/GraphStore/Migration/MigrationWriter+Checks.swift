@@ -36,7 +36,8 @@ extension MigrationWriter {
           columns.map { "\(quoted($0.name)) IS NOT NULL" } + ["_entity IN (\(new.numbers.family(of: owner)))"]
         let rows = try connection.statement(
           """
-          SELECT t._id, t._entity FROM (SELECT \(keys) FROM \(quoted(table.name)) WHERE \(filled.joined(separator: " AND "))
+          SELECT t._id, t._entity, CASE t._id WHEN k.first THEN k.last ELSE k.first END
+          FROM (SELECT \(keys), min(_id) AS first, max(_id) AS last FROM \(quoted(table.name)) WHERE \(filled.joined(separator: " AND "))
           GROUP BY \(keys) HAVING count(*) > 1) AS k JOIN \(quoted(table.name)) AS t
           ON \(columns.map { "t.\(quoted($0.name)) = k.\(quoted($0.name))" }.joined(separator: " AND "))
           AND t._entity IN (\(new.numbers.family(of: owner))) ORDER BY \(columns.map { "t.\(quoted($0.name))" }.joined(separator: ", ")), t._id
@@ -44,7 +45,7 @@ extension MigrationWriter {
         let names = columns.map(\.property.name).joined(separator: " and ")
         while try connection.step(rows) {
           let id = ObjectID(key: rows.id(0), entity: objects.layout.numbers.entity(rows, 1))
-          breaches.add(id, plan.new, "shares its \(names) with another")
+          breaches.add(id, plan.new, "shares its \(names) with \(rows.id(2))")
         }
       }
     }

@@ -72,8 +72,16 @@ public struct StoreMigration: Sendable {
         try MigrationCopy.make(of: path, at: copy)
         try perform(plans, on: copy, &report)
       } else {
+        discardDrafts()
         if options.makesBackup { report.backup = try backUp(kept) }
-        try perform(plans, on: path, &report)
+        do {
+          try perform(plans, on: path, &report)
+        } catch {
+          // The store is as it was. Where the disk is the trouble, a second copy of it may be the better one.
+          let isOfTheDisk = (error as? DatabaseError).map { $0.resultCode != .SQLITE_FULL } ?? false
+          if let backup = report.backup, !isOfTheDisk { unlink(backup) }
+          throw error
+        }
       }
       try options.progress("done", 1)
       return report
@@ -125,6 +133,14 @@ public struct StoreMigration: Sendable {
   }
 
   // MARK: - The copy
+
+  /// Copies that a killed run began.
+  private func discardDrafts() {
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    where name.hasPrefix(StoreFiles.name + ".version-") && name.contains(".backup.new") {
+      unlink(directory + "/" + name)
+    }
+  }
 
   /// A copy beside the store, verified. Whatever makes copies online may take this one's place.
   private func backUp(_ kept: Model) throws -> String {

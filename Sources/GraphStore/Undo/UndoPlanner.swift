@@ -41,11 +41,12 @@ struct UndoPlanner {
   private func next(_ request: UndoRequest, _ author: String) throws -> UndoStacks.Step {
     let found = try stacks.next(of: author, scope: request.scope, undo: !request.redo, redo: request.redo)
     if let step = request.redo ? found.redo : found.undo { return step }
-    let isLong = try history.head().revision > UndoStacks.reach
-    throw Refusal(
-      .notFound,
-      "\(author) has nothing to \(request.redo ? "redo" : "undo")"
-        + (isLong ? " in the newest \(UndoStacks.reach) commits" : ""))
+    let (head, oldest) = (try history.head().revision, try history.oldest())
+    let reach =
+      head - oldest > UndoStacks.reach
+      ? " in the newest \(UndoStacks.reach) commits"
+      : oldest > 0 ? " in what is kept: history up to revision \(oldest) was pruned" : ""
+    throw Refusal(.notFound, "\(author) has nothing to \(request.redo ? "redo" : "undo")\(reach)")
   }
 
   /// The step of a revision. To undo an undo is to redo.

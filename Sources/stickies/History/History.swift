@@ -110,7 +110,10 @@ extension Shell {
   @MainActor
   func showLog(_ request: LogRequest) async throws {
     let commits = try await client.log(request)
-    if output.json { return output.print(JSON.array(commits.map { ObjectJSON.commit($0, model) })) }
+    if output.json {
+      output.print(JSON.array(commits.map { ObjectJSON.commit($0, model) }))
+      return try await tellPruned(request, commits)
+    }
     if commits.isEmpty {
       let newest = try await client.log(LogRequest(limit: 1)).first?.revision ?? 0
       StandardError.write("stickies: no commit fits; the newest is revision \(newest)")
@@ -128,13 +131,24 @@ extension Shell {
       }
       if commit.changes.count > 10 { output.print("    … and \(commit.changes.count - 10) more") }
     }
-    // A log that ends by itself says so where that is not the beginning.
-    guard !request.oldestFirst, request.after == 0, request.filter.since == nil, let last = commits.last else { return }
+    try await tellPruned(request, commits)
+  }
+
+  /// Says that commits were pruned which may have been among those that were asked for.
+  @MainActor
+  private func tellPruned(_ request: LogRequest, _ commits: [CommitEntry]) async throws {
     let oldest = try await client.status().oldest
-    if oldest > 0, commits.count < Int(clamping: request.limit) || last.revision == oldest + 1 {
-      StandardError.write(
-        "stickies: older history was pruned: the oldest commit that is kept is revision \(oldest + 1)")
+    guard oldest > 0, request.after < oldest else { return }
+    // The newest first, as many as were wanted: the pruned ones would have come behind them.
+    let isFull = commits.count >= Int(clamping: request.limit) && commits.last.map { $0.revision > oldest + 1 } == true
+    if isFull, !request.oldestFirst { return }
+    if let since = request.filter.since,
+      let first = try await client.log(LogRequest(limit: 1, oldestFirst: true)).first, first.time <= since
+    {
+      return
     }
+    StandardError.write(
+      "stickies: older history was pruned: the oldest commit that is kept is revision \(oldest + 1)")
   }
 
   /// Takes back the author's newest step, or the one with this revision.

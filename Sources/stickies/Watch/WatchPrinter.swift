@@ -121,10 +121,16 @@ final class WatchPrinter {
   static func token(of revision: Revision, _ head: Token, _ client: GraphClient) async throws -> Token {
     if revision == head.revision { return head }
     if revision == 0 { return Token(store: head.store, revision: 0, fingerprint: 0) }
-    guard let entry = try await client.log(after: revision - 1, through: revision, limit: 1).first else {
-      throw Refusal(.notFound, "the log does not hold revision \(revision)")
+    do {
+      guard let entry = try await client.log(after: revision - 1, through: revision, limit: 1).first else {
+        throw Refusal(.notFound, "the log does not hold revision \(revision)")
+      }
+      return Token(store: head.store, revision: revision, fingerprint: entry.fingerprint)
+    } catch let refusal as Refusal where refusal.code == .pruned {
+      // Of the oldest state the commit is gone, and all that came after it are there.
+      guard try await client.status().oldest == revision else { throw refusal }
+      return try await client.token(of: revision)
     }
-    return Token(store: head.store, revision: revision, fingerprint: entry.fingerprint)
   }
 
   private func take(_ event: GraphClient.WatchEvent) async {
