@@ -35,6 +35,9 @@ public struct ProcessEnvironment: Sendable {
     return home + "/" + fallback
   }
 
+  /// `$XDG_STATE_HOME/stickies`: what is nobody's store and shall not get lost all the same.
+  public var stateDirectory: String { folder("XDG_STATE_HOME", inHome: ".local/state") + "/stickies" }
+
   /// `$XDG_DATA_HOME/stickies`.
   public var dataDirectory: String { folder("XDG_DATA_HOME", inHome: ".local/share") + "/stickies" }
 

@@ -29,6 +29,17 @@ public struct KeyEvent: Hashable, Sendable {
     self.key = key
     self.modifiers = modifiers
   }
+
+  /// What it writes into a text of several lines; nil for a key that does something else.
+  public var typed: String? {
+    guard modifiers.isEmpty else { return nil }
+    return switch key {
+    case .character(let character): String(character)
+    case .enter: "\n"
+    case .tab: "\t"
+    default: nil
+    }
+  }
 }
 
 /// A key, by what it means.

@@ -8,6 +8,9 @@ struct Editor {
   let text: String
   private let directory: String
 
+  /// The file of an editor that is open.
+  @MainActor private(set) static var openFile: String?
+
   /// Where the text is, should it be needed once more.
   var file: String { Self.file(in: directory) }
 
@@ -29,9 +32,11 @@ struct Editor {
     // The variable may hold arguments; the file's name is quoted. `system` leaves the editor in our process group, or the
     // terminal would stop it.
     let quoted = "'" + file.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    openFile = file
     let status = await withCheckedContinuation { continuation in
       DispatchQueue(label: "editor").async { continuation.resume(returning: system("\(editor) \(quoted)")) }
     }
+    openFile = nil
     guard status == 0 else {
       throw Refusal(
         .unavailable, "the editor (\(editor)) failed; the note is as it was, and what you wrote is in \(file)")

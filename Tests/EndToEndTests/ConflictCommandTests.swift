@@ -34,6 +34,42 @@ import Testing
     #expect(company.daemon.stop() == 0)
   }
 
+  @Test func whoSaysWhatWasReadIsHeldToIt() throws {
+    let company = try Company()
+    let department = try company.department()
+    let ann = try company.person("Ann", in: department)
+    let made = try company.run("insert", "Project", "title=P", "department=\(department)", "plan=ab", "--json")
+    let project = try #require(try made.json()["id"]?.stringValue, "\(made.errors)")
+    let revision = try company.run("log", "--limit", "1", "--json").json()[0]?["revision"]?.integerValue ?? 0
+    // Said twice, a text is what it was to be.
+    for _ in 0..<2 {
+      #expect(try company.run("update", project, "plan=abX", "--base", "\(revision)", "--policy", "error").status == 0)
+    }
+    #expect(try company.run("show", project, "--json").json()["plan"] == .string("abX"))
+    // Nobody has read what is yet to come, and nobody anything at the beginning.
+    for command in [["update", ann, "name=Anna"], ["delete", ann]] {
+      let result = try Daemon.run(
+        ["graph"] + command + ["--base", "999"], server: company.daemon.socket.description, author: "ann@test",
+        input: nil)
+      #expect(result.status == 4 && result.errors.contains("there is no revision 999 to have read it at"))
+    }
+    #expect(try company.run("delete", ann, "--base", "0").status == 64)
+    #expect(try company.run("show", ann, "--json").json()["name"] == .string("Ann"))
+    #expect(company.daemon.stop() == 0)
+  }
+
+  @Test func anIdOfAnotherKindIsNamedAsWhatItIs() throws {
+    let company = try Company()
+    let department = try company.department()
+    let ann = try company.person("Ann", in: department)
+    let refused = try company.run("update", ann, "department=\(ann)", "name=")
+    #expect(refused.status == 2)
+    #expect(refused.errors.contains("department takes a Department, and Person \(ann.prefix(8)) Ann is none"))
+    // And the rest is told with it.
+    #expect(refused.errors.contains("Person.name"), "\(refused.errors)")
+    #expect(company.daemon.stop() == 0)
+  }
+
   @Test func anEditFromBeforeADeleteThatWasTakenBackNamesBoth() throws {
     let company = try Company()
     let department = try company.department()

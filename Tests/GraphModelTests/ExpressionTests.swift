@@ -38,6 +38,20 @@ import Testing
     #expect(try holds(text, values), "\(text)")
   }
 
+  /// A number beside a decimal is read digit by digit, also where no double has it.
+  @Test func decimalsAreWrittenWithoutQuotes() throws {
+    let salary = Value.decimal(try #require(DecimalValue("99999999999999999999.99")))
+    for text in [
+      "salary == 99999999999999999999.99", "99999999999999999999.99 == salary", "salary > 99999999999999999999.98",
+      "salary IN {1, 99999999999999999999.99}", "salary BETWEEN {99999999999999999999.99, 100000000000000000000}",
+      "salary - 0.01 == 99999999999999999999.98", "salary != -99999999999999999999.99",
+      "salary + 99999999999999999999.99 == 199999999999999999999.98",
+    ] {
+      #expect(try holds(text, ["salary": salary]), "\(text)")
+    }
+    #expect(try !holds("salary == 99999999999999999999.98", ["salary": salary]))
+  }
+
   @Test func asManyNamesAreTakenAsAnEnumerationMayHaveCases() throws {
     let names = (0...1_000).map { "\"n\($0)\"" }
     func text(_ count: Int) -> String {

@@ -100,14 +100,39 @@ import Testing
       store.insertion("Person", ["name": .string(""), "age": .integer(200), "level": .string("boss")]),
       store.insertion("Step", ["label": .null]),
     ])
-    // The type is judged before the rules: a value of the wrong type has no length.
-    #expect(refusal?.violations.map(\.rule) == ["type"])
+    #expect(Set(refusal?.violations.map(\.rule) ?? []) == ["type", "minimumLength", "maximum", "required"])
+    #expect(refusal?.violations.count == 5)
     let again = try store.refusal([
       store.insertion("Person", ["name": .string(""), "age": .integer(200)]), store.insertion("Step", [:]),
     ])
     #expect(Set(again?.violations.map(\.rule) ?? []) == ["minimumLength", "maximum", "required"])
     #expect(again?.violations.count == 4)
     #expect(try store.store.head.revision == 0)
+  }
+
+  /// What could not be set has nothing to be judged; everything else is, of the same object and of others.
+  @Test func whatCanNotBeSetHidesNoOtherErrorAndMakesNone() throws {
+    let store = try TestStore(try Fixtures.company())
+    let ann = try store.insert("Person", ["name": .string("Ann")])
+    let project = try #require(store.model.entity(named: "Project"))
+    let nobody = ObjectID(key: UniqueID(high: 1, low: 2), entity: project.number)
+    let refusal = try store.refusal([
+      // Its project is required, and is not told to be missing beside being wrong; the label is.
+      store.insertion("Step", ["label": .null, "project": .object(nobody)]),
+      store.insertion("Person", ["name": .string(""), "level": .string("boss"), "manager": .object(ann)]),
+      // One that is there has the key; the second has the key of the first.
+      store.insertion("Person", ["name": .string("Ann"), "manager": .object(nobody)]),
+      store.insertion("Robot", ["name": .string("B")]), store.insertion("Robot", ["name": .string("B")]),
+    ])
+    let rules = (refusal?.violations ?? []).map { violation in
+      "\(store.model.property(violation.property)?.name ?? "?") \(violation.rule)"
+    }
+    #expect(
+      rules.sorted() == [
+        "label required", "level type", "manager destination", "name minimumLength", "name unique", "name unique",
+        "name unique", "project destination",
+      ])
+    #expect(try store.all("Person").map(\.id) == [ann])
   }
 
   @Test func everyTypeMismatchIsRefused() throws {

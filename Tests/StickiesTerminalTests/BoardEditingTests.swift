@@ -185,4 +185,70 @@ import Testing
     await ben.terminal.expects("last words")
     await stage.close()
   }
+
+  /// A terminal that does not know pastes sends them as keys.
+  @Test func aLongPasteOfKeysIsTakenAtOnce() async throws {
+    let stage = try await Stage()
+    let ann = try await stage.open()
+    await ann.terminal.expects("Nothing sticks to Work yet")
+    let lines = (0..<400).map { "line \($0) of what was pasted" }
+    ann.terminal.types("n" + lines.joined(separator: "\n"))
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.text.contains("line 0 of") && !$0.text.contains("not yet") }
+    #expect(try await stage.stored().map(\.text) == [lines.joined(separator: "\n")])
+    await stage.close()
+  }
+
+  @Test func whatWasWrittenInANoteThatGoesWhileTheServerIsAwayIsOffered() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("alpha")
+    let ann = try await stage.open()
+    await ann.terminal.expects("alpha")
+    stage.kill()
+    await ann.terminal.expects("reconnecting")
+    ann.terminal.press(.tab)
+    ann.terminal.press(.enter)
+    ann.terminal.types(" and an hour of words")
+    ann.terminal.press(.escape)
+    await ann.terminal.expects("1 change")
+    try await stage.whileAway { carl in
+      carl.context.delete(try #require(try await carl.fetch(Note.self).first))
+      try await carl.save()
+    }
+    try stage.restart()
+    // Whoever types another word has not answered with it.
+    await ann.terminal.expects {
+      $0.text.contains("carl@test has deleted the note that you have written in") && $0.text.contains("(n)")
+    }
+    ann.terminal.types("n")
+    await ann.terminal.expects { $0.text.contains("alpha and an hour") && !$0.text.contains("not yet") }
+    #expect(try await stage.stored().map(\.text) == ["alpha and an hour of words"])
+    await stage.close()
+  }
+
+  @Test func aTextThatNoServerTakesIsInNobodysWay() async throws {
+    let stage = try await Stage()
+    let most = NoteController.maximumText
+    _ = try await stage.note(String(repeating: "long words\n", count: most / 11))
+    _ = try await stage.note("other", x: 300)
+    let ann = try await stage.open()
+    await ann.terminal.expects { $0.text.contains("long words") && $0.text.contains("other") }
+    ann.terminal.press(.tab)
+    ann.terminal.press(.enter)
+    ann.terminal.paste("more than there is room for")
+    await ann.terminal.expects("a note takes 4 MiB of text")
+    ann.terminal.press(.escape)
+    // Another program does not know how much there is room for.
+    ann.terminal.types("E")
+    await ann.terminal.expects { $0.text.contains("Not saved") && $0.text.contains("/unsent") }
+    ann.terminal.types("o")
+    ann.terminal.press(.tab)
+    ann.terminal.types("c")
+    await ann.terminal.expects { !$0.text.contains("not yet") && !$0.text.contains("Not saved") }
+    let stored = try await stage.stored()
+    #expect(stored.map { $0.text.utf8.count } == [most / 11 * 11, 5])
+    #expect(stored[1].color != .yellow)
+    #expect(stage.unsentTexts?.hasSuffix("(edited outside)") == true)
+    await stage.close()
+  }
 }

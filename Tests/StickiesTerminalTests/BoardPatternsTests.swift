@@ -401,6 +401,52 @@ import Testing
     await stage.close()
   }
 
+  @Test func theHistoryBeginsWithTheFirstRevision() async throws {
+    let stage = try await Stage()
+    let note = try await stage.note("at first")
+    for text in ["then", "in the end"] {
+      note.text = text
+      try await stage.other.save()
+    }
+    let ann = try await stage.open()
+    await ann.terminal.expects("in the end")
+    ann.terminal.types("h")
+    await ann.terminal.expects { $0.text.contains("revision 4 of 4, ") && $0.text.contains("in the end") }
+    ann.terminal.press(.left)
+    await ann.terminal.expects { $0.text.contains("revision 3 of 4, ") && $0.text.contains("then") }
+    ann.terminal.press(.home)
+    await ann.terminal.expects {
+      $0.text.contains("revision 1 of 4, ") && $0.text.contains("ben@test") && !$0.text.contains("at first")
+    }
+    ann.terminal.press(.right)
+    await ann.terminal.expects { $0.text.contains("revision 2 of 4, ") && $0.text.contains("at first") }
+    // Ctrl-C leaves from here as from everywhere.
+    ann.terminal.press(.character("c"), .control)
+    #expect(await ann.end.value == 0)
+    await stage.close()
+  }
+
+  @Test func whatIsSaidOfOneKeyIsNotSaidOfTheNext() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("first")
+    let ann = try await stage.open()
+    await ann.terminal.expects("first")
+    ann.terminal.press(.tab)
+    ann.terminal.types("l")
+    await ann.terminal.expectsNo("not yet")
+    ann.terminal.press(.enter)
+    await ann.terminal.expects("the note is locked")
+    ann.terminal.types("l")
+    await ann.terminal.expectsNo("the note is locked")
+    stage.kill()
+    await ann.terminal.expects("reconnecting")
+    ann.terminal.types("u")
+    await ann.terminal.expects("undo needs the server")
+    try stage.restart()
+    await ann.terminal.expects { !$0.text.contains("needs the server") && $0.text.contains(" connected") }
+    await stage.close()
+  }
+
   @Test func aSearchWithoutAServerSaysWhatItWaitsFor() async throws {
     let stage = try await Stage()
     _ = try await stage.note("red apples")

@@ -98,4 +98,26 @@ import Testing
     await ann.terminal.expects("no other board is called Nowhere")
     await stage.close()
   }
+
+  /// A new tag is made with the note that gets it first; by the time that is taken back it may be others', too.
+  @Test func oneUndoTakesATagOffAndLeavesItToWhoeverUsesIt() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("first", x: 16)
+    let second = try await stage.note("second", x: 300)
+    let ann = try await stage.open()
+    await ann.terminal.expects { $0.text.contains("first") && $0.text.contains("second") }
+    ann.terminal.press(.tab)
+    ann.terminal.types("tgroup")
+    await ann.terminal.expects("5 characters")
+    ann.terminal.press(.enter)
+    await ann.terminal.expects { $0.text.contains("#group") && !$0.text.contains("not yet") }
+    let tag = try #require(try await stage.other.fetch(Tag.self).first)
+    let tags = try #require(StickiesModel.model.entity(named: "Note")?.property(named: "tags"))
+    second.add(tag, to: tags.number)
+    try await stage.other.save()
+    ann.terminal.types("u")
+    await ann.terminal.expects("Undone; what others changed since stays")
+    #expect(try await stage.stored().map { $0.tags.map(\.name) } == [[], ["group"]])
+    await stage.close()
+  }
 }

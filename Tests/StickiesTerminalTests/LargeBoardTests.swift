@@ -75,6 +75,32 @@ import Testing
     await stage.close()
   }
 
+  @Test func allThatASearchFindsIsInTheList() async throws {
+    let (stage, ann) = try await opened()
+    ann.terminal.types("v")
+    await ann.terminal.expects("2500 │")
+    // n2, n20 to n29, n200 to n299, n2000 to n2499.
+    ann.terminal.types("/n2")
+    await ann.terminal.expects { $0.text.contains("611 notes") && $0.text.contains("Found") }
+    for _ in 0..<250 { ann.terminal.mouse(.wheel(.down), 5, 10) }
+    await ann.terminal.expects("n2499")
+    #expect(ann.client.context.held.count < 3 * Self.few)
+    await stage.close()
+  }
+
+  @Test func whatIsTypedBehindAKeyThatTheServerIsAskedForIsForWhatItFinds() async throws {
+    let (stage, ann) = try await opened()
+    stage.freeze()
+    ann.terminal.press(.tab)
+    ann.terminal.press(.enter)
+    ann.terminal.types(" hello")
+    stage.thaw()
+    await ann.terminal.expects("n0 hello")
+    await ann.terminal.expectsNo("not yet")
+    #expect(try await stage.stored().first?.text == "n0 hello")
+    await stage.close()
+  }
+
   @Test func behindTheLastNoteOfALargeBoardComesTheFirst() async throws {
     let (stage, ann) = try await opened()
     ann.terminal.press(.tab, .shift)

@@ -40,6 +40,8 @@ class Stage:
     def freeze(self):
         """The daemon takes connections and answers nobody until it thaws."""
         self.daemon.send_signal(signal.SIGSTOP)
+        # Until the first of its threads has taken the signal the others go on.
+        os.waitid(os.P_PID, self.daemon.pid, os.WSTOPPED)
 
     def thaw(self):
         self.daemon.send_signal(signal.SIGCONT)

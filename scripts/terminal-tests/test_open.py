@@ -250,6 +250,23 @@ class OpenTests(unittest.TestCase):
         self.assertEqual(ann.ends(), 0)
         self.assertIn("slow words", self.stage.run("list"))
 
+    def test_what_a_signal_cuts_off_from_the_server_is_kept_in_a_file_and_told(self):
+        self.stage.run("add", "first")
+        ann = self.stage.open(XDG_STATE_HOME=self.stage.home + "/state")
+        ann.shows("first")
+        self.stage.kill()
+        ann.shows("reconnecting")
+        ann.types(TAB)
+        ann.types(ENTER)
+        ann.types(" lonely words")
+        ann.shows("lonely words")
+        ann.signal(TERMINATE)
+        self.assertEqual(ann.ends(), 1)
+        self.assertIn("1 change did not reach the server; the texts among them are in", ann.received.decode(errors="replace"))
+        (file,) = os.listdir(self.stage.home + "/state/stickies")
+        with open(f"{self.stage.home}/state/stickies/{file}", encoding="utf-8") as kept:
+            self.assertEqual(kept.read(), "first lonely words")
+
     def test_every_end_gives_the_terminal_back(self):
         for end, code in ((lambda it: it.types("q"), 0), (lambda it: it.types("\x03"), 0),
                           (lambda it: it.signal(INTERRUPT), 0), (lambda it: it.signal(TERMINATE), 0),

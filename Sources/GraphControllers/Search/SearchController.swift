@@ -122,6 +122,12 @@ public final class SearchController {
   /// How many rows the list that is shown has, those included that are not here.
   public var totalCount: Int { (shown?.results ?? all).totalCount }
 
+  /// How many rows of the list that is shown come before those that are here.
+  public var offset: Int { (shown?.results ?? all).offset }
+
+  /// Brings other rows of the list that is shown here, where a window of it is.
+  public func move(to window: ResultsWindow) { (shown?.results ?? all).move(to: window) }
+
   // MARK: - Actions
 
   private func perform(_ actions: [SearchSession.Action]) { for action in actions { perform(action) } }

@@ -14,6 +14,8 @@ struct PredicateLexer {
   struct Place {
     let token: Token
     let column: Int
+    /// Of a number that no double is: what stands there, digit by digit.
+    var decimal: DecimalValue?
   }
 
   private static let symbols = [
@@ -66,7 +68,8 @@ struct PredicateLexer {
         if let whole = Int64(literal) {
           tokens.append(Place(token: .integer(whole), column: start + 1))
         } else if let number = Double(literal), number.isFinite {
-          tokens.append(Place(token: .number(number), column: start + 1))
+          let exact = DecimalValue(literal).flatMap { $0 == DecimalValue("\(number)") ? nil : $0 }
+          tokens.append(Place(token: .number(number), column: start + 1, decimal: exact))
         } else {
           throw fail("'\(String(literal).excerpt)' is no number", start)
         }

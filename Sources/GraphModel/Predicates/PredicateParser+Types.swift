@@ -48,6 +48,9 @@ extension PredicateParser {
     }
     let literal = try typed(term)
     guard other.type == .decimal, [.integer, .double].contains(literal.type) else { return literal }
+    if case .literal(.double, let place) = term, let decimal = tokens[place].decimal {
+      return Operand(expression: .value(.decimal(decimal)), type: .decimal)
+    }
     return converted(literal, to: .decimal)
   }
 
@@ -130,7 +133,9 @@ extension PredicateParser {
       }
       return .double(number)
     }
-    if case .double(let number) = json, kind == .decimal, let decimal = DecimalValue("\(number)") {
+    if case .double(let number) = json, kind == .decimal,
+      let decimal = tokens[place].decimal ?? DecimalValue("\(number)")
+    {
       return .decimal(decimal)
     }
     guard let value = Value(json: json, kind: kind) else {

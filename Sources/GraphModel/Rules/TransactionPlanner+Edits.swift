@@ -40,20 +40,21 @@ extension TransactionPlanner {
     case (.relationship(let relationship), .set(let value)) where !relationship.isToMany:
       try setReference(value, property, relationship, of: id)
     case (.relationship(let relationship), .set(.objects(let ids))):
-      let wanted = try ids.map { try destination($0, of: property, relationship, owner: id) }
+      let wanted = try ids.compactMap { try destination($0, of: property, relationship, owner: id) }
       let present = try related(to: id, through: property)
       let wantedSet = Set(wanted)
       for other in present where !wantedSet.contains(other) { try disconnect(id, other, property, relationship) }
       let presentSet = Set(present)
       for other in wanted where !presentSet.contains(other) { try connect(id, other, property, relationship) }
-      if relationship.isOrdered, violations.isEmpty { try arrange(wanted, property, relationship, of: id) }
+      if relationship.isOrdered, wanted.count == ids.count { try arrange(wanted, property, relationship, of: id) }
     case (.relationship(let relationship), .members(let added, let removed)) where relationship.isToMany:
       for other in removed {
         guard let other = permanent(other) else { continue }
         try disconnect(id, other, property, relationship)
       }
       for other in added {
-        try connect(id, destination(other, of: property, relationship, owner: id), property, relationship)
+        guard let other = try destination(other, of: property, relationship, owner: id) else { continue }
+        try connect(id, other, property, relationship)
       }
     case (.relationship(let relationship), .place(let others, let anchor)) where relationship.isOrdered:
       try place(others, after: anchor, property, relationship, of: id)
@@ -83,11 +84,10 @@ extension TransactionPlanner {
 
   // MARK: - Relationships
 
-  /// The permanent id of an object that a relationship is to name; violations are noted, and nil's place is taken by
-  /// the id as given, which is never written because a violation refuses the transaction.
+  /// The permanent id of an object that a relationship is to name; nil for one that it can't, which is noted.
   mutating func destination(
     _ other: ObjectID, of property: Property, _ relationship: Relationship, owner: ObjectID
-  ) throws -> ObjectID {
+  ) throws -> ObjectID? {
     guard let other = permanent(other) else {
       throw Refusal(.malformed, "\(property.name) names a temporary id that this transaction does not insert")
     }
@@ -96,12 +96,13 @@ extension TransactionPlanner {
       let name = wanted?.nameWithArticle ?? "an object"
       violate(
         owner, property, "destination", .object(other), "\(property.name) names \(name) that is not there: \(other)")
-      return other
+      return nil
     }
     if let wanted, !entity.isKind(of: wanted) {
       violate(
         owner, property, "destination", .object(other),
         "\(property.name) takes \(wanted.nameWithArticle), and \(other) is \(entity.nameWithArticle)")
+      return nil
     }
     // What is written must name the concrete entity, whatever the client believed.
     return ObjectID(key: other.key, entity: entity.number)
@@ -114,8 +115,7 @@ extension TransactionPlanner {
     case .null:
       if let old = draft(of: id)?.after[property].objectID { try disconnect(id, old, property, relationship) }
     case .object(let other):
-      let other = try destination(other, of: property, relationship, owner: id)
-      guard violations.isEmpty else { return }
+      guard let other = try destination(other, of: property, relationship, owner: id) else { return }
       try connect(id, other, property, relationship)
     default:
       violate(id, property, "type", value, "\(property.name) takes the id of one object")
@@ -125,9 +125,9 @@ extension TransactionPlanner {
   /// Makes `id` and `other` refer to each other through `property` and its inverse, letting go of what a to-one on
   /// either end held before.
   mutating func connect(_ id: ObjectID, _ other: ObjectID, _ property: Property, _ relationship: Relationship) throws {
-    guard violations.isEmpty, let inverse = model.property(relationship.inverse),
-      let inverseRelationship = inverse.relationship
-    else { return }
+    guard let inverse = model.property(relationship.inverse), let inverseRelationship = inverse.relationship else {
+      return
+    }
     if !relationship.isToMany, let old = draft(of: id)?.after[property].objectID {
       if old == other { return }
       try disconnect(id, old, property, relationship)

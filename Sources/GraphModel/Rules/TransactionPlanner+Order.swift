@@ -221,13 +221,12 @@ extension TransactionPlanner {
         try reportMissing(other)
         continue
       }
-      let other = try destination(object, of: property, relationship, owner: id)
-      guard violations.isEmpty else { return }
+      guard let other = try destination(object, of: property, relationship, owner: id) else { continue }
       try connect(id, other, property, relationship)
       members.append(other)
     }
     members = OrderMoves.unique(members)
-    guard violations.isEmpty, !members.isEmpty else { return }
+    guard !members.isEmpty else { return }
     let anchor = anchor.map { permanent($0) ?? $0 }
     if relationship.storage == .members {
       guard let draft = try touch(id) else { return }

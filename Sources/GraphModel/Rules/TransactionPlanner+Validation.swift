@@ -28,6 +28,17 @@ extension TransactionPlanner {
     }
   }
 
+  /// What is wrong by now is told with the rest, so that everything is told at once.
+  mutating func noteUnset() {
+    for violation in violations where violation.rule != "deny" {
+      unset[violation.id, default: []].insert(violation.property)
+    }
+  }
+
+  private func isUnset(_ property: PropertyNumber, of id: ObjectID) -> Bool {
+    !unset.isEmpty && unset[id]?.contains(property) == true
+  }
+
   mutating func validate() throws {
     let keys = keysAfterwards()
     for draft in order where !draft.isDeleted {
@@ -63,12 +74,15 @@ extension TransactionPlanner {
       }
     }
     for (slot, sources) in derived
-    where !violations[known...].contains(where: { sources.contains($0.property) }) {
+    where !violations[known...].contains(where: { sources.contains($0.property) })
+      && unset[draft.after.id]?.isDisjoint(with: sources) != false
+    {
       validate(draft.after.values[slot], draft.entity.storedProperties[slot], of: draft)
     }
   }
 
   private mutating func validate(_ value: Value, _ property: Property, of draft: Draft) {
+    if isUnset(property.number, of: draft.after.id) { return }
     let broken: [(rule: String, message: String)] =
       if value.isNull {
         property.isOptional ? [] : [("required", "needs a value")]
@@ -81,7 +95,7 @@ extension TransactionPlanner {
   }
 
   private mutating func validateCount(of number: PropertyNumber, _ id: ObjectID) throws {
-    guard let entity = try entity(of: id), let property = entity.property(number),
+    guard !isUnset(number, of: id), let entity = try entity(of: id), let property = entity.property(number),
       let relationship = property.relationship
     else { return }
     let count = try related(to: id, through: property).count
@@ -124,7 +138,7 @@ extension TransactionPlanner {
     for constraint in draft.entity.uniquenessConstraints
     where !isSequence(constraint) && deferredKeys.isDisjoint(with: constraint) {
       let values = values(of: constraint, draft.after, draft.entity)
-      guard !values.contains(.null) else { continue }
+      guard !values.contains(.null), unset[draft.after.id]?.isDisjoint(with: constraint) != false else { continue }
       if let before = draft.before, self.values(of: constraint, before, draft.entity) == values { continue }
       let owner = model.owner(of: constraint, in: draft.entity)
       let here = keys[UniqueKey(owner: owner.number, constraint: constraint, values: values)] ?? []

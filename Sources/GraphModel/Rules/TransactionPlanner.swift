@@ -92,6 +92,9 @@ public struct TransactionPlanner {
   var spokenBases: SpokenBases?
   /// Objects that `overwrite` or `rollback` decides whole.
   var contested = [ObjectID: Contest]()
+  /// Properties that were to be edited and could not: what they have is not what was wanted, and nothing that depends on it
+  /// is judged.
+  var unset = [ObjectID: Set<PropertyNumber>]()
   /// To-many relationships whose count changed without their owner being touched.
   var countsToCheck = [ObjectID: Set<PropertyNumber>]()
 
@@ -146,9 +149,7 @@ public struct TransactionPlanner {
     if transaction.policy == .error, !conflicts.isEmpty {
       throw Refusal(.conflict, sentence(for: conflicts), conflicts: conflicts)
     }
-    // What a denied delete would leave is judged with the rest, so that everything is told at once; a value that no
-    // property can hold is in no object, and says nothing of the rest.
-    if !violations.allSatisfy({ $0.rule == "deny" }) { try refuseIfViolated() }
+    noteUnset()
     try deriveCounts()
     stampAssignedValues()
     deriveExpressions()

@@ -201,14 +201,14 @@ struct StepReversal {
 
   // MARK: - What the step made
 
-  /// A delete must take nothing along that somebody else has made or changed, nor what was there before the step. What
-  /// stays may be what another one would take along.
+  /// A delete must take nothing along that somebody else has made or changed, nor what was there before the step, nor be
+  /// taken from whom somebody else gave it to. What stays may be what another one would take along.
   private mutating func chooseDeletes() throws {
     var changed = true
     while changed {
       changed = false
       for object in order where deleted.contains(object.id) {
-        guard let other = try foreigner(below: object.id) else { continue }
+        guard let other = try foreigner(below: object.id) ?? foreigner(referringTo: object.id) else { continue }
         keep(object.id, because: other)
         deleted.remove(object.id)
         let back = try object.now.map { image in
@@ -239,6 +239,24 @@ struct StepReversal {
           let release: Edit.Action = relationship.isToMany ? .members(added: [], removed: [other]) : .set(.null)
           edits[root, default: []].append(Edit(property.number, release))
         }
+      }
+    }
+    return nil
+  }
+
+  /// Who else has since let something refer to the object: a tag that others use by now is theirs, too.
+  private func foreigner(referringTo id: ObjectID) throws -> PastChange? {
+    for property in model.entity(id.entity)?.relationships ?? [] {
+      guard let relationship = property.relationship, relationship.storage == .inverse,
+        let inverse = model.property(relationship.inverse)
+      else { continue }
+      for other in try objects.readReferrers(to: id, through: inverse) where !deleted.contains(other) {
+        guard let image = try objects.readImage(of: other) else { continue }
+        let giver = try history.past(of: other, newest: image.revision, after: base).last { change in
+          change.author != author
+            && (change.kind == .inserted || change.edits.contains { $0.property == inverse.number })
+        }
+        if let giver { return giver }
       }
     }
     return nil

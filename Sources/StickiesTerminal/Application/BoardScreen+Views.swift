@@ -19,12 +19,13 @@ extension BoardScreen {
     view(.list, isChecked: { [weak self] in self?.list.isOpen == true }) { [weak self] in self?.list.isOpen.toggle() }
     on(.groupList) { [weak self] in
       guard let self else { return .disabled }
-      // Of a large board only some rows are here.
       return CommandState(
-        isEnabled: editing == nil && list.isOpen && page.part == nil, isChecked: list.isGrouped)
+        isEnabled: editing == nil && list.isOpen, isChecked: list.isGrouped)
     } perform: { [weak self] in
-      self?.list.isGrouped.toggle()
-      self?.application.setNeedsDisplay()
+      guard let self else { return }
+      if page.part != nil { return say("so large a board is not all here to be put into sections") }
+      list.isGrouped.toggle()
+      application.setNeedsDisplay()
     }
     view(.nextBoard) { [weak self] in self?.scrollPages(by: 1) }
     view(.previousBoard) { [weak self] in self?.scrollPages(by: -1) }

@@ -15,15 +15,35 @@ final class HelpWindow: Window {
 
   private var view: HelpView? {
     screen.map {
-      HelpView($0.application.menuBar, others: Self.gestures, symbols: $0.theme.symbols, page: page)
+      HelpView($0.application.menuBar, others: Self.others, symbols: $0.theme.symbols, page: page)
     }
   }
 
-  /// What the mouse does; it is in no menu.
-  private static let gestures: [(key: String, title: String)] = [
-    ("Click", "focuses a note"), ("2 clicks", "edits it, or makes a new one"), ("Drag", "moves it by its title"),
-    ("Corner", "a drag there resizes it"), ("Board", "a drag there scrolls"), ("Line", "2 clicks delete the link"),
-    ("Dots", "a click goes to that board"),
+  /// What is in no menu.
+  private static let others: [HelpView.Section] = [
+    .init(
+      "While Writing",
+      [
+        ("Esc", "ends it"), ("Alt-Left", "a word back"), ("Alt-Right", "a word on"),
+        ("Shift-Left", "selects; all moves do"),
+        ("Ctrl-A", "selects all"), ("Ctrl-C", "copies the selection"), ("Ctrl-X", "cuts it"), ("Ctrl-V", "pastes it"),
+        ("Ctrl-Z", "takes typing back"), ("Ctrl-Y", "types it again"), ("Ctrl-W", "deletes a word"),
+        ("Ctrl-U", "deletes the row so far"), ("Ctrl-K", "deletes the rest of it"),
+      ]),
+    .init(
+      "In the History",
+      [
+        ("Left", "a revision back"), ("Right", "a revision on"), ("Page Up", "ten back"), ("Page Down", "ten on"),
+        ("Home", "the oldest"), ("End", "the newest"), ("Esc", "back to now"),
+      ]),
+    .init(
+      "With the Mouse",
+      [
+        ("Click", "focuses a note"), ("2 clicks", "edits, or makes a note"), ("Drag", "moves it by its title"),
+        ("Corner", "a drag resizes it"), ("Board", "a drag scrolls"), ("Line", "2 clicks delete it"),
+        ("Dots", "a click goes there"),
+      ]),
+    .init("Anywhere", [("Ctrl-C", "leaves, or copies"), ("Tab", "on in fields and lists")]),
   ]
 
   private func turn(to page: Int) {

@@ -22,8 +22,22 @@ final class StickiesApplication: Application {
   // Whatever is done during a scroll is done on the board that it ends on.
   override func send(_ event: ApplicationEvent) -> Bool {
     if TooSmall.isTooSmall(screenSize), !isSafeUnseen(event) { return false }
+    if let screen, screen.holds(event) { return true }
+    if case .key = event.kind { screen?.forgetMessage() }
+    if case .mouse(let mouse) = event.kind, case .press = mouse.kind { screen?.forgetMessage() }
+    if leavesFromModal(event) { return super.send(ApplicationEvent(.key(Self.quitAnywhere), at: event.time)) }
     if let screen, !screen.pages(event) { screen.settlePages() }
     return super.send(event)
+  }
+
+  private static let quitAnywhere = KeyEvent(.character("q"), .control)
+
+  /// Ctrl-C leaves from everywhere but a question, which it takes back; in an editor with something selected it copies that.
+  private func leavesFromModal(_ event: ApplicationEvent) -> Bool {
+    guard case .key(KeyEvent(.character("c"), .control)) = event.kind, let window = modalWindow ?? keyWindow else {
+      return false
+    }
+    return !(window is QuestionWindow) && !(window is NoteWindow)
   }
 
   /// Where there is no room to see what is done, nothing is done but leaving.

@@ -40,6 +40,7 @@ extension BoardScreen {
   /// Nobody waits any more: for the answer, or else for the end.
   func giveUp() {
     if !waitTokens.isEmpty { inquiries.cancel() } else { stay() }
+    releaseKeys()
   }
 
   /// What covers the board while its notes, an answer or the end are on their way; the newest reason to wait.

@@ -142,7 +142,7 @@ extension BoardScreen {
       }
     var state = StatusState(connection: connection, unsent: unsent.count, board: page.name)
     if case .closed = linkState { state.isReadOnly = true }
-    state.revision = history?.commit.map { UInt64($0.revision) }
+    state.revision = history.flatMap { $0.reach == nil ? nil : UInt64(clamping: $0.revision) }
     if filter.isOn { state.filter = .init(filter.words, hidden: hiddenCount) }
     state.message = message?.text ?? crowdWords ?? ""
     state.people = neighbors.all.map(person)

@@ -2,6 +2,7 @@ import GraphControllers
 import GraphModel
 import GraphReplica
 import StickiesKit
+import TerminalApplication
 import TerminalCells
 
 /// Boards of which only a part is here: what is seen is followed, everything else is asked for when somebody wants to go
@@ -67,28 +68,45 @@ extension BoardScreen {
       search.after = try? FetchCursor(
         behind: image, of: focus.entity, sort: sort, model: context.model, in: context.storedObjects)
     }
+    isFinding = true
     inquiries.find(search) { [weak self] result in
       guard let self else { return }
-      switch result {
-      case .success(let notes):
-        if let note = notes.first { return show(note.id) }
-        guard search.after != nil else {
-          if let nothing { say(nothing) }
-          return
-        }
+      if case .success(let notes) = result, notes.isEmpty, search.after != nil {
         search.after = nil
-        inquiries.find(search) { [weak self] result in
-          guard let self else { return }
-          if case .success(let notes) = result, let note = notes.first {
-            show(note.id)
-          } else if let nothing {
-            say(nothing)
-          }
-        }
-      case .failure(let refusal): say(refusal.message, isTrouble: true)
+        return inquiries.find(search) { [weak self] in self?.found($0, orSay: nothing) }
       }
+      found(result, orSay: nothing)
     }
   }
+
+  private func found(_ result: Result<[Note], Refusal>, orSay nothing: String?) {
+    switch result {
+    case .success(let notes):
+      if let note = notes.first { show(note.id) } else if let nothing { say(nothing) }
+    case .failure(let refusal): say(refusal.message, isTrouble: true)
+    }
+    releaseKeys()
+  }
+
+  /// Takes keys that were typed behind one that the server is asked for; escape gives that up.
+  func holds(_ event: ApplicationEvent) -> Bool {
+    guard isFinding, case .key(let key) = event.kind, key.key != .escape, application.modalWindow == nil,
+      application.menuBar.command(for: key)?.command != .quitAnywhere,
+      heldKeys.count < Self.maximumHeldKeys
+    else { return false }
+    heldKeys.append(event)
+    return true
+  }
+
+  /// They are what comes next.
+  func releaseKeys() {
+    isFinding = false
+    for event in heldKeys.reversed() { application.postAtFront(event) }
+    heldKeys = []
+    application.setNeedsDisplay()
+  }
+
+  private static let maximumHeldKeys = 4_096
 
   // MARK: - Selecting what is not here
 

@@ -95,7 +95,7 @@ extension BoardScreen {
   /// The next note in reading order, and into sight with it.
   func focusNext(by step: Int) {
     let order = listIDs
-    if page.part != nil, found == nil {
+    if page.part != nil {
       let here = page.windows.focus.flatMap { order.firstIndex(of: $0) }
       guard let here, order.indices.contains(here + step) else { return findNext(by: step) }
       return show(order[here + step])

@@ -30,8 +30,12 @@ extension BoardScreen {
         for tag in note.tags where tag.name == name { note.remove(tag, from: property) }
       }
     }
-    guard let tag = worn.first ?? tag(named: name) else { return }
-    change(notes, "Tag") { wear(tag, on: $0) }
+    // A new tag is made with its first note: one commit, and one step to take back.
+    var tag = worn.first
+    change(notes, "Tag") { note in
+      tag = tag ?? self.tag(named: name)
+      if let tag { wear(tag, on: note) }
+    }
   }
 
   private var tagsProperty: PropertyNumber? { context.model.entity(named: "Note")?.property(named: "tags")?.number }

@@ -90,6 +90,9 @@ final class BoardScreen: ApplicationDelegate {
   /// Of a large board: a note on the way into sight, and what waits for a later look.
   var sought: ObjectID?
   var lookTimer: TimerID?
+  /// Keys that came while the server was asked where the next note is: they are for that one.
+  var heldKeys = [ApplicationEvent]()
+  var isFinding = false
   /// How many notes a large board had when its selection was last looked through, and whether that is under way.
   var checkedTotal: Int?
   var isCheckingSelection = false
@@ -222,7 +225,13 @@ final class BoardScreen: ApplicationDelegate {
     // Numbers of sessions are another connection's.
     neighbors.forget()
     shown = nil
-    if linkState.isConnected { saveSoon() } else { wasAway = true }
+    if linkState.isConnected {
+      // "needs the server" is true no more.
+      message = nil
+      saveSoon()
+    } else {
+      wasAway = true
+    }
     application.setNeedsDisplay()
   }
 
@@ -266,6 +275,14 @@ final class BoardScreen: ApplicationDelegate {
       self?.message = nil
       self?.application.setNeedsDisplay()
     }
+    application.setNeedsDisplay()
+  }
+
+  /// Somebody goes on: what was said of what they did before would be taken for an answer to this. Trouble stays for a
+  /// while, for it may have come by itself.
+  func forgetMessage() {
+    guard let message, !message.isTrouble else { return }
+    self.message = nil
     application.setNeedsDisplay()
   }
 

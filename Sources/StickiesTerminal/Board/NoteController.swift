@@ -56,10 +56,17 @@ final class NoteController: WindowController, WindowControlling {
 
   // MARK: - Events
 
+  /// So many letters that wait are no typing.
+  private static let fewestAtOnce = 16
+
   override func keyDown(_ key: KeyEvent) -> Bool {
     guard editor != nil else { return false }
     // Without a selection there is nothing to copy: it is a wish to leave.
     if key == KeyEvent(.character("c"), .control), editor?.selection.isEmpty == true { return false }
+    // Letter by letter a long paste would be laid out once for each.
+    if let typed = key.typed, let ahead = screen?.application.takeTyped(atLeast: Self.fewestAtOnce), !ahead.isEmpty {
+      return edit(.paste(PasteEvent(text: typed + ahead)))
+    }
     return edit(.key(key))
   }
 

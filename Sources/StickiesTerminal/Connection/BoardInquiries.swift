@@ -5,8 +5,8 @@ import StickiesKit
 
 /// What a view asks of the server in the background.
 enum BoardQuestion: Hashable, Sendable {
-  /// The newest commits, newest first.
-  case log(limit: Int)
+  /// The oldest and the newest revision that can be told.
+  case reach
   /// The notes of a board as they were at a revision.
   case past(PastBoard)
   /// How many notes satisfy a condition.
@@ -21,7 +21,7 @@ enum BoardQuestion: Hashable, Sendable {
 
 /// What it answers, each to its question.
 enum BoardAnswer: Sendable {
-  case commits([PastCommit])
+  case reach(ClosedRange<Revision>)
   case past(PastNotes)
   case count(Int)
   case notes([ObjectImage])
@@ -89,9 +89,9 @@ final class BoardInquiries {
 
   // MARK: - Questions
 
-  /// The newest commits, newest first.
-  func log(_ limit: Int, _ done: @escaping (Result<[PastCommit], Refusal>) -> Void) {
-    ask(.log(limit: limit), done) { if case .commits(let commits) = $0 { commits } else { nil } }
+  /// The oldest and the newest revision that can be told.
+  func reach(_ done: @escaping (Result<ClosedRange<Revision>, Refusal>) -> Void) {
+    ask(.reach, done) { if case .reach(let reach) = $0 { reach } else { nil } }
   }
 
   /// The notes of a board as they were at a revision.

@@ -33,6 +33,8 @@ struct PastBoard: Hashable {
 /// Notes as they were.
 struct PastNotes: Hashable {
   var notes = [PastNote]()
+  /// Who made it so, and when; nil where that is not known any more.
+  var commit: PastCommit?
   /// Where they lie, if these are not all of the board.
   var region: BoardRegion?
 }
@@ -70,6 +72,8 @@ struct BoardLink {
   var sendToTerminal: ([UInt8]) -> Void
   /// Stops the program until the shell lets it go on.
   var stop: () -> Void
+  /// Keeps texts that no server takes in a file; its path, nil when that failed.
+  var keep: (_ texts: [String]) -> String?
   /// Lets a person edit a text in another program; nil when that failed, and why.
   var editOutside: (_ text: String, _ done: @escaping (Result<String, Refusal>) -> Void) -> Void
 }

@@ -29,19 +29,34 @@ public final class BoardSession {
   /// What views ask in the background; the answers come back to this actor.
   private let requests: RequestCenter<BoardQuestion, BoardAnswer>
   private let editOutside: (String) async throws -> String
+  private let keepTexts: ([String]) -> String?
+  /// What was lost with the end, after `run`.
+  public private(set) var loss: Loss?
+
+  /// Changes that did not reach the server, though nobody chose to lose them.
+  public struct Loss: Sendable, Hashable {
+    /// How many objects they were of.
+    public let count: Int
+    /// Where the texts among them are; nil when there were none, or no file could be written.
+    public let file: String?
+  }
+
   private(set) var screen: BoardScreen?
   private var alarm: Task<Void, Never>?
   private var isTurnAsked = false
 
   /// A session on the terminal of this process.
-  /// - Parameter editOutside: lets a person edit a text in another program, which has the terminal meanwhile.
+  /// - Parameters:
+  ///   - editOutside: lets a person edit a text in another program, which has the terminal meanwhile.
+  ///   - keepTexts: writes texts that no server took into a file, and says which.
   /// - Throws: `TerminalError` when there is no terminal.
   public convenience init(
     _ client: GraphClient, board: Board, depth: ColorDepth,
-    editOutside: @escaping (String) async throws -> String
+    editOutside: @escaping (String) async throws -> String, keepTexts: @escaping ([String]) -> String?
   ) throws {
     try self.init(
-      client, board: board, depth: depth, user: ProcessEnvironment.current.author, editOutside: editOutside
+      client, board: board, depth: depth, user: ProcessEnvironment.current.author, editOutside: editOutside,
+      keepTexts: keepTexts
     ) { sink in
       try TerminalDriver(depth: depth, sink: sink)
     }
@@ -53,12 +68,13 @@ public final class BoardSession {
   ///   - makeTerminal: given where the terminal's events go, from any thread.
   init(
     _ client: GraphClient, board: Board, depth: ColorDepth, user: String,
-    editOutside: @escaping (String) async throws -> String,
+    editOutside: @escaping (String) async throws -> String, keepTexts: @escaping ([String]) -> String?,
     makeTerminal: (@escaping @Sendable ([DriverEvent]) -> Void) throws -> any BoardTerminal
   ) throws {
     self.client = client
     self.user = user
     self.editOutside = editOutside
+    self.keepTexts = keepTexts
     requests = RequestCenter { [client] question in try await client.answer(question) }
     let (wakes, wake) = AsyncStream.makeStream(of: Wake.self)
     (self.wakes, self.wake) = (wakes, wake)
@@ -97,6 +113,10 @@ public final class BoardSession {
     client.presenceDidChange = nil
     await withCheckedContinuation { done in driver.end { done.resume() } }
     await sendTheLast()
+    if let screen, screen.isAwaitingSaves {
+      let texts = screen.changedTexts.sorted { $0.key < $1.key }.map(\.value)
+      loss = Loss(count: screen.unsent.count, file: texts.isEmpty ? nil : keepTexts(texts))
+    }
     return code
   }
 
@@ -203,6 +223,7 @@ public final class BoardSession {
       },
       sendToTerminal: { [driver] bytes in driver.send(bytes) },
       stop: { [driver] in driver.stop() },
+      keep: keepTexts,
       editOutside: { [weak self] text, done in self?.edit(text, done) })
   }
 
@@ -233,11 +254,7 @@ extension GraphClient {
 
   fileprivate func answer(_ question: BoardQuestion) async throws -> BoardAnswer {
     switch question {
-    case .log(let limit):
-      .commits(
-        try await log(limit: limit).map {
-          PastCommit(revision: $0.revision, time: $0.time, author: $0.author)
-        })
+    case .reach: .reach(try await reach())
     case .past(let board): .past(try await past(board))
     case .count(let predicate): .count(try await count(of: noteEntity, where: predicate))
     case .find(let search): .notes(try await find(search))
@@ -254,8 +271,24 @@ extension GraphClient {
     return notes
   }
 
-  /// Of a board with too many notes the uppermost of a region, as it is shown in the present.
+  /// From the first commit, or from the oldest state that was not pruned.
+  private func reach() async throws -> ClosedRange<Revision> {
+    let status = try await status()
+    let first = max(1, status.oldest)
+    return first...max(first, status.head.revision)
+  }
+
   private func past(_ wish: PastBoard) async throws -> PastNotes {
+    var notes = try await notes(wish)
+    // Of the oldest state the commit may be gone.
+    if let commit = try? await log(after: wish.revision - 1, through: wish.revision, limit: 1).first {
+      notes.commit = PastCommit(revision: commit.revision, time: commit.time, author: commit.author)
+    }
+    return notes
+  }
+
+  /// Of a board with too many notes the uppermost of a region, as it is shown in the present.
+  private func notes(_ wish: PastBoard) async throws -> PastNotes {
     let past = graph(at: wish.revision)
     let all = BoardPage.notes(of: wish.board, in: context.model)
     if !wish.isLarge {

@@ -33,15 +33,33 @@ extension BoardScreen {
     let page = page
     let made = context.insertedObjects.map(\.id)
     page.windows.send(made)
+    let texts = changedTexts
     let number = unsent.send()
     pacer.sent(at: now)
-    let isSent = link.save { [weak self] result in self?.take(result, of: number, made, on: page) }
+    let isSent = link.save { [weak self] result in self?.take(result, of: number, made, texts, on: page) }
     guard !isSent else { return }
     pacer.answered()
     unsent.confirm(number, [])
   }
 
-  private func take(_ result: Result<Saved, Refusal>, of number: Int, _ made: [ObjectID], on page: BoardPage) {
+  /// Texts that the server does not have as they are here.
+  var changedTexts: [ObjectID: String] {
+    var texts = [ObjectID: String]()
+    let stored = context.storedObjects
+    for id in unsent.all {
+      guard let note = context.fault(id) as? Note, !note.isDeleted, !note.isFault else { continue }
+      let known = stored.image(of: id).flatMap { image in
+        context.model.entity(id.entity)?.property(named: "text").flatMap { image[$0].stringValue }
+      }
+      if note.text != known ?? "" { texts[id] = note.text }
+    }
+    return texts
+  }
+
+  private func take(
+    _ result: Result<Saved, Refusal>, of number: Int, _ made: [ObjectID], _ texts: [ObjectID: String],
+    on page: BoardPage
+  ) {
     pacer.answered()
     switch result {
     case .success(let saved):
@@ -50,7 +68,7 @@ extension BoardScreen {
       unsent.confirm(number, saved.committed.identities)
       quitting.identify(saved.committed.identities)
       if !made.isEmpty { page.identify(saved.committed.identities, at: saved.committed.revision) }
-      tell(saved.committed.conflicts)
+      tell(saved.committed.conflicts, texts)
     case .failure(let refusal):
       page.withdraw(made)
       _ = unsent.refuse(number)
@@ -91,8 +109,8 @@ extension BoardScreen {
       return false
     }
     refusedInARow += 1
-    guard refusedInARow <= Self.maximumRefusals else { return false }
-    var isSettled = false
+    var isSettled = setAside(refusal.violations.filter { $0.rule != "destination" })
+    guard refusedInARow <= Self.maximumRefusals || isSettled else { return false }
     for id in Set(refusal.violations.filter { $0.rule == "destination" }.map(\.id)).sorted() {
       switch context.fault(id) {
       case let line as Link where line.isInserted:
@@ -113,6 +131,46 @@ extension BoardScreen {
     return isSettled
   }
 
+  /// A text that breaks a rule is taken out of what is sent, for nothing else would ever arrive; it is kept in a file.
+  private func setAside(_ violations: [Violation]) -> Bool {
+    var sentences = [String]()
+    var texts = [String]()
+    for (id, broken) in Dictionary(grouping: violations, by: \.id).sorted(by: { $0.key < $1.key }) {
+      guard let note = context.fault(id) as? Note, let text = context.model.entity(id.entity)?.property(named: "text"),
+        broken.allSatisfy({ $0.property == text.number }), let rule = broken.first
+      else { continue }
+      let title = note.text.split(whereSeparator: \.isNewline).first.map { String($0.prefix(40)) } ?? ""
+      sentences.append("“\(title)”: \(rule.message).")
+      texts.append(note.text)
+      if editing?.id == id {
+        editing?.endEditing()
+        editing = nil
+        undoScope.endGroup()
+      }
+      if note.isInserted {
+        context.delete(note)
+        page.drop(id)
+        page.reconcile()
+      } else {
+        note.text = context.storedObjects.image(of: id)?[text].stringValue ?? ""
+      }
+      unsent.forget(id)
+    }
+    guard !texts.isEmpty else { return false }
+    let kept = link.keep(texts)
+    ask(
+      QuestionText(
+        title: "Not saved",
+        lines: sentences + [
+          kept.map { "What it was to be is in \($0)." } ?? "What it was to be could not be kept in a file."
+        ],
+        choices: [.init(key: "o", title: "I see") {}]
+          + texts.prefix(1).map { text in
+            .init(key: "c", title: "Copy it") { [weak self] in self?.copy(text) }
+          }))
+    return true
+  }
+
   private func retryLater() {
     guard retryTimer == nil else { return }
     retryTimer = application.schedule(at: now + Self.retryMilliseconds) { [weak self] in
@@ -125,7 +183,15 @@ extension BoardScreen {
   }
 
   /// What others had done to the same: said once, in the status line.
-  private func tell(_ conflicts: [Conflict]) {
+  /// - Parameter texts: what was sent of texts: of a note that is gone it is offered.
+  private func tell(_ conflicts: [Conflict], _ texts: [ObjectID: String]) {
+    let gone = conflicts.filter { $0.kind == .deleted && !$0.mineWon && $0.id != editing?.id }
+    let orphans = gone.compactMap { texts[$0.id] }.filter { !$0.isEmpty }
+    if let first = gone.first(where: { texts[$0.id]?.isEmpty == false }) {
+      let who = first.author.isEmpty ? "someone" : first.author
+      let what = orphans.count == 1 ? "the note" : "\(orphans.count) notes"
+      return offer(orphans.joined(separator: "\n\n"), "\(who) has deleted \(what) that you have written in")
+    }
     // Of the note that is edited the question says it.
     guard let lost = conflicts.first(where: { !$0.mineWon && $0.id != editing?.id }) else { return }
     let who = lost.author.isEmpty ? "someone" : lost.author

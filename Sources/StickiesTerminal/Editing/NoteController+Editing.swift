@@ -3,6 +3,9 @@ import TerminalCells
 
 /// Editing in place: what is typed goes into the note at once, and what others write comes in under the cursor.
 extension NoteController {
+  /// How long the text of a note may be, in bytes of UTF-8; the model's own limit.
+  static let maximumText = 4 << 20
+
   /// Opens the editor, with the cursor behind the text or in a cell of it.
   func beginEditing(at point: Point? = nil) {
     guard editor == nil, let note else { return }
@@ -28,6 +31,11 @@ extension NoteController {
     guard var editor, let screen else { return false }
     editor.width = textFrame.size.width
     let outcome = editor.handle(event, rows: max(1, textFrame.size.height))
+    let (before, after) = (self.editor?.text.utf8.count ?? 0, editor.text.utf8.count)
+    guard after <= Self.maximumText || after <= before else {
+      screen.say("a note takes \(Self.maximumText >> 20) MiB of text and has no room for that", isTrouble: true)
+      return true
+    }
     self.editor = editor
     guard outcome.isHandled else { return false }
     if let copied = outcome.copied { screen.copy(copied) }

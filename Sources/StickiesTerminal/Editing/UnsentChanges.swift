@@ -8,8 +8,11 @@ struct UnsentChanges: Hashable {
   private var sent = [Int: Set<ObjectID>]()
   private var lastSave = 0
 
-  /// How many objects have changes that are not on the server.
-  var count: Int { sent.values.reduce(touched) { $0.union($1) }.count }
+  /// The objects that have changes which are not on the server.
+  var all: Set<ObjectID> { sent.values.reduce(touched) { $0.union($1) } }
+
+  /// How many they are.
+  var count: Int { all.count }
 
   func contains(_ id: ObjectID) -> Bool { touched.contains(id) || sent.values.contains { $0.contains(id) } }
 

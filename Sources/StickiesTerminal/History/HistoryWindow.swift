@@ -5,13 +5,14 @@ import TerminalCells
 
 /// The board as it was: a modal window that takes keys and mouse, over a canvas that shows a revision and can't be changed.
 final class HistoryWindow: Window {
-  /// Newest first.
-  private(set) var commits = [PastCommit]()
-  private(set) var place = 0
+  /// The revisions that can be shown; nil before anybody knows.
+  private(set) var reach: ClosedRange<Revision>?
+  /// The one that the thumb is at.
+  private(set) var revision: Revision = 0
   private(set) var past = PastNotes()
-  /// The place that is asked for, while its answer is awaited. However fast the thumb is dragged, one question is on its
+  /// The revision that is asked for, while its answer is awaited. However fast the thumb is dragged, one question is on its
   /// way, and the next one is for where the thumb is then.
-  private var asked: Int?
+  private var asked: Revision?
   private var isDragging = false
   private let layouts = LayoutCache()
   /// Names the notes for the layouts: from revision to revision most of them say the same.
@@ -20,27 +21,21 @@ final class HistoryWindow: Window {
   /// What is asked for here; closed with the window, so that a late answer is nobody's.
   private let inquiries: BoardInquiries
 
-  /// Commits that are asked for at most.
-  static let maximumCommits = 1_000
-
   init(on screen: BoardScreen) {
     self.screen = screen
     inquiries = screen.makeInquiries("Loading the history…")
     super.init(frame: Rect(origin: Point(x: 0, y: 0), size: screen.application.screenSize))
   }
 
-  /// What is shown; nil before the first answer.
-  var commit: PastCommit? { commits.indices.contains(place) ? commits[place] : nil }
-
   override func screenDidResize(_ size: Size) { frame = Rect(origin: Point(x: 0, y: 0), size: size) }
 
   func start() {
-    inquiries.log(Self.maximumCommits) { [weak self] result in
+    inquiries.reach { [weak self] result in
       guard let self else { return }
       switch result {
-      case .success(let commits):
-        self.commits = commits
-        go(to: 0)
+      case .success(let reach):
+        self.reach = reach
+        go(to: reach.upperBound)
       case .failure(let refusal): fail(refusal)
       }
     }
@@ -57,19 +52,19 @@ final class HistoryWindow: Window {
 
   // MARK: - Going back and forth
 
-  private func go(to index: Int) {
-    guard !commits.isEmpty else { return }
-    place = max(0, min(index, commits.count - 1))
+  private func go(to wanted: Revision) {
+    guard let reach else { return }
+    revision = max(reach.lowerBound, min(wanted, reach.upperBound))
     setNeedsDisplay()
     ask()
   }
 
   private func ask() {
     guard let screen, asked == nil else { return }
-    let wanted = place
+    let wanted = revision
     asked = wanted
     let board = PastBoard(
-      board: screen.page.board.id, revision: commits[wanted].revision, region: BoardRegion(around: screen.seen),
+      board: screen.page.board.id, revision: wanted, region: BoardRegion(around: screen.seen),
       isLarge: screen.page.part != nil || past.region != nil)
     inquiries.past(board) { [weak self] result in
       guard let self else { return }
@@ -79,7 +74,7 @@ final class HistoryWindow: Window {
       case .failure(let refusal): return fail(refusal)
       }
       setNeedsDisplay()
-      if place != wanted || !isHere { ask() }
+      if revision != wanted || !isHere { ask() }
     }
   }
 
@@ -93,11 +88,6 @@ final class HistoryWindow: Window {
     if !isHere { ask() }
   }
 
-  /// The commit that made what stood at a revision.
-  private func go(toRevision revision: UInt64) {
-    go(to: commits.firstIndex { UInt64($0.revision) <= revision } ?? commits.count - 1)
-  }
-
   // MARK: - Events
 
   override func keyDown(_ key: KeyEvent) -> Bool {
@@ -106,12 +96,12 @@ final class HistoryWindow: Window {
       return true
     }
     switch key.key {
-    case .left: go(to: place + 1)
-    case .right: go(to: place - 1)
-    case .pageUp: go(to: place + 10)
-    case .pageDown: go(to: place - 10)
-    case .home: go(to: commits.count - 1)
-    case .end: go(to: 0)
+    case .left: go(to: revision - 1)
+    case .right: go(to: revision + 1)
+    case .pageUp: go(to: revision - 10)
+    case .pageDown: go(to: revision + 10)
+    case .home: go(to: 0)
+    case .end: go(to: .max)
     case .escape, .character("h"), .character("q"): screen?.closeHistory()
     default: break
     }
@@ -125,12 +115,12 @@ final class HistoryWindow: Window {
       switch scrubber.part(at: mouse.position, frame: scrubberFrame) {
       case .revision(let revision):
         isDragging = true
-        go(toRevision: revision)
+        go(to: Revision(clamping: revision))
       case .close: screen?.closeHistory()
       case nil: break
       }
     case .drag(.left) where isDragging:
-      go(toRevision: scrubber.revision(atColumn: mouse.position.x, frame: scrubberFrame))
+      go(to: Revision(clamping: scrubber.revision(atColumn: mouse.position.x, frame: scrubberFrame)))
     case .release: isDragging = false
     case .wheel(let direction): scroll(by: direction.scroll)
     default: break
@@ -148,10 +138,13 @@ final class HistoryWindow: Window {
   }
 
   private var scrubber: HistoryScrubber? {
-    guard let commit, let first = commits.last, let last = commits.first else { return nil }
+    guard let reach else { return nil }
+    // On the way to a revision nobody knows yet who made it.
+    let commit = past.commit.flatMap { $0.revision == revision ? $0 : nil }
     return HistoryScrubber(
-      first: UInt64(first.revision), last: UInt64(last.revision), current: UInt64(commit.revision),
-      time: LocalTime.text(commit.time), author: commit.author)
+      first: UInt64(clamping: reach.lowerBound), last: UInt64(clamping: reach.upperBound),
+      current: UInt64(clamping: revision), time: commit.map { LocalTime.text($0.time) } ?? "",
+      author: commit?.author ?? "")
   }
 
   private func state(_ note: PastNote) -> NoteState {

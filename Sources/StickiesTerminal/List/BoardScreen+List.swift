@@ -1,3 +1,4 @@
+import GraphControllers
 import GraphModel
 import StickiesKit
 import TerminalApplication
@@ -33,6 +34,10 @@ extension BoardScreen {
   private var listRows: (lines: [ListLine], offset: Int, count: Int) {
     if let part = page.part, found == nil, !filter.isOn, let total = part.total {
       return (part.list.snapshot.map { .note($0) }, part.list.offset, total)
+    }
+    // Of what a search finds there as many as it says.
+    if page.part != nil, let found, let search {
+      return (found.map { .note($0) }, search.offset, max(search.totalCount, found.count))
     }
     let lines = sections.map { self.lines(in: $0) } ?? listIDs.map { ListLine.note($0) }
     return (lines, 0, lines.count)
@@ -122,7 +127,8 @@ extension BoardScreen {
       let rows = listPane.visibleRows(in: frame)
       let step = direction == .up ? -3 : direction == .down ? 3 : 0
       list.top = max(0, min(list.top + step, listRows.count - rows))
-      page.part?.showInList(list.top..<list.top + rows)
+      let wanted = list.top..<list.top + rows
+      if found == nil { page.part?.showInList(wanted) } else { showFound(wanted) }
       return true
     }
     guard case .press(.left) = mouse.kind else { return true }
@@ -140,6 +146,16 @@ extension BoardScreen {
     case .empty, nil: break
     }
     return true
+  }
+
+  /// Brings rows of what a search finds on a large board into the list.
+  private func showFound(_ rows: Range<Int>) {
+    guard page.part != nil, let search, let found else { return }
+    let here = search.offset..<search.offset + found.count
+    guard rows.lowerBound < here.lowerBound || rows.upperBound > here.upperBound && here.upperBound < search.totalCount
+    else { return }
+    search.move(
+      to: ResultsWindow(offset: max(0, rows.lowerBound - BoardPart.listRows / 2), limit: BoardPart.listRows))
   }
 
   private func resizeList(_ mouse: MouseEvent) -> Bool {

@@ -158,6 +158,7 @@ extension BoardScreen {
     // What was asked for the board before is not for this one.
     inquiries.close()
     inquiries = makeInquiries()
+    releaseKeys()
     mode.cancel(at: now)
     (isCheckingSelection, checkedTotal, wasAway) = (false, nil, false)
     save()

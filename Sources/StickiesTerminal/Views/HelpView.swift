@@ -14,6 +14,20 @@ public struct HelpView: Hashable, Sendable {
     case text
   }
 
+  /// Keys and clicks that belong together and are in no menu.
+  public struct Section: Sendable {
+    /// What they are for.
+    public let title: String
+    /// Each with what it does.
+    public let entries: [(key: String, title: String)]
+
+    /// A section.
+    public init(_ title: String, _ entries: [(key: String, title: String)]) {
+      self.title = title
+      self.entries = entries
+    }
+  }
+
   private enum Line: Hashable {
     case heading(String)
     case entry(key: String, title: String)
@@ -24,14 +38,14 @@ public struct HelpView: Hashable, Sendable {
   public let page: Int
   private let lines: [Line]
 
-  private static let columnWidth = 36
+  private static let columnWidth = 37
   private static let keyWidth = 11
 
   /// The help of a menu bar.
   /// - Parameters:
-  ///   - others: keys and clicks that are in no menu, each with what it does.
+  ///   - others: what is in no menu.
   ///   - symbols: whose marks are explained; nil for none.
-  public init(_ menuBar: Menu, others: [(key: String, title: String)] = [], symbols: Symbols? = nil, page: Int = 0) {
+  public init(_ menuBar: Menu, others: [Section] = [], symbols: Symbols? = nil, page: Int = 0) {
     var lines = [Line]()
     func add(_ heading: String, _ entries: [(key: String, title: String)]) {
       guard !entries.isEmpty else { return }
@@ -42,7 +56,7 @@ public struct HelpView: Hashable, Sendable {
     for case .submenu(let menu) in menuBar.items {
       add(menu.title, menu.commands.map { ($0.key?.description ?? "", $0.title) })
     }
-    add("Besides", others)
+    for section in others { add(section.title, section.entries) }
     if let symbols {
       let marks: [(Character, String)] = [
         (symbols.pinned, "pinned"), (symbols.locked, "locked"), (symbols.collapsed, "only the title shows"),

@@ -45,6 +45,9 @@ extension Application {
     return .wait(until: [deadline, due].compactMap { $0 }.min())
   }
 
+  /// Letters and line breaks that wait before everything else, taken out; nothing while there are fewer than `least`.
+  public func takeTyped(atLeast least: Int) -> String { queue.takeTyped(atLeast: least) }
+
   /// Throws away what waits of a kind, such as keys that were typed ahead of a question.
   public func discardEvents(_ mask: EventMask) { queue.discard(mask) }
 

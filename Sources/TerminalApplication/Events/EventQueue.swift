@@ -49,6 +49,23 @@ public struct EventQueue: Sendable {
     return dequeue ? take(index) : events[index]
   }
 
+  /// Letters and line breaks that wait before everything else, taken out: what was typed ahead, or pasted into a terminal
+  /// that does not say so.
+  /// - Parameter least: fewer are left where they are.
+  public mutating func takeTyped(atLeast least: Int) -> String {
+    var text = ""
+    var count = 0
+    for event in events {
+      guard case .key(let key) = event.kind, let typed = key.typed else { break }
+      text += typed
+      count += 1
+    }
+    guard count >= least else { return "" }
+    events.removeFirst(count)
+    boundedCount -= count
+    return text
+  }
+
   /// Throws away the events of a kind, such as what was typed ahead of a question.
   public mutating func discard(_ mask: EventMask) {
     events.removeAll { mask.contains($0.mask) }

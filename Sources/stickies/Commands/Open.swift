@@ -29,17 +29,28 @@ struct Open: AsyncParsableCommand {
       let board = try await find(shell)
       let session: BoardSession
       do {
-        session = try BoardSession(shell.client, board: board, depth: depth) { text in
-          let editor = try await Editor.edit(text)
-          editor.discard()
-          return editor.text
-        }
+        session = try BoardSession(
+          shell.client, board: board, depth: depth,
+          editOutside: { text in
+            let editor = try await Editor.edit(text)
+            editor.discard()
+            return editor.text
+          }, keepTexts: { UnsentTexts.keep($0) })
       } catch let error as TerminalError {
         throw Refusal(.unavailable, "\(error)")
       }
       let code = await session.run()
-      if code != 0 { throw ExitCode(code) }
+      if let loss = session.loss { StandardError.write("stickies: \(Self.sentence(loss))") }
+      if let file = Editor.openFile {
+        StandardError.write("stickies: the editor was left; what was saved in it is in \(file)")
+      }
+      if code != 0 || session.loss != nil { throw ExitCode(code == 0 ? 1 : code) }
     }
+  }
+
+  private static func sentence(_ loss: BoardSession.Loss) -> String {
+    let what = "\(Output.count(loss.count, "change")) did not reach the server"
+    return loss.file.map { "\(what); the texts among them are in \($0)" } ?? what
   }
 
   private var depth: ColorDepth {

@@ -58,11 +58,19 @@ struct Doctor: AsyncParsableCommand {
       client = try await options.connecting {
         try await Deadline.run(
           milliseconds: Self.patienceMilliseconds,
-          late: { Refusal(.unavailable, "it takes connections and does not answer") }
+          late: { Silence() }
         ) { try await Stickies.connectToAnyModel(at: address, program: "stickies doctor", reconnects: false) }
       }
     } catch let refusal as Refusal where refusal.code == .notAllowed {
       return ([Finding("version", .problem, refusal.message, mend: Self.sameVersion)], nil)
+    } catch is Silence {
+      return (
+        [
+          Finding(
+            "daemon", .problem, "what listens at \(address) takes connections and says nothing",
+            mend: "if it is a stickiesd it hangs or was stopped: look at the process, let it go on or start it anew")
+        ], nil
+      )
     } catch {
       let who = Probe.greeting(of: address).map { "\($0) listens there" } ?? "what listens there is no stickiesd"
       return (
@@ -78,6 +86,9 @@ struct Doctor: AsyncParsableCommand {
     await client.close()
     return findings
   }
+
+  /// The first word did not come in time.
+  private struct Silence: Error {}
 
   private static let sameVersion = "install stickies and stickiesd of the same version, and start the daemon again"
 

@@ -32,8 +32,14 @@ struct ServerAddressChoice {
     let start =
       elsewhere.map { "a socket answers at \($0): use it by --server \($0)" }
       ?? "start a daemon: stickiesd --listen \(address)"
-    let reason = String(cString: strerror(code))
+    // The code of a name that nobody knows is none of the system's.
+    let reason = code == ENXIO ? "there is no host of that name" : String(cString: strerror(code))
     guard case .unix(let path) = address else {
+      if !isHere, elsewhere == nil {
+        return Finding(
+          "daemon", .problem, "nobody listens at \(address): \(reason)",
+          mend: "look at the name and the port, and whether a stickiesd listens on that machine")
+      }
       return Finding("daemon", .problem, "nobody listens at \(address): \(reason)", mend: start)
     }
     var state = stat()
@@ -108,7 +114,7 @@ enum Probe {
       var hints = addrinfo()
       hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
       var list: UnsafeMutablePointer<addrinfo>?
-      guard getaddrinfo(host, String(port), &hints, &list) == 0, let first = list else { return (-1, EHOSTUNREACH) }
+      guard getaddrinfo(host, String(port), &hints, &list) == 0, let first = list else { return (-1, ENXIO) }
       defer { freeaddrinfo(list) }
       var last: Int32 = EHOSTUNREACH
       for entry in sequence(first: first, next: { $0.pointee.ai_next }) {

@@ -35,7 +35,9 @@ extension GraphCommand {
     func validate() throws {
       if oneCommit, condition == nil { throw ValidationError("--one-commit goes with --where") }
       if oneCommit, policy != nil { throw ValidationError(PolicyName.needlessForOneCommit) }
-      if let base, base < 0 { throw ValidationError("--base takes a revision from 0") }
+      if let base, base < 1 {
+        throw ValidationError("--base takes a revision from 1: nobody has read an object before")
+      }
       if base != nil, condition != nil { throw ValidationError("--base goes without --where") }
       if condition != nil, words.count != 1 { throw ValidationError("--where goes with one ENTITY before it") }
     }
@@ -56,6 +58,7 @@ extension GraphCommand {
 
     @MainActor
     private func deleteNamed(_ shell: Shell) async throws {
+      try shell.checkBase(base)
       var images = [ObjectImage]()
       for word in words {
         let image = try await shell.object(word)

@@ -79,10 +79,11 @@ extension GraphCommand {
 
     @MainActor
     private func updateOne(_ shell: Shell) async throws {
+      try shell.checkBase(base)
       let image = try await shell.object(target)
       guard let entity = shell.model.entity(image.id.entity) else { return }
       let wishes = try await Wishes(self, entity, shell)
-      let edits = try wishes.edits(of: try await whatWasRead(image, entity, shell))
+      let edits = try wishes.edits(of: try await whatWasRead(image, entity, shell), now: image)
       let change = Change(.update, image.id, base: base ?? shell.base(of: image), edits: edits)
       let saved = try await shell.client.commit([change], policy: mergePolicy)
       let stored = try await shell.stored(saved, image.id)
@@ -212,5 +213,14 @@ private struct Wishes {
     }
   }
 
-  func edits(of image: ObjectImage?) throws -> [Edit] { try Shell.edits(inputs, ids, of: image) + members }
+  /// - Parameter now: the object as it is: a text that it has already is not written once more beside itself.
+  func edits(of image: ObjectImage?, now: ObjectImage? = nil) throws -> [Edit] {
+    let wanted = inputs.filter { input in
+      guard let now, case .value(let value) = input.content, input.property.attribute?.kind == .text else {
+        return true
+      }
+      return now[input.property] != value
+    }
+    return try Shell.edits(wanted, ids, of: image) + members
+  }
 }

@@ -159,6 +159,7 @@ struct ModelRefusal: ReportedError {
 extension Shell {
   /// The refusal with the names of what it speaks of: one request for each entity, not for each object.
   func explained(_ refusal: Refusal, isRestore: Bool = false) async -> ModelRefusal {
+    let refusal = await namingWhatIsMeant(refusal)
     var explained = ModelRefusal(refusal: refusal, model: model)
     explained.isRestore = isRestore
     let subjects =
@@ -179,4 +180,24 @@ extension Shell {
     }
     return explained
   }
+
+  /// An id is sent as one of what the relationship takes; where there is an object of another kind with it, that is what
+  /// is wrong.
+  private func namingWhatIsMeant(_ refusal: Refusal) async -> Refusal {
+    var refusal = refusal
+    for (place, violation) in refusal.violations.enumerated().prefix(Self.misnamedLookedUp)
+    where violation.rule == "destination" {
+      guard let property = model.property(violation.property), let id = violation.value.objectID,
+        let wanted = property.relationship.flatMap({ model.entity($0.destination) }),
+        let meant = try? await object(id.key.description), !(model.entity(meant.id.entity)?.isKind(of: wanted) ?? true)
+      else { continue }
+      let message = "\(property.name) takes \(wanted.nameWithArticle), and \(reference(meant)) is none"
+      refusal.message = refusal.message.replacing(violation.message, with: message)
+      refusal.violations[place].message = message
+      refusal.violations[place].value = .object(meant.id)
+    }
+    return refusal
+  }
+
+  private static let misnamedLookedUp = 20
 }

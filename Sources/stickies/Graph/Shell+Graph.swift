@@ -144,6 +144,13 @@ extension Shell {
     }
   }
 
+  /// What nobody can have read yet would have nobody's changes since.
+  /// - Throws: `Refusal` for a revision above the newest.
+  func checkBase(_ base: Revision?) throws {
+    guard let base, let newest = client.welcome?.head.revision, base > newest else { return }
+    throw Refusal(.notFound, "there is no revision \(base) to have read it at: the newest is \(newest)")
+  }
+
   /// A revision at which what was just read was the present: an edit may reach objects beside it, that were read then too.
   func base(of image: ObjectImage) -> Revision { max(image.revision, client.welcome?.head.revision ?? 0) }
 

@@ -11,6 +11,9 @@ struct Wait {
   /// As `timeout(1)` has it, and unlike the code of anything else that can go wrong here.
   nonisolated static let timedOut: Int32 = 124
 
+  /// An answer is waited for so long where nobody waits for anything else.
+  private static let answerMilliseconds: Int64 = 10_000
+
   let shell: Shell
   let timeout: TimeSpan?
 
@@ -20,6 +23,9 @@ struct Wait {
     tellLostConnection()
     var reached = head.revision
     if reached < revision {
+      if let timeout, timeout.milliseconds == 0 {
+        throw TimedOut(limit: timeout, missing: "the store is at revision \(reached)")
+      }
       try await within {
         TimedOut(limit: $0, missing: "the store is at revision \(reached)")
       } do: {
@@ -50,9 +56,12 @@ struct Wait {
         limit: $0,
         missing: results.state == .loaded ? Self.sentence(results.count, noun) : "the daemon has not answered")
     } do: {
-      for try await update in results.updates
-      where count == 0 ? update.snapshot.isEmpty : update.snapshot.count >= count {
-        return
+      for try await update in results.updates {
+        if count == 0 ? update.snapshot.isEmpty : update.snapshot.count >= count { return }
+        // Who does not want to wait at all still wants to know.
+        if let timeout, timeout.milliseconds == 0 {
+          throw TimedOut(limit: timeout, missing: Self.sentence(results.count, noun))
+        }
       }
       throw Refusal(.unavailable, "the connection was closed")
     }
@@ -81,7 +90,8 @@ struct Wait {
     async throws
   {
     guard let timeout else { return try await body() }
-    try await Deadline.run(milliseconds: timeout.milliseconds, late: { late(timeout) }, body)
+    let limit = timeout.milliseconds == 0 ? Self.answerMilliseconds : timeout.milliseconds
+    try await Deadline.run(milliseconds: limit, late: { late(timeout) }, body)
   }
 }
 

@@ -74,6 +74,11 @@ final class Stage {
     let session = try BoardSession(
       client, board: board, depth: .direct, user: author,
       editOutside: { $0 + " (edited outside)" },
+      keepTexts: { [home] texts in
+        let file = home.path + "/unsent"
+        return (try? texts.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)) == nil
+          ? nil : file
+      },
       makeTerminal: { sink in
         let terminal = GridTerminal(size, sink: sink)
         made = terminal
@@ -105,6 +110,9 @@ final class Stage {
     }
     _ = try await other.batchInsert(entity, properties, rows: rows)
   }
+
+  /// What was kept of texts that the server did not take.
+  var unsentTexts: String? { try? String(contentsOfFile: home.path + "/unsent", encoding: .utf8) }
 
   /// All notes as they are stored.
   func stored() async throws -> [Note] { try await other.fetch(Note.self, sort: [\.number.ascending]) }

@@ -24,30 +24,30 @@ import Testing
     })
 
   @Test func helpHasColumnsAndPages() {
-    let help = HelpView(Self.menuBar, others: [("Drag", "moves a note")], symbols: theme.symbols)
+    let help = HelpView(Self.menuBar, others: [.init("Besides", [("Drag", "moves a note")])], symbols: theme.symbols)
     #expect(
       picture(80, 24) { help.draw(into: &$0, frame: $1, clip: $1, theme: theme) } == """
 
 
-          ╭─ Help ─────────────────────────────────────────────────────────────────×─╮
-          │                                                                          │
-          │ File                                         F5  Note 5                  │
-          │          F1  File 1                          F6  Note 6                  │
-          │          F2  File 2                          F7  Note 7                  │
-          │          F3  File 3                          F8  Note 8                  │
-          │          F4  File 4                                                      │
-          │          F5  File 5                 Besides                              │
-          │          F6  File 6                        Drag  moves a note            │
-          │          F7  File 7                                                      │
-          │          F8  File 8                 Marks                                │
-          │                                               ▲  pinned                  │
-          │ Note                                          ■  locked                  │
-          │          F1  Note 1                           ►  only the title shows    │
-          │          F2  Note 2                           *  not yet on the server   │
-          │          F3  Note 3                           !  a conflict: choose      │
-          │          F4  Note 4                           ←  notes lie that way      │
-          │                                                                          │
-          ╰──────────────────────────────────────────────────────────────────────────╯
+         ╭─ Help ───────────────────────────────────────────────────────────────────×─╮
+         │                                                                            │
+         │ File                                          F5  Note 5                   │
+         │          F1  File 1                           F6  Note 6                   │
+         │          F2  File 2                           F7  Note 7                   │
+         │          F3  File 3                           F8  Note 8                   │
+         │          F4  File 4                                                        │
+         │          F5  File 5                  Besides                               │
+         │          F6  File 6                         Drag  moves a note             │
+         │          F7  File 7                                                        │
+         │          F8  File 8                  Marks                                 │
+         │                                                ▲  pinned                   │
+         │ Note                                           ■  locked                   │
+         │          F1  Note 1                            ►  only the title shows     │
+         │          F2  Note 2                            *  not yet on the server    │
+         │          F3  Note 3                            !  a conflict: choose       │
+         │          F4  Note 4                            ←  notes lie that way       │
+         │                                                                            │
+         ╰────────────────────────────────────────────────────────────────────────────╯
 
 
 
@@ -57,7 +57,8 @@ import Testing
     // Every command is on some page.
     var seen = ""
     for page in 0..<pages {
-      let help = HelpView(Self.menuBar, others: [("Drag", "moves a note")], symbols: theme.symbols, page: page)
+      let help = HelpView(
+        Self.menuBar, others: [.init("Besides", [("Drag", "moves a note")])], symbols: theme.symbols, page: page)
       seen += picture(44, 12) { help.draw(into: &$0, frame: $1, clip: $1, theme: theme) }
     }
     #expect(pages > 2)
@@ -216,7 +217,8 @@ import Testing
         other, message: text, offer: random.chance() ? random.text(80) : "",
         buttons: [.init(other, key: other), .init("OK"), .init(text)], chosen: random.below(4))
       let help = HelpView(
-        Self.menuBar, others: [(text, other), (other, text)], symbols: theme.symbols, page: random.below(9))
+        Self.menuBar, others: [.init(text, [(text, other), (other, text)])], symbols: theme.symbols,
+        page: random.below(9))
       let busy = BusyView(text, phase: phase, progress: Double(phase) / 5, cancelKey: other)
       let scrubber = HistoryScrubber(first: 9, last: 3, current: UInt64(random.below(20)), time: text, author: other)
       let draws: [(inout Grid) -> Void] = [
