@@ -28,8 +28,10 @@ enum Failure {
     let code = StickiesCommand.exitCode(for: error)
     if code == .success {
       let arguments = Array(CommandLine.arguments.dropFirst())
-      let wantsVersion = arguments.contains("--version")
-      print(StickiesCommand.fullMessage(for: error) + (wantsVersion ? "" : Examples.text(for: arguments)))
+      // What is for programs, too, is no help.
+      let isNoHelp = arguments.contains("--version") || arguments.contains("--experimental-dump-help")
+      let text = StickiesCommand.fullMessage(for: error)
+      print(isNoHelp ? text : text + (text.hasSuffix("\n") ? "" : "\n") + Examples.text(for: arguments))
     } else {
       // A program wants the sentence; how a command is written is for people.
       var text = json ? StickiesCommand.message(for: error) : StickiesCommand.fullMessage(for: error)

@@ -54,7 +54,8 @@ struct Migrate: AsyncParsableCommand {
 enum MigrationText {
   static func text(_ report: MigrationReport, isRehearsal: Bool) -> String {
     guard !report.steps.isEmpty || report.revision > 0 else {
-      return "the store is of version \(report.from); there is nothing to migrate"
+      let same = report.from == report.to ? "" : ", from which version \(report.to) differs in nothing that is stored"
+      return "the store is of version \(report.from)\(same); there is nothing to migrate"
     }
     var lines = report.steps.map { "  \($0)" }
     let would = isRehearsal ? "would go" : "went"

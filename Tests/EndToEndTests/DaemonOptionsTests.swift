@@ -81,6 +81,16 @@ import Testing
     #expect(home.has("data/graph.sqlite"))
   }
 
+  @Test func whoCallsItWronglyHearsHow() throws {
+    let home = try Home()
+    let json = try home.refusal(["compact", "--keep-commits", "0", "--json"], [:])
+    #expect(json.status == 64)
+    #expect(json.text == #"{"error":{"code":"usage","message":"--keep-commits takes a number from 1 on."}}"# + "\n")
+    let unknown = try home.refusal(["chek"], [:])
+    #expect(
+      unknown.status == 64 && unknown.text.hasPrefix("stickiesd: there is no command \"chek\"; there are serve, check"))
+  }
+
   @Test func aFileAloneIsEnough() throws {
     let home = try Home()
     try home.write(

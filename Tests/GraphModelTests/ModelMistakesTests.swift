@@ -362,6 +362,10 @@ import Testing
     Case(rule("r", "b.n > 0"), "entities[1].rules[0].predicate", "reads other objects"),
     Case(rule("r", "bs.@count > 0"), "entities[1].rules[0].predicate", "reads other objects"),
     Case(rule("r", "n > 0 OR now() > date('2026-01-01')"), "entities[1].rules[0].predicate", "asks for now()"),
+    Case(
+      derived("n * 1.5"), "entities[0].attributes[0].derived", "is a number, and the attribute takes integer"),
+    Case(
+      derived("string(n)"), "entities[0].attributes[0].derived", "is text, and the attribute takes integer"),
     Case(derived("n + second(now())"), "entities[0].attributes[0].derived", "asks for now()"),
     Case(derived("bs.@count", #", "default": 1"#), "entities[0].attributes[0].default", "does not go with derived"),
     Case(

@@ -42,6 +42,14 @@ import Testing
     #expect(throws: PredicateSyntaxError.self) { try parse(wide) }
   }
 
+  @Test func aChainOfNegationsCostsOneLevelEach() throws {
+    let model = try Fixtures.stickies()
+    let chain = try parse(String(repeating: "NOT ", count: 150) + "x > 1")
+    // As it travels, too.
+    #expect(try parse(chain.text(in: model)) == chain)
+    #expect(try parse("x => 1") == parse("x >= 1") && parse("x =< 1") == parse("x <= 1"))
+  }
+
   @Test func aPathHasSoManyRelationshipsAndNoMore() throws {
     let model = try Fixtures.company()
     let person = try #require(model.entity(named: "Person"))

@@ -117,7 +117,9 @@ extension ModelPartsParser {
           counts.append(DerivedCount(attribute: attribute, relationship: relationship))
         } else if attribute.owner == entity.number {
           let path = draft.attributes.first { $0.name == attribute.name }?.path ?? draft.path
-          if let expression = expression(of: derivation.text, in: entity, path: path + ".derived") {
+          if let expression = expression(of: derivation.text, in: entity, path: path + ".derived"),
+            canHold(expression, attribute, path: path + ".derived")
+          {
             let sources = expression.paths.compactMap { path -> PropertyNumber? in
               if case .property(let number) = path.end { number } else { nil }
             }
@@ -140,6 +142,29 @@ extension ModelPartsParser {
       }
       if !ends.isEmpty { parts.countedEnds[entity.number] = ends }
     }
+  }
+
+  /// A value of another type would be null in every object, and nobody could give one.
+  private mutating func canHold(_ expression: GraphExpression, _ property: Property, path: String) -> Bool {
+    guard let attribute = property.attribute else { return false }
+    let type = expression.type(in: model)
+    let kinds: [Attribute.Kind] =
+      switch type {
+      case .integer: [.integer, .double]
+      case .double: [.double]
+      case .decimal: [.decimal]
+      case .bool: [.bool]
+      case .string: [.string, .text, .uri, .enumeration, .json]
+      case .date: [.date]
+      case .uuid: [.uuid]
+      case .data: [.data]
+      case .null, .duration, .object: []
+      }
+    guard kinds.contains(attribute.kind) else {
+      report(path, "is \(type.words), and the attribute takes \(attribute.typeDescription)")
+      return false
+    }
+    return true
   }
 
   private mutating func expression(of text: String, in entity: Entity, path: String) -> GraphExpression? {

@@ -24,7 +24,9 @@ struct PredicateWriter {
     case .never: "FALSEPREDICATE"
     case .and(let parts): parts.map { part($0, depth) }.joined(separator: " AND ")
     case .or(let parts): parts.map { part($0, depth) }.joined(separator: " OR ")
-    case .not(let inner): "NOT \(part(inner, depth))"
+    // No brackets around another NOT: each pair would be one level more to read.
+    case .not(let inner):
+      if case .not = inner { "NOT \(text(inner, depth: depth))" } else { "NOT \(part(inner, depth))" }
     case .comparison(let comparison): text(comparison, depth)
     }
   }

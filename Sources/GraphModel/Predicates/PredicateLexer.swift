@@ -19,9 +19,11 @@ struct PredicateLexer {
   }
 
   private static let symbols = [
-    "==", "!=", "<>", "<=", ">=", "&&", "||", "=", "<", ">", "!", "(", ")", "{", "}", ",",
+    "==", "!=", "<>", "<=", ">=", "=<", "=>", "&&", "||", "=", "<", ">", "!", "(", ")", "{", "}", ",",
     "+", "-", "*", "/",
   ]
+  /// Spellings that Core Data's predicates have, too.
+  private static let synonyms = ["=<": "<=", "=>": ">="]
   /// What a value, and so a minus that belongs to it, can follow.
   private static let keywords: Set<String> = [
     "AND", "OR", "NOT", "IN", "BETWEEN", "LIKE", "BEGINSWITH", "ENDSWITH", "CONTAINS", "MATCHES", "SEARCH", "ANY",
@@ -95,7 +97,7 @@ struct PredicateLexer {
         tokens.append(Place(token: .string(String(content)), column: start + 1))
       } else if let symbol = symbols.first(where: { characters[index...].starts(with: $0.unicodeScalars) }) {
         index += symbol.unicodeScalars.count
-        tokens.append(Place(token: .symbol(symbol), column: start + 1))
+        tokens.append(Place(token: .symbol(synonyms[symbol] ?? symbol), column: start + 1))
         // ==[cd]
         if index < characters.count, characters[index] == "[", let close = characters[index...].firstIndex(of: "]") {
           tokens.append(Place(token: .symbol(string(characters[index...close])), column: index + 1))

@@ -4,6 +4,8 @@ import ArgumentParser
 enum Examples {
   /// By the words of the command.
   static let lines: [String: [String]] = [
+    "": ["open", "add \"Call Ann\" --tag phone", "watch"], "board": ["board add Work", "board list"],
+    "graph": ["graph entities", "graph fetch Note --where 'pinned == TRUE'"],
     "add": ["add \"Call Ann\" --tag phone --color pink --position -40,120"], "list": ["list --where 'pinned == TRUE'"],
     "show": ["show 2", "show 2 --at yesterday"], "edit": ["edit 1 --text \"hello world\""], "move": ["move 1 -10,20"],
     "resize": ["resize 1 300x150"], "color": ["color 1 blue"], "raise": ["raise 1"], "lower": ["lower 1"],
@@ -32,7 +34,7 @@ enum Examples {
     "graph import": ["graph import all.jsonl"],
   ]
 
-  /// The end of a help that was asked for by these words; empty for one of a group of commands.
+  /// The end of a help that was asked for by these words.
   static func text(for arguments: [String]) -> String {
     var words = arguments[...]
     if words.first == "help" { words = words.dropFirst() }

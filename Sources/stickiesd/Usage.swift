@@ -1,0 +1,64 @@
+import ArgumentParser
+import Foundation
+import GraphModel
+import GraphWire
+
+/// How the program is called, and what is said of a call that it does not understand.
+extension Daemon {
+  static func main() async {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    do {
+      var command = try parseAsRoot(arguments)
+      if var asynchronous = command as? any AsyncParsableCommand {
+        try await asynchronous.run()
+      } else {
+        try command.run()
+      }
+    } catch {
+      tell(error, arguments)
+    }
+  }
+
+  private static func tell(_ error: any Error, _ arguments: [String]) -> Never {
+    let isNoHelp = arguments.contains("--version") || arguments.contains("--experimental-dump-help")
+    if exitCode(for: error) == .success, !(error is ExitCode), !isNoHelp {
+      let text = fullMessage(for: error)
+      print(text + (text.hasSuffix("\n") ? "" : "\n") + examples(for: arguments))
+      exit(withError: nil)
+    }
+    guard exitCode(for: error) == .validationFailure, !(error is ExitCode) else { exit(withError: error) }
+    // A program wants the sentence; how a command is written is for people.
+    if arguments.contains("--json") {
+      var text = message(for: error)
+      if text.hasPrefix("Error: ") { text.removeFirst("Error: ".count) }
+      let told = JSON.object([.init("code", .string("usage")), .init("message", .string(text))])
+      FileHandle.standardError.write(Data((JSON.object([.init("error", told)]).text + "\n").utf8))
+      exit(withError: ExitCode.validationFailure)
+    }
+    // Without a command the first word is an option: a word that is none was meant for one.
+    let names = configuration.subcommands.map { $0._commandName }
+    if let word = arguments.first, !word.hasPrefix("-"), word != "help", !names.contains(word) {
+      let line = "stickiesd: there is no command \"\(word.excerpt)\"; there are \(names.joined(separator: ", "))"
+      FileHandle.standardError.write(Data((line + "\n").utf8))
+      exit(withError: ExitCode.validationFailure)
+    }
+    exit(withError: error)
+  }
+
+  /// What a help ends with: lines that can be typed.
+  private static let examples: [String: [String]] = [
+    "": ["", "--listen unix:///tmp/notes.sock", "backup notes.sqlite"],
+    "serve": ["serve --schema Schema/Company --data company --listen tcp://127.0.0.1:7333"],
+    "check": ["check", "check --data company --schema Schema/Company --json"],
+    "backup": ["backup notes.sqlite", "backup --replace --throttle 20 notes.sqlite"],
+    "restore": ["restore notes.sqlite"],
+    "migrate": ["migrate --dry-run", "migrate"],
+    "compact": ["compact --keep-age 90d --dry-run", "compact --keep-commits 10000"],
+  ]
+
+  private static func examples(for arguments: [String]) -> String {
+    let word = arguments.first { !$0.hasPrefix("-") && $0 != "help" } ?? ""
+    guard let lines = examples[word] else { return "" }
+    return "\nEXAMPLES:\n" + lines.map { "  stickiesd\($0.isEmpty ? "" : " " + $0)\n" }.joined()
+  }
+}
