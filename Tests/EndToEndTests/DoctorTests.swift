@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import GraphModel
 import GraphTesting
 import GraphWire
@@ -84,6 +85,21 @@ import Testing
     #expect(daemon.stop() == 0)
     let closed = try Self.diagnose(daemon.home.path, "tcp://127.0.0.1:1")
     #expect(closed.message("daemon") == "nobody listens at tcp://127.0.0.1:1: Connection refused")
+  }
+
+  @Test func aDaemonThatStandsStillIsNoStranger() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    Glibc.kill(daemon.process.processIdentifier, SIGSTOP)
+    let still = try Self.diagnose(daemon.home.path, daemon.socket.description)
+    Glibc.kill(daemon.process.processIdentifier, SIGCONT)
+    #expect(still.status == 69)
+    #expect(still.message("daemon").hasSuffix("takes connections and says nothing"))
+    #expect(still.mend("daemon").hasPrefix("if it is a stickiesd it hangs or was stopped"))
+    let unknown = try Self.diagnose(daemon.home.path, "tcp://nobody.invalid:7417")
+    #expect(unknown.message("daemon") == "nobody listens at tcp://nobody.invalid:7417: there is no host of that name")
+    #expect(unknown.mend("daemon").hasPrefix("look at the name and the port"))
+    #expect(daemon.stop() == 0)
   }
 
   @Test func anOldSocketIsToldFromAMissingOne() throws {

@@ -63,16 +63,18 @@ struct Doctor: AsyncParsableCommand {
       }
     } catch let refusal as Refusal where refusal.code == .notAllowed {
       return ([Finding("version", .problem, refusal.message, mend: Self.sameVersion)], nil)
-    } catch is Silence {
-      return (
-        [
-          Finding(
-            "daemon", .problem, "what listens at \(address) takes connections and says nothing",
-            mend: "if it is a stickiesd it hangs or was stopped: look at the process, let it go on or start it anew")
-        ], nil
-      )
     } catch {
-      let who = Probe.greeting(of: address).map { "\($0) listens there" } ?? "what listens there is no stickiesd"
+      let greeting = Probe.greeting(of: address)
+      if error is Silence, greeting == nil {
+        return (
+          [
+            Finding(
+              "daemon", .problem, "what listens at \(address) takes connections and says nothing",
+              mend: "if it is a stickiesd it hangs or was stopped: look at the process, let it go on or start it anew")
+          ], nil
+        )
+      }
+      let who = greeting.map { "\($0) listens there" } ?? "what listens there is no stickiesd"
       return (
         [
           Finding(
@@ -88,7 +90,9 @@ struct Doctor: AsyncParsableCommand {
   }
 
   /// The first word did not come in time.
-  private struct Silence: Error {}
+  private struct Silence: Error, CustomStringConvertible {
+    var description: String { "it takes connections and does not answer" }
+  }
 
   private static let sameVersion = "install stickies and stickiesd of the same version, and start the daemon again"
 
