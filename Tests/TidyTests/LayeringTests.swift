@@ -26,7 +26,8 @@ import Testing
     ],
     "stickiesd": ["GraphModel", "GraphWire", "GraphStore", "GraphServer", "StickiesKit"],
     "stickies": [
-      "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "StickiesKit", "StickiesTerminal", "TerminalCells",
+      "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphControllers", "StickiesKit", "StickiesTerminal",
+      "TerminalCells",
     ],
     "graph-sim": ["GraphModel", "GraphSimulation"],
     "graph-generate": ["GraphModel"],

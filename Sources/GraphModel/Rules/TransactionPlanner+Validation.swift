@@ -29,7 +29,7 @@ extension TransactionPlanner {
   }
 
   /// What is wrong by now is told with the rest, so that everything is told at once.
-  mutating func noteUnset() {
+  mutating func recordUnset() {
     for violation in violations where violation.rule != "deny" {
       unset[violation.id, default: []].insert(violation.property)
     }

@@ -149,7 +149,7 @@ public struct TransactionPlanner {
     if transaction.policy == .error, !conflicts.isEmpty {
       throw Refusal(.conflict, sentence(for: conflicts), conflicts: conflicts)
     }
-    noteUnset()
+    recordUnset()
     try deriveCounts()
     stampAssignedValues()
     deriveExpressions()
