@@ -32,6 +32,7 @@ public struct KeyEvent: Hashable, Sendable {
 
   /// What it writes into a text of several lines; nil for a key that does something else.
   public var typed: String? {
+    if key == .character("j"), modifiers == .control { return "\n" }
     guard modifiers.isEmpty else { return nil }
     return switch key {
     case .character(let character): String(character)

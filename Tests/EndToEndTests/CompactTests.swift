@@ -73,6 +73,8 @@ import Testing
         "bob@test has nothing to undo in what is kept: history up to revision 5 was pruned"))
     #expect(try daemon.run("follow", "--since", "0", "--until-now").status == 4)
     #expect(try daemon.run("follow", "--since", "4", "--until-now").status == 4)
+    #expect(
+      try daemon.run("watch", "--since", "0").errors.contains("revision 0 was pruned; the oldest that is kept is 5"))
     let followed = try daemon.run("follow", "--since", "5", "--until-now")
     #expect(followed.output.split(separator: "\n").count == 2, "\(followed.errors)")
     let undone = try daemon.run("undo")

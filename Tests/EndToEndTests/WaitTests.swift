@@ -137,4 +137,21 @@ import Testing
     #expect(result.status == 64)
     #expect(result.errors.hasPrefix("stickies: " + message), "\(result.errors)")
   }
+
+  @Test func theTimeIsKeptWhateverTheDaemonDoes() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "one")
+    #expect(try daemon.run("wait", "1", "--timeout", "0").status == 0)
+    let none = try daemon.run("wait", "9", "--timeout", "0")
+    #expect(none.status == 124 && none.errors.hasPrefix("stickies: not within 0s: no note matches"), "\(none.errors)")
+    kill(daemon.process.processIdentifier, SIGSTOP)
+    for words in [["1"], ["--revision", "9"]] {
+      let late = try Daemon.run(
+        ["wait"] + words + ["--timeout", "300ms"], server: daemon.socket.description, author: "ann@test", input: nil)
+      #expect(late.status == 124 && late.errors.hasPrefix("stickies: not within 300ms: the daemon has not answered"))
+    }
+    kill(daemon.process.processIdentifier, SIGCONT)
+    #expect(daemon.stop() == 0)
+  }
 }

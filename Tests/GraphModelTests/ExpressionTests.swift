@@ -50,6 +50,15 @@ import Testing
       #expect(try holds(text, ["salary": salary]), "\(text)")
     }
     #expect(try !holds("salary == 99999999999999999999.98", ["salary": salary]))
+    // One that nobody could keep is not rounded to one that somebody has.
+    let long = "0." + String(repeating: "1", count: 39)
+    for text in ["salary < \(long)", "salary IN {1, \(long)}", "salary + \(long) > 1"] {
+      let error = #expect(throws: PredicateSyntaxError.self) { try predicate(text) }
+      #expect(error?.reason == "a decimal has at most 38 digits", "\(text)")
+    }
+    let error = #expect(throws: PredicateSyntaxError.self) { try predicate("age < 9007199254740992.4") }
+    #expect(error?.reason.hasPrefix("a whole number is compared with so many digits as a decimal") == true)
+    #expect(try holds("age < decimal(\"7.1\") AND age > 6.5", ["age": .integer(7)]))
   }
 
   @Test func asManyNamesAreTakenAsAnEnumerationMayHaveCases() throws {

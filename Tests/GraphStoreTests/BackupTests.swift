@@ -145,6 +145,21 @@ import Testing
     #expect(try StoreCheck.run(directory: path, model: store.model).isEmpty)
   }
 
+  @Test func aDraftThatIsSomebodysFileIsNotWrittenOver() throws {
+    let (store, folder) = (try notes(50), try TemporaryDirectory())
+    let draft = URL(fileURLWithPath: folder.path + "/copy.partial")
+    try Data("mine, and longer than a header".utf8).write(to: draft)
+    func backup() throws {
+      _ = try StoreBackup.run(directory: store.directory.path, model: store.model, file: folder.path + "/copy")
+    }
+    #expect(failure { try backup() }?.sentence.hasPrefix("\(draft.path) is a file of somebody else's") == true)
+    #expect(try Data(contentsOf: draft).count == 30)
+    // What a killed run left is.
+    try Data(repeating: 0, count: 5_000).write(to: draft)
+    try backup()
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["copy"])
+  }
+
   /// SQLite would read the log of a store that was opened under the name as the backup's.
   @Test func aLogBesideTheNameIsRefused() throws {
     let store = try notes(50)

@@ -251,4 +251,75 @@ import Testing
     #expect(stage.unsentTexts?.hasSuffix("(edited outside)") == true)
     await stage.close()
   }
+
+  /// Notes in which words were written while the server was away, and which somebody deleted meanwhile.
+  private func orphans(_ count: Int, editing: Bool) async throws -> (stage: Stage, ann: Seat) {
+    let stage = try await Stage()
+    for number in 0..<count { _ = try await stage.note("note\(number)", x: 16 + 300 * Double(number)) }
+    let ann = try await stage.open()
+    await ann.terminal.expects("note\(count - 1)")
+    stage.kill()
+    await ann.terminal.expects("reconnecting")
+    for number in 0..<count {
+      ann.terminal.press(.tab)
+      ann.terminal.press(.enter)
+      ann.terminal.types(" mine\(number)")
+      await ann.terminal.expects("mine\(number)")
+      if number < count - 1 || !editing { ann.terminal.press(.escape) }
+    }
+    return (stage, ann)
+  }
+
+  private func deleteAllElsewhere(_ stage: Stage) async throws {
+    try await stage.whileAway { carl in
+      for note in try await carl.fetch(Note.self) { carl.context.delete(note) }
+      try await carl.save()
+    }
+    try stage.restart()
+  }
+
+  @Test func whoLeavesWhenTheServerHasEverythingIsStillOfferedWhatHasNoPlace() async throws {
+    let (stage, ann) = try await orphans(1, editing: false)
+    ann.terminal.types("q")
+    await ann.terminal.expects { $0.text.contains("Leave?") && $0.text.contains("(w)") }
+    ann.terminal.types("w")
+    await ann.terminal.expects("leaves when")
+    try await deleteAllElsewhere(stage)
+    await ann.terminal.expects { $0.text.contains("has deleted the note") && $0.text.contains("(n)") }
+    // Neither is there a way around the question.
+    ann.terminal.press(.character("q"), .control)
+    await ann.terminal.expects("first say what becomes of the text")
+    ann.terminal.types("n")
+    await ann.terminal.expects { $0.text.contains("note0 mine0") && !$0.text.contains("not yet") }
+    ann.terminal.types("q")
+    #expect(await ann.end.value == 0)
+    #expect(try await stage.stored().map(\.text) == ["note0 mine0"])
+    await stage.close()
+  }
+
+  @Test func ofTwoNotesThatGoBothTextsAreOffered() async throws {
+    let (stage, ann) = try await orphans(2, editing: true)
+    try await deleteAllElsewhere(stage)
+    for _ in 0..<2 {
+      await ann.terminal.expects("(n)")
+      ann.terminal.types("n")
+      await ann.terminal.expectsNo("(n)")
+    }
+    // One lies over the other.
+    await ann.terminal.expects {
+      $0.text.contains("note0") && $0.text.contains("mine1") && !$0.text.contains("not yet")
+    }
+    #expect(Set(try await stage.stored().map(\.text)) == ["note0 mine0", "note1 mine1"])
+    await stage.close()
+  }
+
+  @Test func aSignalOverAQuestionKeepsItsTextInAFile() async throws {
+    let (stage, ann) = try await orphans(1, editing: false)
+    try await deleteAllElsewhere(stage)
+    await ann.terminal.expects("has deleted the note")
+    ann.terminal.asksToEnd(SIGTERM)
+    _ = await ann.end.value
+    #expect(stage.unsentTexts == "note0 mine0")
+    await stage.close()
+  }
 }

@@ -15,7 +15,14 @@ struct PredicateLexer {
     let token: Token
     let column: Int
     /// Of a number that no double is: what stands there, digit by digit.
-    var decimal: DecimalValue?
+    var exact: ExactNumber?
+  }
+
+  /// A number whose digits a double does not keep.
+  enum ExactNumber: Equatable {
+    case decimal(DecimalValue)
+    /// It has more of them than a decimal has.
+    case tooLong
   }
 
   private static let symbols = [
@@ -70,8 +77,10 @@ struct PredicateLexer {
         if let whole = Int64(literal) {
           tokens.append(Place(token: .integer(whole), column: start + 1))
         } else if let number = Double(literal), number.isFinite {
-          let exact = DecimalValue(literal).flatMap { $0 == DecimalValue("\(number)") ? nil : $0 }
-          tokens.append(Place(token: .number(number), column: start + 1, decimal: exact))
+          let decimal = DecimalValue(literal)
+          let isDouble = decimal != nil && decimal == DecimalValue("\(number)")
+          let exact = isDouble ? nil : decimal.map(ExactNumber.decimal) ?? .tooLong
+          tokens.append(Place(token: .number(number), column: start + 1, exact: exact))
         } else {
           throw fail("'\(String(literal).excerpt)' is no number", start)
         }

@@ -48,7 +48,7 @@ extension PredicateParser {
     }
     let literal = try typed(term)
     guard other.type == .decimal, [.integer, .double].contains(literal.type) else { return literal }
-    if case .literal(.double, let place) = term, let decimal = tokens[place].decimal {
+    if case .literal(.double(let number), let place) = term, let decimal = try decimal(of: number, at: place) {
       return Operand(expression: .value(.decimal(decimal)), type: .decimal)
     }
     return converted(literal, to: .decimal)
@@ -131,17 +131,27 @@ extension PredicateParser {
       guard subject.attribute != nil || comparator.isOrder else {
         throw fail("a whole number is expected here", at: place)
       }
+      guard tokens[place].exact == nil else {
+        throw fail("a whole number is compared with so many digits as a decimal: decimal(\"…\")", at: place)
+      }
       return .double(number)
     }
-    if case .double(let number) = json, kind == .decimal,
-      let decimal = tokens[place].decimal ?? DecimalValue("\(number)")
-    {
+    if case .double(let number) = json, kind == .decimal, let decimal = try decimal(of: number, at: place) {
       return .decimal(decimal)
     }
     guard let value = Value(json: json, kind: kind) else {
       throw fail("this is no value of the type \(subject.attribute?.typeDescription ?? kind.rawValue)", at: place)
     }
     return value
+  }
+
+  /// A number beside a decimal: as its digits stand there.
+  private func decimal(of number: Double, at place: Int) throws(PredicateSyntaxError) -> DecimalValue? {
+    switch tokens[place].exact {
+    case .decimal(let decimal): return decimal
+    case .tooLong: throw fail("a decimal has at most \(DecimalValue.maximumDigits) digits", at: place)
+    case nil: return DecimalValue("\(number)")
+    }
   }
 
   private mutating func string(

@@ -30,7 +30,8 @@ extension TransactionPlanner {
 
   /// What is wrong by now is told with the rest, so that everything is told at once.
   mutating func recordUnset() {
-    for violation in violations where violation.rule != "deny" {
+    // What only the server sets is as it is all the same.
+    for violation in violations where violation.rule == "type" || violation.rule == "destination" {
       unset[violation.id, default: []].insert(violation.property)
     }
   }

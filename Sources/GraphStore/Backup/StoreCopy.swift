@@ -48,6 +48,11 @@ struct StoreCopy {
         .alreadyThere, "\(draft) is a link, or no plain file: nothing that an earlier copy left",
         advice: "Look what it is and take it away, or give another name; it was not touched.")
     }
+    guard Self.isDraft(descriptor) else {
+      throw StoreFailure(
+        .alreadyThere, "\(draft) is a file of somebody else's: nothing that an earlier copy left",
+        advice: "Move it away, or give another name; it was not touched.")
+    }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       throw StoreFailure(
         .inUse, "another program is writing \(draft)", advice: "Wait until it is done, or give another name.")
@@ -69,6 +74,13 @@ struct StoreCopy {
       discardLogs()
       throw error
     }
+  }
+
+  /// Whether a file is empty, or begins as a copy does that was cut off.
+  private static func isDraft(_ descriptor: Int32) -> Bool {
+    var header = [UInt8](repeating: 0, count: 16)
+    let count = pread(descriptor, &header, header.count, 0)
+    return count == 0 || count == 16 && (header.starts(with: "SQLite format 3\0".utf8) || header.allSatisfy { $0 == 0 })
   }
 
   private func discardLogs() { for suffix in ["-journal", "-wal", "-shm"] { unlink(draft + suffix) } }

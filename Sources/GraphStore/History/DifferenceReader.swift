@@ -34,11 +34,21 @@ struct DifferenceReader {
     let isBackwards = request.to != 0 && request.to < request.from
     for id in ids {
       if let family, !family.contains(id.entity) { continue }
-      let (after, before) = (try later.image(of: id, at: high), try earlier.image(of: id, at: low))
+      var (after, before) = (try later.image(of: id, at: high), try earlier.image(of: id, at: low))
+      forgetCounts(of: &after)
+      forgetCounts(of: &before)
       let (first, second) = isBackwards ? (after, before) : (before, after)
       guard let difference = ObjectDifference(from: first, to: second, model: model) else { continue }
       if let root, try !isInside(after, root, later, high), try !isInside(before, root, earlier, low) { continue }
       try body(difference)
+    }
+  }
+
+  /// A count that a migration began is no difference to a state before it, where one object alone does not tell it.
+  private func forgetCounts(of image: inout ObjectImage?) {
+    guard let id = image?.id, let entity = model.entity(id.entity) else { return }
+    for step in history.objects.layout.mappedSteps where low < step.since {
+      for count in step.counts where entity.property(count.attribute.number) != nil { image?[count.attribute] = .null }
     }
   }
 

@@ -14,7 +14,16 @@ extension BoardScreen {
   /// Whether something was sent that has no answer, though nobody chose to lose it.
   var isAwaitingSaves: Bool { unsent.count > 0 && !hasDiscarded }
 
+  /// Texts that would be lost with the program, though nobody chose to lose them.
+  var unsavedTexts: [String] {
+    (isAwaitingSaves ? changedTexts.sorted { $0.key < $1.key }.map(\.value) : []) + openTexts
+  }
+
   func shouldTerminate() -> TerminateReply {
+    guard openTexts.isEmpty else {
+      say("first say what becomes of the text", isTrouble: true)
+      return .cancel
+    }
     finishChanges()
     guard unsent.count > 0 else { return .now }
     if linkState.isConnected {
@@ -86,6 +95,11 @@ extension BoardScreen {
     var isAsked = false
     if case .asking = quitting { isAsked = true }
     guard isLeaving || isAsked, unsent.count == 0 else { return }
+    // The last answer was that a text has no place any more.
+    guard openTexts.isEmpty else {
+      if isLeaving { stay() }
+      return
+    }
     quitting = .quits
     if let question {
       self.question = nil

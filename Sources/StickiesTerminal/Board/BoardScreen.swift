@@ -54,6 +54,10 @@ final class BoardScreen: ApplicationDelegate {
   /// Somebody left and chose to lose what the server does not have.
   var hasDiscarded = false
   var question: QuestionWindow?
+  var waitingQuestions = [QuestionText]()
+  /// What was written in notes whose texts the server does not have yet, and of which of them it was offered.
+  var written = [ObjectID: String]()
+  var offered = Set<ObjectID>()
   var mode = EditMode<ObjectID>()
   var observation: ObservationToken?
   var theme = Theme()

@@ -29,6 +29,8 @@ final class NoteController: WindowController, WindowControlling {
   var isNew = false
   /// Set while the text under the editor has nowhere to go: the note is deleted or out of sight.
   var isLost = false
+  /// What stood in an editor that closed while its text had nowhere to go.
+  var lastText: String?
 
   init(_ id: ObjectID, application: Application) {
     self.id = id
@@ -42,7 +44,7 @@ final class NoteController: WindowController, WindowControlling {
 
   var isEditing: Bool { editor != nil }
 
-  var editedText: String? { editor?.text }
+  var editedText: String? { editor?.text ?? lastText }
 
   var unsentText: String? {
     guard let editor, isLost || screen?.unsent.contains(id) == true else { return nil }

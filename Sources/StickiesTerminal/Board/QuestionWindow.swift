@@ -17,6 +17,10 @@ struct QuestionText {
   /// Where keys go while somebody is typing who has not asked for anything: the question has no answers until they pause,
   /// or the next letter of a word would be one.
   var typing: ((KeyEvent) -> Void)?
+  /// A text that is nowhere else: it is lost unless somebody answers.
+  var text: (() -> String)?
+  /// The note that it is about, where it is about one.
+  var subject: NoteController?
 
   func view(withAnswers: Bool) -> QuestionView {
     let answers = choices.map { QuestionView.Button($0.title, key: String($0.key)) }
@@ -88,6 +92,7 @@ final class QuestionWindow: Window {
     screen?.question = nil
     application?.endModal(self)
     perform()
+    screen?.askNext()
   }
 
   override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
@@ -98,10 +103,31 @@ final class QuestionWindow: Window {
 }
 
 extension BoardScreen {
-  /// Asks, before anything else goes on.
+  /// Texts that are nowhere but in questions.
+  var openTexts: [String] {
+    ([question?.text].compactMap(\.self) + waitingQuestions).compactMap { $0.text?() }.filter { !$0.isEmpty }
+  }
+
+  /// Nobody needs to answer what was asked of a note; its text is taken care of otherwise.
+  func withdrawQuestions(about controller: NoteController) {
+    waitingQuestions.removeAll { $0.subject === controller }
+    guard let open = question, open.text.subject === controller else { return }
+    question = nil
+    application.endModal(open)
+  }
+
+  /// Questions wait for each other.
+  func askNext() {
+    guard question == nil, !waitingQuestions.isEmpty else { return }
+    ask(waitingQuestions.removeFirst())
+  }
+
+  /// Asks, before anything else goes on. A question that can be taken back gives way to the next one; any other is answered
+  /// first.
   func ask(_ text: QuestionText) {
     endGesture()
     if let old = question {
+      guard old.text.cancel != nil else { return waitingQuestions.append(text) }
       // Nobody can answer it any more: what waited for the answer goes on as without it.
       question = nil
       application.endModal(old)

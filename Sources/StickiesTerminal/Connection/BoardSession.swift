@@ -37,6 +37,8 @@ public final class BoardSession {
   public struct Loss: Sendable, Hashable {
     /// How many objects they were of.
     public let count: Int
+    /// False when texts were among them that could not be kept.
+    public let isKept: Bool
     /// Where the texts among them are; nil when there were none, or no file could be written.
     public let file: String?
   }
@@ -109,15 +111,27 @@ public final class BoardSession {
       }
     }
     alarm?.cancel()
+    // Before the terminal is given back: from then on a second signal ends the program at once.
+    let kept = keepUnsent()
     client.stateDidChange = nil
     client.presenceDidChange = nil
     await withCheckedContinuation { done in driver.end { done.resume() } }
     await sendTheLast()
-    if let screen, screen.isAwaitingSaves {
-      let texts = screen.changedTexts.sorted { $0.key < $1.key }.map(\.value)
-      loss = Loss(count: screen.unsent.count, file: texts.isEmpty ? nil : keepTexts(texts))
+    if let screen, screen.isAwaitingSaves || !screen.openTexts.isEmpty {
+      let file = kept ?? keepUnsent()
+      loss = Loss(
+        count: screen.isAwaitingSaves ? screen.unsent.count : screen.openTexts.count,
+        isKept: file != nil || screen.unsavedTexts.isEmpty, file: file)
+    } else if let kept {
+      unlink(kept)
     }
     return code
+  }
+
+  /// Writes the texts that are not on the server into a file.
+  private func keepUnsent() -> String? {
+    let texts = screen?.unsavedTexts ?? []
+    return texts.isEmpty ? nil : keepTexts(texts)
   }
 
   /// The terminal is given back; what is on its way gets a moment to arrive.

@@ -52,6 +52,11 @@ extension BoardScreen {
     application.setNeedsDisplay()
   }
 
+  /// The same, where it is this note's editor that is open; it may have closed before anybody could answer.
+  private func endEditing(of controller: NoteController) {
+    if editing === controller { endEditing() }
+  }
+
   /// A note under the mouse, or in the middle of what shows; typing goes into it at once. It is sent with the first letter
   /// and is gone again when there is none.
   func newNote() {
@@ -108,19 +113,20 @@ extension BoardScreen {
       QuestionText(
         title: "The note is gone", lines: [loss.sentence + ".", "What stood in the editor can be kept."],
         choices: [
-          .init(key: "n", title: "New note with it") { [weak self, weak controller] in
-            guard let self, let controller else { return }
+          .init(key: "n", title: "New note with it") { [weak self] in
+            guard let self else { return }
             let text = controller.editedText ?? loss.text
             let place = onBoard(controller.window.frame.origin)
-            endEditing()
+            endEditing(of: controller)
             newNote(text: text, at: place)
           },
-          .init(key: "c", title: "Copy it") { [weak self, weak controller] in
-            self?.copy(controller?.editedText ?? loss.text)
-            self?.endEditing()
+          .init(key: "c", title: "Copy it") { [weak self] in
+            self?.copy(controller.editedText ?? loss.text)
+            self?.endEditing(of: controller)
           },
-          .init(key: "d", title: "Discard it") { [weak self] in self?.endEditing() },
-        ], typing: { [weak controller] in _ = controller?.edit(.key($0)) }))
+          .init(key: "d", title: "Discard it") { [weak self] in self?.endEditing(of: controller) },
+        ], typing: { _ = controller.edit(.key($0)) }, text: { controller.editedText ?? loss.text },
+        subject: controller))
   }
 
   /// A text that somebody typed has no place any more.
@@ -143,7 +149,7 @@ extension BoardScreen {
           case .enter: text.append("\n")
           default: break
           }
-        }))
+        }, text: { text }))
   }
 
   /// Puts a text on the terminal's clipboard.

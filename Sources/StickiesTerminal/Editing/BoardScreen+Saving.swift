@@ -8,7 +8,8 @@ extension BoardScreen {
   func touch(_ id: ObjectID) {
     if isLeaving, application.phase == .running {
       quitting = .stays
-      say("stays: there is something new")
+      // Whoever goes on typing is to see it, too.
+      say("stays: there is something new", isTrouble: true)
     }
     unsent.touch(id)
     pacer.change()
@@ -69,6 +70,7 @@ extension BoardScreen {
       quitting.identify(saved.committed.identities)
       if !made.isEmpty { page.identify(saved.committed.identities, at: saved.committed.revision) }
       tell(saved.committed.conflicts, texts)
+      written = written.filter { unsent.contains($0.key) }
     case .failure(let refusal):
       page.withdraw(made)
       _ = unsent.refuse(number)
@@ -157,6 +159,8 @@ extension BoardScreen {
       unsent.forget(id)
     }
     guard !texts.isEmpty else { return false }
+    // The question says it.
+    message = nil
     let kept = link.keep(texts)
     ask(
       QuestionText(
@@ -186,8 +190,12 @@ extension BoardScreen {
   /// - Parameter texts: what was sent of texts: of a note that is gone it is offered.
   private func tell(_ conflicts: [Conflict], _ texts: [ObjectID: String]) {
     let gone = conflicts.filter { $0.kind == .deleted && !$0.mineWon && $0.id != editing?.id }
-    let orphans = gone.compactMap { texts[$0.id] }.filter { !$0.isEmpty }
-    if let first = gone.first(where: { texts[$0.id]?.isEmpty == false }) {
+    // Not only what was sent: more may have been written since.
+    let left = gone.filter { (written[$0.id] ?? texts[$0.id])?.isEmpty == false }
+    let new = left.filter { offered.insert($0.id).inserted }
+    let orphans = new.compactMap { written[$0.id] ?? texts[$0.id] }
+    if !left.isEmpty, new.isEmpty { return }
+    if let first = new.first {
       let who = first.author.isEmpty ? "someone" : first.author
       let what = orphans.count == 1 ? "the note" : "\(orphans.count) notes"
       return offer(orphans.joined(separator: "\n\n"), "\(who) has deleted \(what) that you have written in")

@@ -18,6 +18,7 @@ extension NoteController {
 
   /// Closes it.
   func endEditing() {
+    if isLost { lastText = editor?.text }
     (editor, edited, draft) = (nil, nil, nil)
     isLost = false
     scroll = 0
@@ -49,6 +50,8 @@ extension NoteController {
   func write(_ text: String) {
     guard let note, !note.isDeleted else { return }
     note.text = text
+    screen?.written[id] = text
+    screen?.offered.remove(id)
     screen?.touch(id)
   }
 

@@ -24,6 +24,8 @@ extension TextEditor {
   private static func chord(_ character: Character, _ modifiers: Modifiers, _ isShifted: Bool) -> TextCommand? {
     switch (modifiers, character) {
     case (.control, "a"): .selectAll
+    // What a line feed is sent as.
+    case (.control, "j"): .insert("\n")
     case (.control, "c"): .copy
     case (.control, "x"): .cut
     case (.control, "v"): .pasteClipboard

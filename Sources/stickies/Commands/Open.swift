@@ -50,6 +50,7 @@ struct Open: AsyncParsableCommand {
 
   private static func sentence(_ loss: BoardSession.Loss) -> String {
     let what = "\(Output.count(loss.count, "change")) did not reach the server"
+    if !loss.isKept { return "\(what); the texts among them could not be kept in a file" }
     return loss.file.map { "\(what); the texts among them are in \($0)" } ?? what
   }
 

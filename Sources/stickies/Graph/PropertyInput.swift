@@ -58,10 +58,25 @@ struct PropertyInput {
   /// The members of a JSON object.
   static func inputs(_ json: JSON, entity: Entity) throws(BadInput) -> [PropertyInput] {
     guard let members = json.members else { throw BadInput("a JSON object is expected, {\"name\": value, …}") }
-    var inputs = [PropertyInput]()
-    for member in members {
-      inputs.append(try PropertyInput(property(member.name, of: entity), member.value, entity: entity))
+    return try all(members) { member throws(BadInput) in
+      try PropertyInput(property(member.name, of: entity), member.value, entity: entity)
     }
+  }
+
+  /// What is made of each; all mistakes at once.
+  static func all<Source>(
+    _ sources: [Source], _ make: (Source) throws(BadInput) -> PropertyInput
+  ) throws(BadInput) -> [PropertyInput] {
+    var inputs = [PropertyInput]()
+    var mistakes = [String]()
+    for source in sources {
+      do {
+        inputs.append(try make(source))
+      } catch {
+        mistakes.append(error.description)
+      }
+    }
+    guard mistakes.isEmpty else { throw BadInput(mistakes.joined(separator: "\n  ")) }
     return inputs
   }
 

@@ -124,7 +124,9 @@ extension Shell {
   /// The words of a command as what they say of an entity's properties.
   func inputs(_ words: [String], values: String?, entity: Entity) throws -> [PropertyInput] {
     do {
-      var inputs = try words.map { word throws(BadInput) in try PropertyInput(parsing: word, entity: entity) }
+      var inputs = try PropertyInput.all(words) { word throws(BadInput) in
+        try PropertyInput(parsing: word, entity: entity)
+      }
       if let values {
         let json: JSON
         do {

@@ -11,11 +11,15 @@ struct Wait {
   /// As `timeout(1)` has it, and unlike the code of anything else that can go wrong here.
   nonisolated static let timedOut: Int32 = 124
 
-  /// An answer is waited for so long where nobody waits for anything else.
-  private static let answerMilliseconds: Int64 = 10_000
-
   let shell: Shell
   let timeout: TimeSpan?
+  let missing: Missing
+
+  /// What is still awaited, for whoever ends the wait.
+  @MainActor
+  final class Missing {
+    var sentence = "the daemon has not answered"
+  }
 
   /// Returns when the store has the revision.
   func until(_ revision: Revision) async throws {
@@ -26,13 +30,11 @@ struct Wait {
       if let timeout, timeout.milliseconds == 0 {
         throw TimedOut(limit: timeout, missing: "the store is at revision \(reached)")
       }
-      try await within {
-        TimedOut(limit: $0, missing: "the store is at revision \(reached)")
-      } do: {
-        for try await followed in shell.client.commits(since: head) {
-          reached = followed.token.revision
-          if reached >= revision { return }
-        }
+      missing.sentence = "the store is at revision \(reached)"
+      for try await followed in shell.client.commits(since: head) {
+        reached = followed.token.revision
+        if reached >= revision { break }
+        missing.sentence = "the store is at revision \(reached)"
       }
     }
     if shell.output.json {
@@ -51,20 +53,15 @@ struct Wait {
       ResultsRequest(entity: entity.number, predicate: bound), in: shell.client.context, perform: shell.client.perform)
     results.performFetch()
     defer { results.stop() }
-    try await within {
-      TimedOut(
-        limit: $0,
-        missing: results.state == .loaded ? Self.sentence(results.count, noun) : "the daemon has not answered")
-    } do: {
-      for try await update in results.updates {
-        if count == 0 ? update.snapshot.isEmpty : update.snapshot.count >= count { return }
-        // Who does not want to wait at all still wants to know.
-        if let timeout, timeout.milliseconds == 0 {
-          throw TimedOut(limit: timeout, missing: Self.sentence(results.count, noun))
-        }
-      }
-      throw Refusal(.unavailable, "the connection was closed")
+    var isEnough = false
+    for try await update in results.updates {
+      isEnough = count == 0 ? update.snapshot.isEmpty : update.snapshot.count >= count
+      if isEnough { break }
+      missing.sentence = Self.sentence(update.snapshot.count, noun)
+      // Who does not want to wait at all still wants to know.
+      if let timeout, timeout.milliseconds == 0 { throw TimedOut(limit: timeout, missing: missing.sentence) }
     }
+    guard isEnough else { throw Refusal(.unavailable, "the connection was closed") }
     let (found, revision) = (results.count, results.snapshot.revision)
     if shell.output.json {
       shell.output.print(
@@ -82,16 +79,6 @@ struct Wait {
     shell.client.stateDidChange = { state in
       if case .reconnecting(1) = state { StandardError.write("stickies: the connection was lost; trying again") }
     }
-  }
-
-  private func within(
-    _ late: @escaping @MainActor (TimeSpan) -> TimedOut, do body: @escaping @MainActor () async throws -> Void
-  )
-    async throws
-  {
-    guard let timeout else { return try await body() }
-    let limit = timeout.milliseconds == 0 ? Self.answerMilliseconds : timeout.milliseconds
-    try await Deadline.run(milliseconds: limit, late: { late(timeout) }, body)
   }
 }
 

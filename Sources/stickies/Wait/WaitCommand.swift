@@ -25,14 +25,21 @@ struct WaitCommand: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    try await options.withShell(reconnects: true) { shell in
-      let wait = Wait(shell: shell, timeout: goal.timeout)
-      if let revision = goal.revision { return try await wait.until(revision) }
-      var parts = [try await filter.predicate(shell)]
-      if !id.isEmpty { parts.append(try await shell.notes(id)) }
-      try await wait.until(
-        goal.count ?? max(1, Set(id).count), of: shell.entity("Note"), where: .all(parts), called: "note")
+    try await goal.withinTimeout { missing in
+      try await options.withShell(reconnects: true) { shell in
+        try await run(Wait(shell: shell, timeout: goal.timeout, missing: missing))
+      }
     }
+  }
+
+  @MainActor
+  private func run(_ wait: Wait) async throws {
+    let shell = wait.shell
+    if let revision = goal.revision { return try await wait.until(revision) }
+    var parts = [try await filter.predicate(shell)]
+    if !id.isEmpty { parts.append(try await shell.notes(id)) }
+    try await wait.until(
+      goal.count ?? max(1, Set(id).count), of: shell.entity("Note"), where: .all(parts), called: "note")
   }
 }
 
@@ -59,14 +66,21 @@ extension GraphCommand {
 
     @MainActor
     func run() async throws {
-      try await options.withGraph(reconnects: true) { shell in
-        let wait = Wait(shell: shell, timeout: goal.timeout)
-        if let revision = goal.revision { return try await wait.until(revision) }
-        let entity = try shell.known(entity ?? "")
-        try await wait.until(
-          goal.count ?? 1, of: entity, where: try shell.predicate(condition, on: entity),
-          called: entity.name + " object")
+      try await goal.withinTimeout { missing in
+        try await options.withGraph(reconnects: true) { shell in
+          try await run(Wait(shell: shell, timeout: goal.timeout, missing: missing))
+        }
       }
+    }
+
+    @MainActor
+    private func run(_ wait: Wait) async throws {
+      let shell = wait.shell
+      if let revision = goal.revision { return try await wait.until(revision) }
+      let entity = try shell.known(entity ?? "")
+      try await wait.until(
+        goal.count ?? 1, of: entity, where: try shell.predicate(condition, on: entity),
+        called: entity.name + " object")
     }
   }
 }
@@ -83,6 +97,19 @@ struct WaitOptions: ParsableArguments {
   var limit: TimeSpan?
 
   var timeout: TimeSpan? { limit }
+
+  /// An answer is waited for so long where nobody waits for anything else.
+  private static let answerMilliseconds: Int64 = 10_000
+
+  /// Runs `body` no longer than the time limit, which begins with the connection.
+  @MainActor
+  func withinTimeout(_ body: @escaping @MainActor (Wait.Missing) async throws -> Void) async throws {
+    let missing = Wait.Missing()
+    guard let timeout else { return try await body(missing) }
+    let limit = timeout.milliseconds == 0 ? Self.answerMilliseconds : timeout.milliseconds
+    try await Deadline.run(
+      milliseconds: limit, late: { TimedOut(limit: timeout, missing: missing.sentence) }, { try await body(missing) })
+  }
 
   /// - Parameter what: how objects are asked for, as an error names it.
   func check(asksForObjects: Bool, _ what: String) throws {

@@ -120,7 +120,11 @@ final class WatchPrinter {
   /// the newest.
   static func token(of revision: Revision, _ head: Token, _ client: GraphClient) async throws -> Token {
     if revision == head.revision { return head }
-    if revision == 0 { return Token(store: head.store, revision: 0, fingerprint: 0) }
+    if revision == 0 {
+      let oldest = try await client.status().oldest
+      guard oldest == 0 else { throw Refusal.pruned(0, oldest: oldest) }
+      return Token(store: head.store, revision: 0, fingerprint: 0)
+    }
     do {
       guard let entry = try await client.log(after: revision - 1, through: revision, limit: 1).first else {
         throw Refusal(.notFound, "the log does not hold revision \(revision)")
