@@ -11,7 +11,7 @@ extension NoteController {
     guard editor == nil, let note else { return }
     var editor = TextEditor(note.text, width: textFrame.size.width)
     if let point { editor.perform(.place(point, isSelecting: false)) }
-    (self.editor, edited) = (editor, note)
+    (self.editor, edited, lastText) = (editor, note, nil)
     keepCursorInSight()
     window.setNeedsDisplay()
   }
