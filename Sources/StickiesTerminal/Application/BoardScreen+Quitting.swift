@@ -14,9 +14,12 @@ extension BoardScreen {
   /// Whether something was sent that has no answer, though nobody chose to lose it.
   var isAwaitingSaves: Bool { unsent.count > 0 && !hasDiscarded }
 
-  /// Texts that would be lost with the program, though nobody chose to lose them.
+  /// Texts that would be lost with the program, though nobody chose to lose them. What a question has of a note may be on its
+  /// way to the server as well: it counts once.
   var unsavedTexts: [String] {
-    (isAwaitingSaves ? changedTexts.sorted { $0.key < $1.key }.map(\.value) : []) + openTexts
+    let asked = offered.union(openQuestions.compactMap { $0.subject?.id })
+    let changed = isAwaitingSaves ? changedTexts.filter { !asked.contains($0.key) } : [:]
+    return changed.sorted { $0.key < $1.key }.map(\.value) + openTexts
   }
 
   func shouldTerminate() -> TerminateReply {

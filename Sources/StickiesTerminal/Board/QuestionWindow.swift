@@ -103,10 +103,11 @@ final class QuestionWindow: Window {
 }
 
 extension BoardScreen {
+  /// What waits for an answer, the one that shows first.
+  var openQuestions: [QuestionText] { [question?.text].compactMap(\.self) + waitingQuestions }
+
   /// Texts that are nowhere but in questions.
-  var openTexts: [String] {
-    ([question?.text].compactMap(\.self) + waitingQuestions).compactMap { $0.text?() }.filter { !$0.isEmpty }
-  }
+  var openTexts: [String] { openQuestions.compactMap { $0.text?() }.filter { !$0.isEmpty } }
 
   /// Nobody needs to answer what was asked of a note; its text is taken care of otherwise.
   func withdrawQuestions(about controller: NoteController) {
