@@ -108,7 +108,7 @@ final class GridTerminal: BoardTerminal {
     }
   }
 
-  private static let patience = Duration.seconds(20)
+  private static let patience = Duration.seconds(60)
 
   private func giveUp(_ number: Int, _ what: String, _ place: SourceLocation) {
     let late = state.withLock { state -> (CheckedContinuation<Grid, Never>, Grid)? in
