@@ -46,7 +46,7 @@ extension PredicateEvaluator {
 
 // MARK: - Joining
 
-private final class FixedTest: OwnTest {
+final class FixedTest: OwnTest {
   private let result: Bool
 
   init(_ result: Bool) { self.result = result }
