@@ -12,6 +12,18 @@ extension ObjectContext {
     dirty[state.id] = nil
   }
 
+  /// A save names what the server has never heard of: the store was restored to a state before it. It is gone with what is
+  /// unsaved of it, or no later save would get past it; the rest stays unsaved.
+  func buryMissing(_ refusal: Refusal) {
+    var change = ObjectsDidChange()
+    for violation in refusal.violations where violation.rule == Violation.missing {
+      guard !violation.id.isTemporary, let state = state(violation.id) else { continue }
+      bury(state)
+      change.deleted.append(violation.id)
+    }
+    if !change.deleted.isEmpty { post(change) }
+  }
+
   /// What was said of the object's one-to-ones goes along with it, at the other ends too: whom it was given to, and whom that one
   /// had left for it.
   private func forgetEchoes(of state: ObjectState) {

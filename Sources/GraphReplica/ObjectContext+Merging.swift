@@ -6,7 +6,9 @@ extension ObjectContext {
   func merge(_ action: ReplicaAction) {
     switch action {
     case .saved(let id, .success(let saved)): confirm(id, saved)
-    case .saved(let id, .failure): giveBack(id)
+    case .saved(let id, .failure(let refusal)):
+      giveBack(id)
+      buryMissing(refusal)
     case .loaded(let query, let images, let at):
       load(images, into: query, at: at.revision, isWhole: true)
       prefetchAnew(query)

@@ -105,9 +105,6 @@ extension ObjectState {
 }
 
 extension ObjectState.LocalValue {
-  /// More places than these are said as one that spans them: moving them takes time for each pair of two edits.
-  private static let maximumPlaces = 100
-
   /// Finds what was done to a text when its value was set once more.
   /// - Parameters:
   ///   - older: the edit as it was before; nil for the first.
@@ -118,15 +115,15 @@ extension ObjectState.LocalValue {
     if let made = older?.splices, let before = older?.value.stringValue {
       let isKnown = newer?.textBase.map { Bytes.equal($0, before) } ?? false
       let step = isKnown ? newer?.splices : nil
-      splices = TextSplice.compose(made, then: step ?? [TextSplice.smallest(from: before, to: mine)])
+      splices = TextSplice.compose(made, then: step ?? TextSplice.differences(from: before, to: mine))
     }
-    if splices?.count ?? .max > Self.maximumPlaces { splices = [TextSplice.smallest(from: base, to: mine)] }
+    if splices?.count ?? .max > TextSplice.maximumPlaces { splices = TextSplice.differences(from: base, to: mine) }
   }
 
   /// A text whose ground has moved, nobody knows how: the same edit on what is stored now.
   func rebased(onto stored: String) -> Self {
     guard let base = textBase, let splices, !Bytes.equal(base, stored) else { return self }
-    let moved = TextSplice.rebase(splices, over: [TextSplice.smallest(from: base, to: stored)])
+    let moved = TextSplice.rebase(splices, over: TextSplice.differences(from: base, to: stored))
     guard let text = TextSplice.apply(moved, to: stored) else { return self }
     var local = self
     (local.textBase, local.value, local.splices) = (stored, .string(text), moved)

@@ -133,6 +133,7 @@ import Testing
     #expect(try await guest.refusal(of: guest.send(.fetch(Fetch(entity: 99))))?.message == nowhere)
     #expect(try await guest.refusal(of: guest.send(.subscribe(Subscribe(entity: 99))))?.message == nowhere)
     let missing = ObjectID(key: UniqueID(high: 5, low: 5), entity: scene.entity.number)
+    let other = ObjectID(key: UniqueID(high: 5, low: 6), entity: scene.entity.number)
     let name = try scene.property("name", of: "Board").number
     let text = try scene.property("text").number
     func note(_ edit: Edit) throws -> [Change] {
@@ -145,6 +146,10 @@ import Testing
       (try note(Edit(name, .set(.null))), .malformed, "Note has no property name"),
       ([Change(.update, missing, base: 1)], .notFound, "there is no Note with the id \(missing)"),
       ([Change(.delete, missing, base: 1)], .notFound, "there is no Note with the id \(missing)"),
+      (
+        [Change(.update, missing, base: 1), Change(.delete, other, base: 1)], .notFound,
+        "there is no Note with the id \(missing) (and 1 more)"
+      ),
       (
         [Change(.update, .temporary(7, entity: scene.entity.number), edits: [Edit(text, .set(.string("x")))])],
         .malformed, "an update names a temporary id that this transaction does not insert"

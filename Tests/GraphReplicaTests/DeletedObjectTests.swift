@@ -68,6 +68,23 @@ import Testing
     #expect(note["x"] == .double(0) && !script.context.hasChanges)
   }
 
+  /// The store was restored to a state before the object: whoever has edited it gets past it.
+  @Test func whatTheServerHasNeverHeardOfIsGone() throws {
+    let script = try ReplicaTranscript()
+    let notes = try FaultTests.fetched(script, [script.image(5, 1), script.image(6, 1), script.image(7, 1)])
+    notes[0]["x"] = .double(7)
+    notes[1]["x"] = .double(8)
+    script.context.delete(notes[2])
+    #expect(script.context.save() != nil)
+    #expect(script.lines() == ["> commit 1: update, update, delete"])
+    let missing = [5, 7].map { Violation(id: script.id($0), rule: Violation.missing, message: "there is no Note") }
+    #expect(script.hear(.refused(Refusal(violations: missing)), 2) == ["1 was refused: notFound"])
+    #expect(notes.map(\.isDeleted) == [true, false, true])
+    #expect(script.changes.last?.deleted == [script.id(5), script.id(7)])
+    #expect(script.context.save() != nil)
+    #expect(script.lines() == ["> commit 2: update"])
+  }
+
   @Test func whatAnEditNamesAndNobodyHasIsAskedForOnce() throws {
     let script = try ReplicaTranscript()
     let note = try FaultTests.fetched(script, [script.image(5, 1)])[0]

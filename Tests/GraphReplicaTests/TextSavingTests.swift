@@ -20,7 +20,7 @@ import Testing
     return try #require(script.context.register([try script.image(5, 1, values)]).first)
   }
 
-  @Test func aTextTravelsAsTheSmallestSpliceOfWhatIsStored() throws {
+  @Test func aTextTravelsAsASpliceOfWhatIsStored() throws {
     let script = try ReplicaTranscript()
     let note = try Self.fetched(script, ["text": .string("the cat")])
     note["text"] = .string("the dog")
@@ -51,6 +51,17 @@ import Testing
       TextSplice(offset: 0, length: 3, insertion: "(THE"), TextSplice(offset: 11, length: 0, insertion: " down.)"),
     ]
     #expect(Self.sent(script).map(\.edits) == [[Edit(try script.number("text"), .splice(more))]])
+  }
+
+  @Test func aWholeTextThatChangedInSeveralPlacesLeavesTheRestToOthers() throws {
+    let script = try ReplicaTranscript()
+    let note = try Self.fetched(script, ["text": .string("one two three\nfour\nfive")])
+    note["text"] = .string("one TWO three\nfour\nfive six")
+    #expect(script.context.save() != nil)
+    let splices = [
+      TextSplice(offset: 4, length: 3, insertion: "TWO"), TextSplice(offset: 23, length: 0, insertion: " six"),
+    ]
+    #expect(Self.sent(script).map(\.edits) == [[Edit(try script.number("text"), .splice(splices))]])
   }
 
   @Test func whatIsTypedAndTakenBackChangesNothing() throws {

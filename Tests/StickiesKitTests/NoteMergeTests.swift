@@ -97,22 +97,4 @@ import Testing
     let entry = FolderList.Entry(file: "a.md", id: Self.id, revision: 3, text: "one", values: Self.values)
     #expect(try NoteMerge(file, from: entry, over: Self.snapshot("one", 5)).ignored == ["number", "created"])
   }
-
-  @Test func theSplicesOfADifferenceMakeTheNewText() throws {
-    for seed: UInt64 in 1...1_000 {
-      var texts = RandomTexts(seed: seed)
-      let old = texts.text(60)
-      let new = seed % 5 == 0 ? texts.text(60) : texts.edited(old)
-      let splices = TextDifference.splices(from: old, to: new)
-      let made = try #require(TextSplice.apply(splices, to: old), "seed \(seed)")
-      #expect(Bytes.equal(made, new), "seed \(seed)")
-      for (one, next) in zip(splices, splices.dropFirst()) { #expect(one.end < next.offset, "seed \(seed)") }
-    }
-  }
-
-  @Test func textsWithNothingInCommonAreOneSplice() {
-    let old = (0..<5_000).map { "old \($0)\n" }.joined()
-    let new = (0..<5_000).map { "new \($0)\n" }.joined()
-    #expect(TextDifference.splices(from: old, to: new).count == 1)
-  }
 }

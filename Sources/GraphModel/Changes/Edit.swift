@@ -51,7 +51,8 @@ extension Edit {
     }
   }
 
-  /// The edit that turns `old` into `new`, in its most mergeable form.
+  /// The edit that turns `old` into `new`, in its most mergeable form. A text changes in one place, for that takes time
+  /// linear in it; who can take the time has `TextSplice.differences`.
   public static func difference(of property: Property, from old: Value, to new: Value) -> Edit {
     if let relationship = property.relationship, relationship.isToMany, !relationship.isOrdered {
       let (before, after) = (Set(old.objectIDs), Set(new.objectIDs))

@@ -94,7 +94,7 @@ public struct Violation: Hashable, Sendable {
   /// 0 when it is about the object as a whole.
   public var property: PropertyNumber
   /// `required`, `type`, `minimum`, `maximum`, `minimumLength`, `maximumLength`, `count`, `unique`, `destination`,
-  /// `assigned`, `deny`, `dangling`, `pattern`, or the name of one of the model's own rules.
+  /// `assigned`, `deny`, `dangling`, `pattern`, `missing`, or the name of one of the model's own rules.
   public var rule: String
   /// The value that breaks the rule; for a denied delete, the objects in the way.
   public var value: Value
@@ -102,6 +102,9 @@ public struct Violation: Hashable, Sendable {
   public var others: [KeyPart]
   /// A sentence for a person, without contents.
   public var message: String
+
+  /// The rule that what is changed or deleted is there, or was.
+  public static let missing = "missing"
 
   /// A property of a unique key, with the value that another object has, too.
   public struct KeyPart: Hashable, Sendable {
@@ -163,7 +166,7 @@ public struct Refusal: Error, Hashable, Sendable {
   public var message: String
   /// For `conflict`, all of them.
   public var conflicts: [Conflict]
-  /// For `invalid`, `denied` and `unique`, all of them.
+  /// For `invalid`, `denied`, `unique` and, of a transaction, `notFound`, all of them.
   public var violations: [Violation]
 
   /// A refusal for a person to read; lists belong to the codes that say so.
@@ -186,6 +189,8 @@ public struct Refusal: Error, Hashable, Sendable {
         .denied
       } else if violations.allSatisfy({ $0.rule == "unique" }) {
         .unique
+      } else if violations.allSatisfy({ $0.rule == Violation.missing }) {
+        .notFound
       } else {
         .invalid
       }

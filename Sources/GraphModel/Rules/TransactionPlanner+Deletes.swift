@@ -9,7 +9,7 @@ extension TransactionPlanner {
       guard let draft = try touch(id) else {
         // Two deletes of one object agree.
         if try reader.deletion(of: id) == nil, drafts[id] == nil {
-          throw Refusal(.notFound, "there is no \(model.entity(id.entity)?.name ?? "object") with the id \(id)")
+          reportUnknown(id)
         }
         continue
       }

@@ -134,7 +134,15 @@ extension TransactionPlanner {
     } else if drafts[id]?.isDeleted == true {
       conflicts.append(Conflict(kind: .deleted, id: id))
     } else {
-      throw Refusal(.notFound, "there is no \(model.entity(id.entity)?.name ?? "object") with the id \(id)")
+      reportUnknown(id)
     }
+  }
+
+  /// There never was such an object, or the store was restored to a state before it: the client is told which, so that it
+  /// can let go of it.
+  mutating func reportUnknown(_ id: ObjectID) {
+    guard !violations.contains(where: { $0.id == id && $0.rule == Violation.missing }) else { return }
+    violate(
+      id, nil, Violation.missing, .null, "there is no \(model.entity(id.entity)?.name ?? "object") with the id \(id)")
   }
 }

@@ -112,7 +112,7 @@ struct PropertyReversal {
   /// both back.
   mutating func passRevival(from old: String, to new: String) {
     guard case .splices(let splices) = way, old != new, let text = TextSplice.apply(splices, to: old) else { return }
-    way = .splices([TextSplice.smallest(from: new, to: text)])
+    way = .splices(TextSplice.differences(from: new, to: text))
   }
 
   /// The text is known here: what would be taken out of it and put in again stays where it is.

@@ -107,9 +107,9 @@ public struct NoteMerge: Sendable {
     }
     let meant = mine.text(over: text)
     if !Bytes.equal(meant, text), !Bytes.equal(meant, theirs.text) {
-      splices = TextDifference.splices(from: text, to: meant)
+      splices = TextSplice.differences(from: text, to: meant)
       if isDetached {
-        splices = TextSplice.rebase(splices, over: TextDifference.splices(from: text, to: theirs.text))
+        splices = TextSplice.rebase(splices, over: TextSplice.differences(from: text, to: theirs.text))
         base = theirs.revision
       }
     }

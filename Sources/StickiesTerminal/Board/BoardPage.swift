@@ -48,7 +48,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   private let values: NoteValuesCache
   private let link: BoardLink
   private let allLinks: ResultsController
-  private var linkListener: LinkListener?
+  private var linkListener: RowsListener?
 
   init(
     _ board: Board, in context: ObjectContext, link: BoardLink, makeController: @escaping (ObjectID) -> NoteController
@@ -96,7 +96,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   /// Asks for the notes and follows them until `close`; a board that is followed in parts goes on as it does.
   func open() {
     guard part == nil else { return }
-    let listener = LinkListener { [weak self] in self?.windowsDidChange([]) }
+    let listener = RowsListener { [weak self] in self?.windowsDidChange([]) }
     listener.failed = { [weak self] in self?.didFail(Self.linksAreMissing($0)) }
     linkListener = listener
     allLinks.delegate = listener

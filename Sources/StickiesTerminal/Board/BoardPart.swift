@@ -58,14 +58,14 @@ final class BoardPart {
   /// The note that the list was moved to last.
   private var listed: ObjectID?
   private var nextCount: Int64 = 0
-  private var listListener: LinkListener?
+  private var listListener: RowsListener?
 
   /// - Parameter held: what is here already, to be shown until the first piece has come.
   init(of board: ObjectID, holding held: [ManagedObject], in context: ObjectContext, link: BoardLink) {
     (self.board, self.context, self.link, self.held) = (board, context, link, held)
     inquiries = BoardInquiries(link, in: context)
     list = ResultsController(Self.listRequest(of: board, in: context.model), in: context, perform: link.perform)
-    let listener = LinkListener { [weak self] in self?.didChangeFace() }
+    let listener = RowsListener { [weak self] in self?.didChangeFace() }
     listener.failed = { [weak self] in self?.didFail($0) }
     listListener = listener
     list.delegate = listener

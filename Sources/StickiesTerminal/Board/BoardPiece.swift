@@ -28,7 +28,7 @@ final class BoardPiece: ResultsControllerDelegate {
   var linksDidChange: () -> Void = {}
   /// The links can't be had.
   var linksDidFail: (Refusal) -> Void = { _ in }
-  private var linkListener: LinkListener?
+  private var linkListener: RowsListener?
 
   init(_ wish: Wish, of board: ObjectID, in context: ObjectContext, perform: @escaping () -> Void) {
     self.wish = wish
@@ -46,7 +46,7 @@ final class BoardPiece: ResultsControllerDelegate {
     lines.maximumCount = BoardPage.maximumLinks
     links = ResultsController(lines, in: context, perform: perform)
     notes.delegate = self
-    let listener = LinkListener { [weak self] in self?.linksDidChange() }
+    let listener = RowsListener { [weak self] in self?.linksDidChange() }
     listener.failed = { [weak self] in self?.linksDidFail($0) }
     linkListener = listener
     links.delegate = listener
@@ -68,8 +68,8 @@ final class BoardPiece: ResultsControllerDelegate {
   func results(_ controller: ResultsController, didFail refusal: Refusal) { didFail(self, refusal) }
 }
 
-/// Hears that rows come and go: the board is drawn anew.
-final class LinkListener: ResultsControllerDelegate {
+/// Hears that rows come and go.
+final class RowsListener: ResultsControllerDelegate {
   private let changed: () -> Void
   /// The rows can't be had.
   var failed: (Refusal) -> Void = { _ in }

@@ -88,12 +88,15 @@ extension BoardScreen {
     releaseKeys()
   }
 
-  /// Takes keys that were typed behind one that the server is asked for; escape gives that up.
+  /// Takes keys and pastes that came behind a key that the server is asked for; escape gives that up.
   func holds(_ event: ApplicationEvent) -> Bool {
-    guard isFinding, case .key(let key) = event.kind, key.key != .escape, application.modalWindow == nil,
-      application.menuBar.command(for: key)?.command != .quitAnywhere,
-      heldKeys.count < Self.maximumHeldKeys
-    else { return false }
+    guard isFinding, application.modalWindow == nil, heldKeys.count < Self.maximumHeldKeys else { return false }
+    switch event.kind {
+    case .key(let key):
+      guard key.key != .escape, application.menuBar.command(for: key)?.command != .quitAnywhere else { return false }
+    case .paste: break
+    default: return false
+    }
     heldKeys.append(event)
     return true
   }

@@ -38,6 +38,17 @@ extension BoardScreen {
     }
   }
 
+  /// Takes a tag off a note that the server does not have any more; false where that is not what is wrong.
+  func takeOff(_ violation: Violation) -> Bool {
+    guard let property = tagsProperty, violation.property == property, let note = context.fault(violation.id) as? Note,
+      let tag = note.tags.first(where: { .object($0.id) == violation.value })
+    else { return false }
+    note.remove(tag, from: property)
+    unsent.touch(note.id)
+    say("the tag \(tag.name) is gone; the note goes without it", isTrouble: true)
+    return true
+  }
+
   private var tagsProperty: PropertyNumber? { context.model.entity(named: "Note")?.property(named: "tags")?.number }
 
   /// The tag of a name; a new one where none is known here, which becomes the one that is there if it is there already.

@@ -51,10 +51,14 @@ final class BoardScreen: ApplicationDelegate {
   /// How long leaving waits for answers before it asks, in milliseconds, and the end of that.
   var patienceMilliseconds: Int64 = 2_000
   var patienceTimer: TimerID?
+  /// So long a pause is none of typing, in milliseconds: then a question takes answers.
+  var pauseMilliseconds: Int64 = 500
   /// Somebody left and chose to lose what the server does not have.
   var hasDiscarded = false
   var question: QuestionWindow?
   var waitingQuestions = [QuestionText]()
+  /// What was cut or copied last, in whichever note.
+  var clipboard = ""
   /// What was written in notes whose texts the server does not have yet, and of which of them it was offered.
   var written = [ObjectID: String]()
   var offered = Set<ObjectID>()

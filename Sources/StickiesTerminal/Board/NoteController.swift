@@ -22,6 +22,8 @@ final class NoteController: WindowController, WindowControlling {
   /// The note that is edited here. Held, not looked up: for a moment after its insert was answered, the context knows it by
   /// its new id already and this controller by the old one, and a letter that is typed then has to go somewhere.
   var edited: Note?
+  /// Follows the note that is edited here after it has left what is shown; nil while it has not.
+  var elsewhere: NoteElsewhere?
   /// What the editor said before it took over a text that others changed, until what was on its way then is answered.
   var draft: String?
   var gesture: NoteGesture?

@@ -14,9 +14,9 @@ struct QuestionText {
   var choices: [Choice]
   /// What escape means; nil for nothing.
   var cancel: (() -> Void)?
-  /// Where keys go while somebody is typing who has not asked for anything: the question has no answers until they pause,
-  /// or the next letter of a word would be one.
-  var typing: ((KeyEvent) -> Void)?
+  /// Where keys and pastes go while somebody is typing who has not asked for anything: the question has no answers until
+  /// they pause, or the next letter of a word would be one.
+  var typing: ((TerminalEvent) -> Void)?
   /// A text that is nowhere else: it is lost unless somebody answers.
   var text: (() -> String)?
   /// The note that it is about, where it is about one.
@@ -36,8 +36,6 @@ final class QuestionWindow: Window {
   weak var screen: BoardScreen?
   /// Set until whoever types has paused.
   private var pause: TimerID?
-  /// So long a pause is none of typing, in milliseconds.
-  private static let pauseMilliseconds: Int64 = 500
 
   init(_ text: QuestionText, on screen: BoardScreen) {
     self.text = text
@@ -47,9 +45,10 @@ final class QuestionWindow: Window {
   }
 
   private func awaitPause() {
-    guard let application = screen?.application else { return }
+    guard let screen else { return }
+    let application = screen.application
     if let pause { application.cancel(pause) }
-    pause = application.schedule(at: application.now + Self.pauseMilliseconds) { [weak self] in
+    pause = application.schedule(at: application.now + screen.pauseMilliseconds) { [weak self] in
       self?.pause = nil
       self?.setNeedsDisplay()
     }
@@ -59,7 +58,7 @@ final class QuestionWindow: Window {
 
   override func keyDown(_ key: KeyEvent) -> Bool {
     if pause != nil {
-      text.typing?(key)
+      text.typing?(.key(key))
       awaitPause()
       return true
     }
@@ -72,6 +71,13 @@ final class QuestionWindow: Window {
     case .escape: if let cancel = text.cancel { close(cancel) }
     default: break
     }
+    return true
+  }
+
+  override func paste(_ paste: PasteEvent) -> Bool {
+    guard pause != nil else { return true }
+    text.typing?(.paste(paste))
+    awaitPause()
     return true
   }
 

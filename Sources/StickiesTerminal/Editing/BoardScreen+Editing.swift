@@ -39,13 +39,15 @@ extension BoardScreen {
   func endEditing() {
     guard let controller = editing else { return }
     editing = nil
+    let note = controller.note
     controller.endEditing()
-    // Made here and left empty: nobody wanted it.
-    if controller.isNew, let note = controller.note, note.text.isEmpty {
+    // Made here and left empty: nobody wanted it. Somebody who has taken it to another board did.
+    if controller.isNew, let note, !note.isFault, note.text.isEmpty, controller.elsewhere == nil {
       remove(note)
       page.reconcile()
     }
     controller.isNew = false
+    controller.elsewhere = nil
     save()
     undoScope.endGroup()
     follow(page.windows.resolveLoss(controller.id), on: page)
@@ -104,10 +106,57 @@ extension BoardScreen {
 
   private var topHeight: Double { page.windows.ids.compactMap { page.shape(of: $0)?.z }.max() ?? 0 }
 
-  /// The note of an open editor is not there any more.
+  /// The note of an open editor is not shown any more. Where it is instead, and whether, only the server knows.
   func tell(_ loss: WindowLoss, of controller: NoteController) {
     say(loss.sentence, isTrouble: true)
+    if loss.kind == .deleted { return tellThatItIsGone(loss, controller) }
     if !page.isShown(loss.id) { return tellThatItLeft(loss, controller) }
+    let search = NoteElsewhere(loss.id, in: context, perform: link.perform)
+    controller.elsewhere = search
+    search.didChange = { [weak self, weak controller] in
+      guard let self, let controller, editing === controller, controller.elsewhere === search else { return }
+      found(search, loss, controller)
+    }
+    search.start()
+  }
+
+  private func found(_ search: NoteElsewhere, _ loss: WindowLoss, _ controller: NoteController) {
+    controller.followOthers()
+    guard let note = search.note else {
+      controller.elsewhere = nil
+      withdrawQuestions(about: controller)
+      var loss = loss
+      (loss.kind, loss.author) = (.deleted, nil)
+      return tellThatItIsGone(loss, controller)
+    }
+    guard !search.isTold, let board = note.board, board.id != page.board.id else { return }
+    search.isTold = true
+    tellThatItMoved(loss, controller, to: board.id)
+  }
+
+  private func tellThatItMoved(_ loss: WindowLoss, _ controller: NoteController, to board: ObjectID) {
+    let place = directory.number(of: board)
+    let name = place.flatMap { directory.board(at: $0) }.map { " “\($0.name)”" } ?? ""
+    ask(
+      QuestionText(
+        title: "The note has moved",
+        lines: [loss.sentence + ".", "It is on the board\(name) now, and what you write goes into it."],
+        choices: [.init(key: "w", title: "Write on") {}]
+          + (place == nil
+            ? []
+            : [
+              .init(key: "g", title: "Go there") { [weak self] in
+                guard let self, let place = directory.number(of: board) else { return }
+                jump(toPage: place)
+              }
+            ]) + [
+            .init(key: "c", title: "Copy the text") { [weak self, weak controller] in
+              self?.copy(controller?.editedText ?? loss.text)
+            }
+          ], typing: { [weak controller] in _ = controller?.edit($0) }))
+  }
+
+  private func tellThatItIsGone(_ loss: WindowLoss, _ controller: NoteController) {
     controller.isLost = true
     ask(
       QuestionText(
@@ -118,14 +167,14 @@ extension BoardScreen {
             let text = controller.editedText ?? loss.text
             let place = onBoard(controller.window.frame.origin)
             endEditing(of: controller)
-            newNote(text: text, at: place)
+            newNote(with: text, at: place)
           },
           .init(key: "c", title: "Copy it") { [weak self] in
             self?.copy(controller.editedText ?? loss.text)
             self?.endEditing(of: controller)
           },
           .init(key: "d", title: "Discard it") { [weak self] in self?.endEditing(of: controller) },
-        ], typing: { _ = controller.edit(.key($0)) }, text: { controller.editedText ?? loss.text },
+        ], typing: { _ = controller.edit($0) }, text: { controller.editedText ?? loss.text },
         subject: controller))
   }
 
@@ -138,46 +187,60 @@ extension BoardScreen {
         choices: [
           .init(key: "n", title: "New note with it") { [weak self] in
             guard let self else { return }
-            newNote(text: text, at: onBoard(placeOfNewNote))
+            newNote(with: text, at: onBoard(placeOfNewNote))
           },
           .init(key: "c", title: "Copy it") { [weak self] in self?.copy(text) },
           .init(key: "d", title: "Discard it") {},
         ],
-        typing: { key in
-          switch key.key {
-          case .character(let character) where key.modifiers.isEmpty: text.append(character)
-          case .enter: text.append("\n")
+        typing: { event in
+          switch event {
+          case .key(let key): text += key.typed ?? (key == KeyEvent(.enter) ? "\n" : "")
+          case .paste(let paste): text += paste.text
           default: break
           }
         }, text: { text }))
   }
 
-  /// Puts a text on the terminal's clipboard.
+  /// A note with a text that has no place; without a board to make it on it is offered still.
+  private func newNote(with text: String, at place: (x: Double, y: Double)) {
+    guard !boardIsGone else { return offer(text, "there is no board to make it on") }
+    newNote(text: text, at: place)
+  }
+
+  /// Puts a text on the clipboard: on the program's own, which every note takes it from, and on the terminal's.
   func copy(_ text: String) {
+    clipboard = text
     guard let sequence = TerminalSequences.clipboard(text) else {
-      return say("too long for the terminal's clipboard; it can be pasted here with Ctrl-V")
+      return say("too long for the terminal's clipboard; in a note here Ctrl-V pastes it")
     }
     link.sendToTerminal(sequence)
   }
 
   /// Hands the text to another program, and takes back what it makes of it.
   func editOutside(_ controller: NoteController) {
+    // Held: a note that leaves the board meanwhile, and that nobody holds, is known by its id only.
     guard let note = controller.note, mayChange(note) else { return }
     endEditing()
-    let id = controller.id
     let before = note.text
     link.editOutside(before) { [weak self] result in
       guard let self else { return }
       switch result {
       case .success(let text):
         guard text != before else { return }
-        // A note that is gone has a face still, and nothing behind it.
-        guard page.values(of: id) != nil, let note = page.note(id), !note.isDeleted else {
+        guard !note.isDeleted, !note.isFault else {
+          guard !boardIsGone else { return offer(text, "the note is gone") }
           newNote(text: text, at: onBoard(canvas.middle))
           return say("the note is gone; what was written is in a new one", isTrouble: true)
         }
-        note.text = merged(before, mine: text, theirs: note.text)
-        touch(id)
+        let all = merged(before, mine: text, theirs: note.text)
+        note.text = all
+        // Should somebody have deleted it unseen, it is offered.
+        written[note.id] = all
+        offered.remove(note.id)
+        touch(note.id)
+        if page.part == nil, !page.rows.contains(note.id) {
+          say("it is on another board now; what was written goes into it", isTrouble: true)
+        }
       case .failure(let refusal): say(refusal.message, isTrouble: true)
       }
     }
@@ -185,9 +248,8 @@ extension BoardScreen {
 
   /// Others may have written while another program had the text: both stay.
   private func merged(_ before: String, mine: String, theirs: String) -> String {
-    let mine = TextSplice.smallest(from: before, to: mine)
-    let their = TextSplice.smallest(from: before, to: theirs)
-    let rebased = TextSplice.rebase([mine], over: [their])
+    let rebased = TextSplice.rebase(
+      TextSplice.differences(from: before, to: mine), over: TextSplice.differences(from: before, to: theirs))
     return TextSplice.apply(rebased, to: theirs) ?? theirs
   }
 }

@@ -75,7 +75,8 @@ extension BoardScreen {
       page.withdraw(made)
       _ = unsent.refuse(number)
       say("not saved: \(refusal.message)", isTrouble: true)
-      let isSettled = settle(refusal)
+      let isGone = letGo(refusal, texts)
+      let isSettled = settle(refusal) || isGone
       if isLeaving, !isSettled {
         quitting.failed()
         askAboutUnsent()
@@ -113,7 +114,9 @@ extension BoardScreen {
     refusedInARow += 1
     var isSettled = setAside(refusal.violations.filter { $0.rule != "destination" })
     guard refusedInARow <= Self.maximumRefusals || isSettled else { return false }
-    for id in Set(refusal.violations.filter { $0.rule == "destination" }.map(\.id)).sorted() {
+    let destinations = refusal.violations.filter { $0.rule == "destination" }
+    for violation in destinations where takeOff(violation) { isSettled = true }
+    for id in Set(destinations.map(\.id)).sorted() {
       switch context.fault(id) {
       case let line as Link where line.isInserted:
         context.delete(line)
@@ -131,6 +134,20 @@ extension BoardScreen {
     }
     if isSettled, unsent.count > 0 { pacer.change() }
     return isSettled
+  }
+
+  /// What the server has never heard of, for it was restored to a state before: the context has let go of it, and its text
+  /// is offered like that of a note that somebody has deleted.
+  /// - Returns: whether there was any: the rest is sent again.
+  private func letGo(_ refusal: Refusal, _ texts: [ObjectID: String]) -> Bool {
+    let gone = refusal.violations.filter { $0.rule == Violation.missing }
+      .map { Conflict(kind: .deleted, id: $0.id) }
+    guard !gone.isEmpty else { return false }
+    for conflict in gone { unsent.forget(conflict.id) }
+    keepDraft(gone)
+    tell(gone, texts, isUnknown: true)
+    if unsent.count > 0 { pacer.change() }
+    return true
   }
 
   /// A text that breaks a rule is taken out of what is sent, for nothing else would ever arrive; it is kept in a file.
@@ -187,8 +204,10 @@ extension BoardScreen {
   }
 
   /// What others had done to the same: said once, in the status line.
-  /// - Parameter texts: what was sent of texts: of a note that is gone it is offered.
-  private func tell(_ conflicts: [Conflict], _ texts: [ObjectID: String]) {
+  /// - Parameters:
+  ///   - texts: what was sent of texts: of a note that is gone it is offered.
+  ///   - isUnknown: nobody has deleted what is gone; the server was restored to a state without it.
+  private func tell(_ conflicts: [Conflict], _ texts: [ObjectID: String], isUnknown: Bool = false) {
     let gone = conflicts.filter { $0.kind == .deleted && !$0.mineWon && $0.id != editing?.id }
     // Not only what was sent: more may have been written since.
     let left = gone.filter { (written[$0.id] ?? texts[$0.id])?.isEmpty == false }
@@ -196,19 +215,22 @@ extension BoardScreen {
     let orphans = new.compactMap { written[$0.id] ?? texts[$0.id] }
     if !left.isEmpty, new.isEmpty { return }
     if let first = new.first {
-      let who = first.author.isEmpty ? "someone" : first.author
+      let cause = isUnknown ? "the server went back to a state without" : "\(name(first)) has deleted"
       let what = orphans.count == 1 ? "the note" : "\(orphans.count) notes"
-      return offer(orphans.joined(separator: "\n\n"), "\(who) has deleted \(what) that you have written in")
+      return offer(orphans.joined(separator: "\n\n"), "\(cause) \(what) that you have written in")
     }
     // Of the note that is edited the question says it.
     guard let lost = conflicts.first(where: { !$0.mineWon && $0.id != editing?.id }) else { return }
-    let who = lost.author.isEmpty ? "someone" : lost.author
     switch lost.kind {
-    case .deleted: say("\(who) has deleted the note; what was changed in it here is gone", isTrouble: true)
-    case .changed: say("\(who) changed the same; theirs counts, yours is in the history", isTrouble: true)
+    case .deleted where isUnknown:
+      say("the server went back to a state without what was changed here; the change is gone", isTrouble: true)
+    case .deleted: say("\(name(lost)) has deleted the note; what was changed in it here is gone", isTrouble: true)
+    case .changed: say("\(name(lost)) changed the same; theirs counts, yours is in the history", isTrouble: true)
     case .unique: say("another note has that already", isTrouble: true)
     }
   }
+
+  private func name(_ conflict: Conflict) -> String { conflict.author.isEmpty ? "someone" : conflict.author }
 
   /// Takes the last step back, or does it again.
   func undo(isRedo: Bool) {

@@ -31,6 +31,7 @@ extension NoteController {
     followOthers()
     guard var editor, let screen else { return false }
     editor.width = textFrame.size.width
+    editor.clipboard = screen.clipboard
     let outcome = editor.handle(event, rows: max(1, textFrame.size.height))
     let (before, after) = (self.editor?.text.utf8.count ?? 0, editor.text.utf8.count)
     guard after <= Self.maximumText || after <= before else {
@@ -48,7 +49,7 @@ extension NoteController {
 
   /// The note says what the editor says; the context finds out what of it is new.
   func write(_ text: String) {
-    guard let note, !note.isDeleted else { return }
+    guard let note, !note.isDeleted, !note.isFault else { return }
     note.text = text
     screen?.written[id] = text
     screen?.offered.remove(id)

@@ -44,7 +44,7 @@ extension BoardScreen {
           .init(key: "c", title: "Copy the text") { [weak self, weak controller] in
             self?.copy(controller?.editedText ?? loss.text)
           },
-        ], typing: { [weak controller] in _ = controller?.edit(.key($0)) }))
+        ], typing: { [weak controller] in _ = controller?.edit($0) }))
   }
 }
 

@@ -10,6 +10,8 @@ final class HistoryWindow: Window {
   /// The one that the thumb is at.
   private(set) var revision: Revision = 0
   private(set) var past = PastNotes()
+  /// The revision that these are of; nil before there are any.
+  private var shown: Revision?
   /// The revision that is asked for, while its answer is awaited. However fast the thumb is dragged, one question is on its
   /// way, and the next one is for where the thumb is then.
   private var asked: Revision?
@@ -70,8 +72,13 @@ final class HistoryWindow: Window {
       guard let self else { return }
       asked = nil
       switch result {
-      case .success(let past): self.past = past
-      case .failure(let refusal): return fail(refusal)
+      case .success(let past): (self.past, shown) = (past, wanted)
+      case .failure(let refusal):
+        guard let shown, refusal.code != .unavailable else { return fail(refusal) }
+        // One can't go there; what is seen stays.
+        revision = shown
+        screen.say("not revision \(wanted): \(refusal.message)", isTrouble: true)
+        return setNeedsDisplay()
       }
       setNeedsDisplay()
       if revision != wanted || !isHere { ask() }

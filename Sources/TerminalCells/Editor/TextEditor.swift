@@ -26,8 +26,8 @@ public struct TextEditor: Sendable {
   public internal(set) var anchor: Int
   /// The rows that it is shown in.
   public internal(set) var layout: TextLayout
-  /// What was cut or copied here last: for terminals that don't hand out their clipboard.
-  public internal(set) var clipboard = ""
+  /// What was cut or copied last, here or wherever its owner says: for terminals that don't hand out their clipboard.
+  public var clipboard = ""
   /// False lets it be read, selected and copied only.
   public var isEditable = true
 

@@ -117,8 +117,8 @@ struct EditCommand: AsyncParsableCommand {
       let old = note[property].stringValue ?? ""
       let editor = text == nil ? try await Editor.edit(old) : nil
       let new = try editor?.text ?? TextInput.read(text ?? "")
-      // The smallest splice against what was read: whatever others write meanwhile stays.
-      let edits = [Edit(property.number, .splice([TextSplice.smallest(from: old, to: new)]))]
+      // Only what differs from what was read: whatever others write meanwhile stays.
+      let edits = [Edit(property.number, .splice(TextSplice.differences(from: old, to: new)))]
       let image: ObjectImage
       do {
         image = old == new ? note : try await shell.commit([shell.update(note, edits)], returning: note.id)

@@ -26,7 +26,7 @@ struct LinesAlone: GraphReader {
     }
   }
 
-  private static let needsOthers: Set = ["unique", "count", "deny", "dangling", "destination"]
+  private static let needsOthers: Set = ["unique", "count", "deny", "dangling", "destination", Violation.missing]
 
   // Whoever is referred to is taken to be there.
 

@@ -186,7 +186,10 @@ extension PropertyInput {
     case .value(.string(let new)) where property.attribute?.kind == .text:
       guard let image else { return Edit(property.number, .set(.string(new))) }
       let old = image[property].stringValue
-      return Edit.difference(of: property, from: .string(old ?? ""), to: .string(new))
+      let splices = TextSplice.differences(from: old ?? "", to: new)
+      // An edit that changes nothing is one.
+      return splices.isEmpty
+        ? Edit.difference(of: property, from: .string(new), to: .string(new)) : Edit(property.number, .splice(splices))
     case .value(let value): return Edit(property.number, .set(value))
     case .reference(let name?): return Edit(property.number, .set(.object(try resolve(name))))
     case .reference(nil): return Edit(property.number, .set(.null))

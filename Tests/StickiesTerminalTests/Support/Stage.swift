@@ -18,6 +18,8 @@ final class Stage {
   /// Who changes the graph from elsewhere, as the shell does.
   private(set) var other: GraphClient
   private var clients = [GraphClient]()
+  /// What another program makes of a text.
+  var outside: (String) async throws -> String = { $0 + " (edited outside)" }
 
   init(boards: [String] = ["Work"]) async throws {
     home = try TemporaryDirectory()
@@ -63,9 +65,11 @@ final class Stage {
   }
 
   /// Somebody opens the first board.
-  /// - Parameter patience: how long leaving waits before it asks, in milliseconds; nil for as long as ever.
+  /// - Parameters:
+  ///   - patience: how long leaving waits before it asks, in milliseconds; nil for as long as ever.
+  ///   - pause: how long nobody types before a question takes answers, in milliseconds; nil for as long as ever.
   func open(
-    _ author: String = "ann@test", size: Size = Size(width: 80, height: 24), patience: Int64? = nil
+    _ author: String = "ann@test", size: Size = Size(width: 80, height: 24), patience: Int64? = nil, pause: Int64? = nil
   ) async throws -> Seat {
     let client = try await Self.connect(address, author)
     clients.append(client)
@@ -73,7 +77,7 @@ final class Stage {
     var made: GridTerminal?
     let session = try BoardSession(
       client, board: board, depth: .direct, user: author,
-      editOutside: { $0 + " (edited outside)" },
+      editOutside: { [weak self] in try await self?.outside($0) ?? $0 },
       keepTexts: { [home] texts in
         let file = home.path + "/unsent"
         return (try? texts.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)) == nil
@@ -85,6 +89,7 @@ final class Stage {
         return terminal
       })
     if let patience { session.screen?.patienceMilliseconds = patience }
+    if let pause { session.screen?.pauseMilliseconds = pause }
     let terminal = try #require(made)
     let end = Task { await session.run() }
     await terminal.expects("connected")
@@ -140,6 +145,15 @@ final class Stage {
     try await body(client)
     await client.close()
     kill()
+  }
+
+  /// Between `kill` and `restart`: keeps the store as it is now.
+  func keepStore() throws { try FileManager.default.copyItem(atPath: home.path + "/data", toPath: home.path + "/kept") }
+
+  /// Between `kill` and `restart`: the store is as it was kept.
+  func bringBackStore() throws {
+    try FileManager.default.removeItem(atPath: home.path + "/data")
+    try FileManager.default.moveItem(atPath: home.path + "/kept", toPath: home.path + "/data")
   }
 
   func restart() throws { daemon = try Self.start(home.path, address) }

@@ -1,28 +1,27 @@
-import GraphModel
-
-/// The places in which two texts differ, as splices of the first.
+/// The places in which two texts differ.
 ///
-/// A file comes back whole. One splice from the first to the last difference would take away and write again all that lies
-/// between, and with it the places of what others write there meanwhile. So lines are compared first, and the words of lines
-/// that differ; texts too different for that get one splice for the part.
-public enum TextDifference {
+/// Who hands over a whole text may have changed it in several places. One splice from the first to the last of them would
+/// take away and write again all that lies between, and with it the places of what others write there meanwhile. So lines
+/// are compared first, and the words of lines that differ; texts too different for that get one splice for the part.
+extension TextSplice {
   /// The comparison costs steps times parts; past this many parts one splice takes their place.
   static let maximumParts = 2_000
+  /// More places than these are said as one that spans them: moving them takes time for each pair of two edits.
+  public static let maximumPlaces = 100
 
-  /// The splices, ascending, none touching another; empty for equal texts.
-  public static func splices(from old: String, to new: String) -> [TextSplice] {
-    if Bytes.equal(old, new) { return [] }
-    let (a, b) = (Array(old.utf8), Array(new.utf8))
-    var hunks = [Hunk]()
-    for hunk in compare(a, b, Hunk(0..<a.count, 0..<b.count), lines) {
-      hunks += compare(a, b, hunk, words)
+  /// The splices that turn `old` into `new`, ascending, none touching another; empty for equal texts.
+  public static func differences(from old: String, to new: String) -> [TextSplice] {
+    let whole = smallest(from: old, to: new)
+    if whole.length == 0 || whole.insertion.isEmpty {
+      return whole.length == 0 && whole.insertion.isEmpty ? [] : [whole]
     }
+    let (a, b) = (Array(old.utf8), Array(new.utf8))
     var splices = [TextSplice]()
-    for hunk in hunks {
-      let smallest = TextSplice.smallest(
+    for hunk in compare(a, b, lines(around: whole, in: a, b), lines).flatMap({ compare(a, b, $0, words) }) {
+      let part = smallest(
         from: String(decoding: a[hunk.old], as: UTF8.self), to: String(decoding: b[hunk.new], as: UTF8.self))
       let splice = TextSplice(
-        offset: hunk.old.lowerBound + smallest.offset, length: smallest.length, insertion: smallest.insertion)
+        offset: hunk.old.lowerBound + part.offset, length: part.length, insertion: part.insertion)
       if let last = splices.last, last.end == splice.offset {
         splices[splices.count - 1].length += splice.length
         splices[splices.count - 1].insertion += splice.insertion
@@ -30,7 +29,17 @@ public enum TextDifference {
         splices.append(splice)
       }
     }
-    return splices
+    return splices.count > maximumPlaces ? [whole] : splices
+  }
+
+  /// The lines of both that a splice touches: whoever types into a long text does not have all of it compared.
+  private static func lines(around splice: TextSplice, in a: [UInt8], _ b: [UInt8]) -> Hunk {
+    let newline = UInt8(ascii: "\n")
+    var start = splice.offset
+    while start > 0, a[start - 1] != newline { start -= 1 }
+    var rest = 0
+    while rest < a.count - splice.end, a[splice.end + rest] != newline { rest += 1 }
+    return Hunk(start..<(splice.end + rest), start..<(splice.offset + splice.insertion.utf8.count + rest))
   }
 
   /// A part of the one text that stands where a part of the other stood.

@@ -1,0 +1,227 @@
+import Foundation
+import GraphClient
+import GraphModel
+import GraphTesting
+import StickiesKit
+import TerminalCells
+import Testing
+
+@testable import StickiesTerminal
+
+/// What becomes of somebody's text when its note goes where they don't look.
+@MainActor @Suite struct BoardLossTests {
+  /// Takes the only note to the second board.
+  private func moveToHome(_ stage: Stage) async throws {
+    let home = try #require(try await stage.other.fetch(Board.self, sort: [\.created.ascending]).last)
+    let note = try #require(try await stage.stored().first)
+    note.board = home
+    try await stage.other.save()
+  }
+
+  private func boards(_ stage: Stage) async throws -> [String?] {
+    let boards = try await stage.other.fetch(Board.self)
+    return try await stage.stored().map { note in boards.first { $0.id == note.board?.id }?.name }
+  }
+
+  @Test(arguments: [true, false]) func aNoteThatMovesUnderItsEditorIsWrittenOn(isNew: Bool) async throws {
+    let stage = try await Stage(boards: ["Work", "Home"])
+    if !isNew { _ = try await stage.note("first") }
+    let ann = try await stage.open()
+    if isNew {
+      ann.terminal.types("nfirst")
+    } else {
+      await ann.terminal.expects("first")
+      ann.terminal.press(.tab)
+      ann.terminal.press(.enter)
+    }
+    ann.terminal.types(" words")
+    await ann.terminal.expects { $0.text.contains("first words") && !$0.text.contains("not yet") }
+    try await moveToHome(stage)
+    await ann.terminal.expects { $0.text.contains("The note has moved") && $0.text.contains("“Home”") }
+    await ann.terminal.expects("(w)")
+    ann.terminal.types("w")
+    ann.terminal.types(" and more")
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { !$0.text.contains("not yet") && !$0.text.contains("first words") }
+    #expect(try await stage.stored().map(\.text) == ["first words and more"])
+    #expect(try await boards(stage) == ["Home"])
+    await stage.close()
+  }
+
+  @Test func whoeverFollowsTheNoteGoesToItsBoard() async throws {
+    let stage = try await Stage(boards: ["Work", "Home"])
+    let ann = try await stage.open()
+    ann.terminal.types("nalpha")
+    await ann.terminal.expects { $0.text.contains("alpha") && !$0.text.contains("not yet") }
+    try await moveToHome(stage)
+    await ann.terminal.expects { $0.text.contains("The note has moved") && $0.text.contains("(g)") }
+    ann.terminal.types("g")
+    await ann.terminal.expects { $0.text.contains("Home") && $0.text.contains("alpha") && !$0.text.contains("(g)") }
+    #expect(try await stage.stored().map(\.text) == ["alpha"])
+    await stage.close()
+  }
+
+  @Test func whatAnotherProgramWroteGoesIntoTheNoteWhereverItIs() async throws {
+    let stage = try await Stage(boards: ["Work", "Home"])
+    _ = try await stage.note("a long text\nof two lines")
+    let ann = try await stage.open()
+    await ann.terminal.expects("of two lines")
+    stage.outside = { [stage] text in
+      try await self.moveToHome(stage)
+      let note = try #require(try await stage.stored().first)
+      note.text = "a long text\nof just two lines"
+      try await stage.other.save()
+      // What comes behind it has been heard.
+      _ = try await ann.client.fetch(Board.self)
+      return text.replacing("long", with: "LONG") + " and more"
+    }
+    ann.terminal.press(.tab)
+    ann.terminal.types("E")
+    await ann.terminal.expects("it is on another board now")
+    await ann.terminal.expectsNo("not yet")
+    #expect(try await stage.stored().map(\.text) == ["a LONG text\nof just two lines and more"])
+    #expect(try await boards(stage) == ["Home"])
+    await stage.close()
+  }
+
+  @Test(arguments: [true, false]) func aRestoredStoreThatLacksANoteIsInNobodysWay(editing: Bool) async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("old", x: 300)
+    stage.kill()
+    try stage.keepStore()
+    try stage.restart()
+    let ann = try await stage.open()
+    ann.terminal.types("nnewer")
+    await ann.terminal.expects { $0.text.contains("newer") && !$0.text.contains("not yet") }
+    stage.kill()
+    await ann.terminal.expects("reconnecting")
+    ann.terminal.types(" words")
+    if !editing { ann.terminal.press(.escape) }
+    await ann.terminal.expects("1 change")
+    try stage.bringBackStore()
+    try stage.restart()
+    await ann.terminal.expects {
+      $0.text.contains(editing ? "The note is gone" : "without the note") && $0.text.contains("(n)")
+    }
+    ann.terminal.types("n")
+    await ann.terminal.expects {
+      $0.text.contains("newer words") && !$0.text.contains("(n)") && !$0.text.contains("not yet")
+    }
+    #expect(try await stage.stored().map(\.text).sorted() == ["newer words", "old"])
+    ann.terminal.types("q")
+    #expect(await ann.end.value == 0)
+    await stage.close()
+  }
+
+  @Test func aRestoredStoreThatLacksATagTakesTheNoteWithoutIt() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("alpha")
+    stage.kill()
+    try stage.keepStore()
+    try stage.restart()
+    let ann = try await stage.open()
+    let beta = try await stage.note("beta", x: 300)
+    let tag = try #require(stage.other.context.insert(Tag.self))
+    tag.name = "late"
+    beta.addToTags(tag)
+    try await stage.other.save()
+    await ann.terminal.expects("#late")
+    // Which tags there are is asked for when somebody wants to know.
+    ann.terminal.press(.tab)
+    ann.terminal.types("tl")
+    await ann.terminal.expects { $0.text.components(separatedBy: "late").count > 2 }
+    ann.terminal.press(.escape)
+    stage.kill()
+    await ann.terminal.expects("reconnecting")
+    ann.terminal.types("tlate\nc")
+    await ann.terminal.expects("1 change")
+    try stage.bringBackStore()
+    try stage.restart()
+    await ann.terminal.expects {
+      !$0.text.contains("not yet") && !$0.text.contains("beta") && $0.text.contains("connected")
+    }
+    let stored = try #require(try await stage.stored().first)
+    #expect(stored.color != .yellow)
+    #expect(stored.tags.isEmpty)
+    await stage.close()
+  }
+
+  @Test func whatIsCutInOneNoteIsPastedInAnother() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("one")
+    _ = try await stage.note("two", x: 300)
+    let ann = try await stage.open()
+    await ann.terminal.expects("two")
+    ann.terminal.press(.tab)
+    ann.terminal.press(.enter)
+    for key in ["a", "x"] as [Character] { ann.terminal.press(.character(key), .control) }
+    ann.terminal.press(.escape)
+    ann.terminal.press(.tab)
+    ann.terminal.press(.enter)
+    ann.terminal.press(.character("v"), .control)
+    await ann.terminal.expects { $0.text.contains("twoone") && !$0.text.contains("not yet") }
+    #expect(try await stage.stored().map(\.text) == ["", "twoone"])
+    await stage.close()
+  }
+
+  @Test func aTextTooLongForTheTerminalsClipboardIsPastedHere() async throws {
+    let stage = try await Stage()
+    let ann = try await stage.open()
+    let long = String(repeating: "word ", count: TerminalSequences.maximumClipboard / 5 + 1)
+    ann.terminal.types("n")
+    ann.terminal.paste(long)
+    await ann.terminal.expects { $0.text.contains("word word") && !$0.text.contains("not yet") }
+    stage.other.context.delete(try #require(try await stage.stored().first))
+    try await stage.other.save()
+    await ann.terminal.expects("(c)")
+    ann.terminal.types("c")
+    await ann.terminal.expects("too long for the terminal's clipboard")
+    ann.terminal.types("n")
+    ann.terminal.press(.character("v"), .control)
+    await ann.terminal.expects { $0.text.contains("word word") && !$0.text.contains("not yet") }
+    #expect(try await stage.stored().map(\.text) == [long])
+    await stage.close()
+  }
+
+  @Test func aPasteUnderAQuestionThatHasJustComeIsKept() async throws {
+    let stage = try await Stage()
+    let ann = try await stage.open(pause: 5_000)
+    ann.terminal.types("none ")
+    await ann.terminal.expects { $0.text.contains("one") && !$0.text.contains("not yet") }
+    stage.other.context.delete(try #require(try await stage.stored().first))
+    try await stage.other.save()
+    await ann.terminal.expects("The note is gone")
+    ann.terminal.types("typed ")
+    ann.terminal.paste("pasted ")
+    ann.terminal.types("after")
+    await ann.terminal.expects("(n)")
+    ann.terminal.types("n")
+    await ann.terminal.expects {
+      $0.text.contains("after") && !$0.text.contains("(n)") && !$0.text.contains("not yet")
+    }
+    #expect(try await stage.stored().map(\.text) == ["one typed pasted after"])
+    await stage.close()
+  }
+
+  @Test func withoutABoardATextIsOfferedStill() async throws {
+    let stage = try await Stage()
+    let ann = try await stage.open()
+    ann.terminal.types("nalpha")
+    await ann.terminal.expects { $0.text.contains("alpha") && !$0.text.contains("not yet") }
+    stage.other.context.delete(try #require(try await stage.other.fetch(Board.self).first))
+    try await stage.other.save()
+    await ann.terminal.expects("(n)")
+    ann.terminal.types("n")
+    await ann.terminal.expects { $0.text.contains("there is no board to make it on") && $0.text.contains("(n)") }
+    let board = try #require(stage.other.context.insert(Board.self))
+    board.name = "Late"
+    try await stage.other.save()
+    await ann.terminal.expects("Late")
+    ann.terminal.types("n")
+    await ann.terminal.expects {
+      $0.text.contains("alpha") && !$0.text.contains("(n)") && !$0.text.contains("not yet")
+    }
+    #expect(try await stage.stored().map(\.text) == ["alpha"])
+    await stage.close()
+  }
+}
