@@ -38,6 +38,23 @@ import Testing
     #expect(try holds(text, values), "\(text)")
   }
 
+  @Test func functionsOfDecimalsAreExact() throws {
+    for (number, text) in [
+      ("99999999999999999999.99", "floor(salary) == 99999999999999999999"),
+      ("99999999999999999999.99", "ceiling(salary) == 100000000000000000000"),
+      ("99999999999999999999.99", "integer(salary) == NULL"),
+      ("12345678901234567.89", "integer(salary) == 12345678901234567"),
+      ("9007199254740993.25", "integer(salary) == 9007199254740993"), ("2.50", "round(salary) == 3"),
+      ("-2.5", "round(salary) == -3 AND trunc(salary) == -2 AND floor(salary) == -3 AND ceiling(salary) == -2"),
+      ("2.5", "string(floor(salary) + 0.1) == \"2.1\""), ("0.04", "round(salary) == 0 AND ceiling(salary) == 1"),
+      ("12.75", "modulus(salary, 5) == 2.75"), ("-12.75", "modulus(salary, 0.5) == -0.25"),
+      ("5", "modulus(7.25, salary) == 2.25"),
+      ("5", "modulus(salary, 0) == NULL"), ("1e40", "modulus(salary, 3) == NULL"),
+    ] {
+      #expect(try holds(text, ["salary": .decimal(try #require(DecimalValue(number)))]), "\(text) of \(number)")
+    }
+  }
+
   /// A number beside a decimal is read digit by digit, also where no double has it.
   @Test func decimalsAreWrittenWithoutQuotes() throws {
     let salary = Value.decimal(try #require(DecimalValue("99999999999999999999.99")))

@@ -33,6 +33,32 @@ import Testing
     }
   }
 
+  @Test func wholePartsAndRemaindersAreThoseOfWholeNumbers() throws {
+    var random = SeededGenerator(seed: 7)
+    for _ in 0..<3_000 {
+      let range: Int64 = random.chance(50) ? 20_000 : 1 << 60
+      let (a, b) = (Int64.random(in: -range...range, using: &random), Int64.random(in: -range...range, using: &random))
+      let (x, y) = (try #require(DecimalValue("\(a)e-3")), try #require(DecimalValue("\(b)e-3")))
+      func whole(_ rule: FloatingPointRoundingRule) throws -> Int64 { try #require(x.rounded(rule)?.wholePart) }
+      let (quotient, rest) = a.quotientAndRemainder(dividingBy: 1_000)
+      #expect(x.wholePart == quotient)
+      #expect(try whole(.towardZero) == quotient)
+      #expect(try whole(.down) == quotient - (rest < 0 ? 1 : 0))
+      #expect(try whole(.up) == quotient + (rest > 0 ? 1 : 0))
+      #expect(try whole(.awayFromZero) == quotient + rest.signum())
+      #expect(try whole(.toNearestOrAwayFromZero) == quotient + (abs(rest) >= 500 ? rest.signum() : 0))
+      let isAway = abs(rest) > 500 || abs(rest) == 500 && quotient % 2 != 0
+      #expect(try whole(.toNearestOrEven) == quotient + (isAway ? rest.signum() : 0))
+      #expect(x.remainder(dividingBy: y) == (b == 0 ? nil : DecimalValue("\(a % b)e-3")), "\(x) by \(y)")
+    }
+    for (text, whole) in [
+      ("9223372036854775807.9", Int64.max), ("9223372036854775808", nil), ("-9223372036854775808.5", .min),
+      ("-9223372036854775809", nil), ("1e5000", nil), ("1e-5000", 0), ("0", 0), ("-0.9", 0),
+    ] { #expect(try #require(DecimalValue(text)).wholePart == whole, "\(text)") }
+    let nines = try #require(DecimalValue(String(repeating: "9", count: 37) + ".9"))
+    #expect(nines.rounded(.up) == DecimalValue("1e37"))
+  }
+
   @Test(arguments: ["", "-", ".", "1e", "1e99999", "x", "1.2.3", "100000000000000000000000000000000000000001"])
   func whatIsNoDecimalIsRefused(text: String) { #expect(DecimalValue(text) == nil) }
 

@@ -165,6 +165,38 @@ import Testing
     try expectSound(store)
   }
 
+  /// Nobody knows when it was made, nor which number it would have had.
+  @Test func whatIsAssignedAtInsertStaysEmptyInWhatWasThereBefore() throws {
+    let source =
+      #"{"format": 1, "name": "Desk", "version": 1, "entities": [{"name": "Thing", "attributes": [{"name": "k", "type": "integer"}]}]}"#
+    let old = try TestStore(try Self.model(source))
+    let thing = try old.insert("Thing", ["k": .integer(1)])
+    try old.store.close()
+    let model = try Self.model(
+      source.replacing(#""version": 1"#, with: #""version": 2"#)
+        .replacing(
+          #""integer"}]"#,
+          with: """
+            "integer"}, {"name": "made", "type": "date", "assigned": "created", "optional": true},
+            {"name": "touched", "type": "date", "assigned": "updated", "optional": true},
+            {"name": "number", "type": "integer", "assigned": "sequence", "optional": true}]
+            """))
+    try Self.migrate(old.directory, to: [model])
+    let store = try Self.opened(model, old.directory)
+    try store.must([try store.update(thing, "Thing.k", .integer(2))])
+    func isEmpty() throws -> Bool {
+      try store.value(thing, "Thing.made").isNull && store.value(thing, "Thing.number").isNull
+    }
+    #expect(try isEmpty() && !store.value(thing, "Thing.touched").isNull)
+    try store.must([Change(.delete, thing, base: .max)])
+    try store.taken(store.undo())
+    #expect(try isEmpty())
+    let fresh = try store.insert("Thing", ["k": .integer(3)])
+    #expect(try store.value(fresh, "Thing.number") == .integer(1))
+    #expect(try !store.value(fresh, "Thing.made").isNull)
+    try expectSound(store)
+  }
+
   @Test func whatIsAddedOrRenamedRewritesNoRow() throws {
     let old = try Self.filled()
     try old.store.close()

@@ -30,6 +30,25 @@ import Testing
     try run.store.expectSound()
   }
 
+  /// Restores are steps like any other: what one brought back and its undo took away is as its delete had left it.
+  @Test(arguments: UInt64(1)...12) func restoresAmongTheStepsAreTakenBackLikeAnyOther(seed: UInt64) throws {
+    var run = try Run(seed: 2_000 + seed, withRestores: true)
+    for _ in 0..<20 { try run.step() }
+    for _ in 0..<2 {
+      try run.undoEverything()
+      try run.redoEverything()
+    }
+    for _ in 0..<40 {
+      switch run.random.next() % 5 {
+      case 0, 1: try run.step()
+      case 2, 3: try run.undo()
+      default: try run.redo()
+      }
+    }
+    #expect(run.compared > 200 && run.restored > 2, "seed \(seed)")
+    try run.store.expectSound()
+  }
+
   private struct Run {
     let seed: UInt64
     let store: TestStore
@@ -39,6 +58,10 @@ import Testing
     /// How many steps are not undone.
     var position = 0
     var compared = 0
+    /// How many of the steps were restores; they are in nobody's group, and nobody else edits between them.
+    var restored = 0
+    private let withRestores: Bool
+    private var scope: UniqueID? { withRestores ? nil : .test }
     private var touched = Set<Touched>()
     /// Objects that others edited: undo of their insert leaves them, and what they stand on.
     private var foreign = Set<ObjectID>()
@@ -50,8 +73,9 @@ import Testing
       let property: PropertyNumber
     }
 
-    init(seed: UInt64) throws {
+    init(seed: UInt64, withRestores: Bool = false) throws {
       self.seed = seed
+      self.withRestores = withRestores
       random = SeededGenerator(seed: seed)
       store = try TestStore(try Fixtures.stickies())
       store.author = "zoe"
@@ -75,6 +99,7 @@ import Testing
     // MARK: - What happens
 
     mutating func step() throws {
+      if withRestores, random.chance(40) { return try restore() }
       lastGroup += 1
       var isEmpty = true
       for _ in 0..<Int.random(in: 1...4, using: &random) {
@@ -90,8 +115,20 @@ import Testing
       position += 1
     }
 
+    private mutating func restore() throws {
+      var scope = RestoreRequest.Scope.everything
+      var revision: Revision? = Revision(Int.random(in: 5...Int(try store.store.head.revision), using: &random))
+      if random.chance(50), let gone = random.pick(Set(states.flatMap(\.keys)).subtracting(try graph().keys).sorted()) {
+        (scope, revision) = (.contents(gone), nil)
+      }
+      guard let record = try store.restore(scope, at: revision).record, !record.changes.isEmpty else { return }
+      restored += 1
+      states = Array(states.prefix(position + 1)) + [try graph()]
+      position += 1
+    }
+
     mutating func undo() throws {
-      let result = try store.undo(scope: .test)
+      let result = try store.undo(scope: scope)
       guard position > 0 else { return #expect(try store.refused(result).code == .notFound, "seed \(seed)") }
       try store.taken(result)
       position -= 1
@@ -100,7 +137,7 @@ import Testing
     }
 
     mutating func redo() throws {
-      let result = try store.redo(scope: .test)
+      let result = try store.redo(scope: scope)
       guard position < states.count - 1 else {
         return #expect(try store.refused(result).code == .notFound, "seed \(seed)")
       }
@@ -174,7 +211,7 @@ import Testing
 
     /// Somebody else edits a note.
     private mutating func interfere() throws {
-      guard random.chance(30), let note = random.pick(try store.all("Note")) else { return }
+      guard !withRestores, random.chance(30), let note = random.pick(try store.all("Note")) else { return }
       let change = try edit(of: note)
       let record = try store.by("bob") { try store.commit([change]).record }
       guard record?.changes.isEmpty == false else { return }

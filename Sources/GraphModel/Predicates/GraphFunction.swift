@@ -108,6 +108,11 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
     case (.floor, .double(let number), _): Self.finite(number.rounded(.down))
     case (.round, .double(let number), _): Self.finite(number.rounded(.toNearestOrAwayFromZero))
     case (.trunc, .double(let number), _): Self.finite(number.rounded(.towardZero))
+    case (.ceiling, .decimal(let number), _): number.rounded(.up).map(Value.decimal) ?? .null
+    case (.floor, .decimal(let number), _): number.rounded(.down).map(Value.decimal) ?? .null
+    case (.round, .decimal(let number), _): number.rounded(.toNearestOrAwayFromZero).map(Value.decimal) ?? .null
+    case (.trunc, .decimal(let number), _): number.rounded(.towardZero).map(Value.decimal) ?? .null
+    case (.modulus, .decimal(let a), .decimal(let b)?): a.remainder(dividingBy: b).map(Value.decimal) ?? .null
     case (.modulus, .integer(let a), .integer(let b)?):
       b == 0 || b == -1 ? (b == 0 ? .null : .integer(0)) : .integer(a % b)
     case (.sqrt, .double(let number), _): Self.finite(number.squareRoot())
@@ -139,7 +144,7 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
       value
     case (.integer, .double(let number)): Int64(exactly: number.rounded(.towardZero)).map(Value.integer) ?? .null
     case (.integer, .bool(let flag)): .integer(flag ? 1 : 0)
-    case (.integer, .decimal(let number)): Double(number.description).map { convert(.double($0)) } ?? .null
+    case (.integer, .decimal(let number)): number.wholePart.map(Value.integer) ?? .null
     case (.integer, .string(let text)): Int64(text).map(Value.integer) ?? .null
     case (.double, .integer(let number)): .double(Double(number))
     case (.double, .decimal(let number)): Double(number.description).map(Value.double) ?? .null

@@ -165,10 +165,15 @@ extension PredicateParser {
       throw fail("\(function.rawValue)() takes \(wanted) arguments", at: start)
     }
     var arguments = [Operand]()
+    // A literal is what the argument beside it is.
+    var subject: Operand?
+    if function == .modulus, let term = terms.first(where: \.isTyped) {
+      let operand = try typed(term)
+      if operand.type == .decimal { subject = operand }
+    }
     for term in terms {
-      let argument =
-        try function == .ifNull && !term.isTyped && !arguments.isEmpty
-        ? operand(term, for: arguments[0], .equal) : typed(term)
+      if function == .ifNull { subject = arguments.first }
+      let argument = if let subject, !term.isTyped { try operand(term, for: subject, .equal) } else { try typed(term) }
       if argument.isMany { throw fail("this path leads to many values", at: term.place) }
       arguments.append(argument)
     }

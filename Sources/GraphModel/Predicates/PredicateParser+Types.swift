@@ -263,11 +263,11 @@ extension GraphFunction {
     func all(_ types: GraphValueType...) -> Bool {
       arguments.allSatisfy { types.contains($0.type) || $0.type == .null }
     }
-    func convert() -> Bool {
+    func convert(to type: GraphValueType = .double, by function: GraphFunction = .double) -> Bool {
       guard all(.integer, .double, .decimal) else { return false }
       arguments = arguments.map { operand in
-        operand.type == .double
-          ? operand : PredicateParser.Operand(expression: .calling(.double, [operand.expression]), type: .double)
+        operand.type == type
+          ? operand : PredicateParser.Operand(expression: .calling(function, [operand.expression]), type: type)
       }
       return true
     }
@@ -277,10 +277,12 @@ extension GraphFunction {
     case .length: return all(.string) ? .integer : nil
     case .abs: return all(.integer, .double, .decimal) ? first : nil
     case .ceiling, .floor, .round, .trunc:
-      if first == .integer { return .integer }
+      if first == .integer || first == .decimal { return first }
       return convert() ? .double : nil
     case .sqrt, .power: return convert() ? .double : nil
-    case .modulus: return all(.integer) ? .integer : nil
+    case .modulus:
+      if all(.integer) { return .integer }
+      return all(.integer, .decimal) && convert(to: .decimal, by: .decimal) ? .decimal : nil
     case .integer: return all(.integer, .double, .decimal, .bool, .string) ? .integer : nil
     case .double: return all(.integer, .double, .decimal, .string) ? .double : nil
     case .decimal: return all(.integer, .double, .decimal, .string) ? .decimal : nil

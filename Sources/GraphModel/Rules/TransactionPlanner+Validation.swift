@@ -6,13 +6,15 @@ extension TransactionPlanner {
         guard let assignment = property.attribute?.assignment else { continue }
         let isInsert = draft.before == nil
         let isMissing = draft.after[property].isNull
+        // One that is older than the property goes without, and comes back without; what is required it is given.
+        let isDue = isMissing && isInsert && !(draft.isRevived && property.isOptional)
         switch assignment {
-        case .sequence where isMissing:
+        case .sequence where isDue:
           let next = sequences[property.number] ?? reader.nextInSequence(property.number)
           draft.after[property] = .integer(next)
           sequences[property.number] = next + 1
-        case .created where isMissing: draft.after[property] = .date(now)
-        case .updated where isInsert ? isMissing : hasChanged(draft):
+        case .created where isDue: draft.after[property] = .date(now)
+        case .updated where isInsert ? isDue : hasChanged(draft):
           draft.after[property] = .date(now)
         default: break
         }

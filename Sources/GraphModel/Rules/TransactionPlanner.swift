@@ -17,6 +17,8 @@ public struct TransactionPlanner {
     @exclusivity(unchecked) var before: ObjectImage?
     @exclusivity(unchecked) var after: ObjectImage
     @exclusivity(unchecked) var isDeleted = false
+    /// It was deleted, and comes back.
+    @exclusivity(unchecked) var isRevived = false
     /// What a text's edits were after merging, so that history and deltas can say them as splices.
     @exclusivity(unchecked) var splices = [PropertyNumber: [TextSplice]]()
     /// Places that changed only to make room for others.

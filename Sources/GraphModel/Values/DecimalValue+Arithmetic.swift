@@ -86,7 +86,7 @@ extension DecimalValue {
   }
 
   /// `a` is not less than `b`, and as long.
-  private static func difference(_ a: [UInt8], _ b: [UInt8]) -> [UInt8] {
+  static func difference(_ a: [UInt8], _ b: [UInt8]) -> [UInt8] {
     var result = a
     var borrow: UInt8 = 0
     for index in result.indices.reversed() {

@@ -114,6 +114,14 @@ extension TypedExpression where Kind == Double, Reach: SingleReach {
 }
 
 extension TypedExpression where Kind == DecimalValue, Reach: SingleReach {
+  /// The nearest whole number; halves go away from zero.
+  public var rounded: TypedExpression<DecimalValue, Calculated> { calling(.round) }
+  /// The next whole number that is not smaller.
+  public var roundedUp: TypedExpression<DecimalValue, Calculated> { calling(.ceiling) }
+  /// The next whole number that is not greater.
+  public var roundedDown: TypedExpression<DecimalValue, Calculated> { calling(.floor) }
+  /// Without its fraction.
+  public var truncated: TypedExpression<DecimalValue, Calculated> { calling(.trunc) }
   /// The nearest `Double`.
   public var asDouble: TypedExpression<Double, Calculated> { calling(.double) }
   /// Without its fraction, as a whole number; null beyond 64 bits.

@@ -7,7 +7,7 @@ struct ObjectReversal {
   let now: ObjectImage?
   /// The step made it.
   private(set) var isInserted = false
-  /// The step deleted it, and nothing has happened to it since.
+  /// The step deleted it, and nothing has happened to it since, or nothing that was not undone.
   private(set) var deletion: HistoryChange?
   /// The step deleted it, and it came back all the same.
   private(set) var isBack = false
@@ -60,7 +60,8 @@ struct ObjectReversal {
     if let last = own.last, last.change.kind == .deleted {
       if now != nil {
         isBack = true
-      } else if past.last?.revision == last.revision {
+      } else if try past.allSatisfy({ try $0.revision <= last.revision || cancelled($0.author)[$0.revision] != nil }) {
+        // Somebody may have brought it back and taken that back.
         deletion = last.change
       }
     }
