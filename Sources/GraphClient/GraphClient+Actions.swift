@@ -23,6 +23,7 @@ extension GraphClient {
       self.welcome = welcome
       state = .connected
       pause = options.firstPauseMilliseconds
+      settling = nil
       settle()
       opening?.resume()
       opening = nil

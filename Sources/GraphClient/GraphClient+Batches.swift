@@ -100,11 +100,33 @@ extension GraphClient {
   }
 
   private func run(_ batch: BatchRequest, _ progress: (BatchProgress) -> Void) async throws -> BatchSaved {
-    try await run(.batch(batch), progress)
+    var hasRows = false
+    if case .insert = batch.operation { hasRows = true }
+    return try await run(.batch(batch), hasRows: hasRows, progress)
   }
 
-  /// Asks for what is answered by progress and a commit.
-  func run(_ question: Question, _ progress: (BatchProgress) -> Void) async throws -> BatchSaved {
+  /// Asks for what is answered by progress and a commit, and asks again under the same id where the answer was lost with
+  /// the connection: it is committed once.
+  /// - Parameter hasRows: rows went before it. They went with the connection, too: the server refuses it, unless it has
+  ///   committed it.
+  func run(_ question: Question, hasRows: Bool, _ progress: (BatchProgress) -> Void) async throws -> BatchSaved {
+    batches += 1
+    defer { batches -= 1 }
+    do {
+      return try await answer(to: question, progress)
+    } catch let refusal as Refusal where refusal == Replica.lostConnection {
+      await reconnection()
+      do {
+        return try await answer(to: question, progress)
+      } catch let refusal as Refusal where refusal.code == .unavailable {
+        throw Self.unknownOutcome
+      } catch is Refusal where hasRows {
+        throw Refusal(.unavailable, "the connection was lost before anything was committed: send it again")
+      }
+    }
+  }
+
+  private func answer(to question: Question, _ progress: (BatchProgress) -> Void) async throws -> BatchSaved {
     let reply = ask(question)
     var changed: Int?
     while let answer = try await reply.nextAnswer() {

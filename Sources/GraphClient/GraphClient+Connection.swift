@@ -80,7 +80,12 @@ extension GraphClient {
     handle(.disconnected)
     settle()
     guard state != .closed else { return }
-    if opening != nil || !options.reconnects { return fail(refusal) }
+    if opening != nil { return fail(refusal) }
+    if !options.reconnects {
+      guard !saves.isEmpty || batches > 0 else { return fail(refusal) }
+      guard options.settlingMilliseconds > 0 else { return fail(Self.unknownOutcome) }
+      settling = settling ?? Self.uptime + options.settlingMilliseconds
+    }
     state = .reconnecting(attempt: 1)
     guard reconnecting == nil else { return }
     reconnecting = Task { [weak self] in
@@ -97,6 +102,7 @@ extension GraphClient {
       state = .reconnecting(attempt: attempt)
       try? await Task.sleep(for: .milliseconds(Int64.random(in: pause / 2...pause)))
       guard state != .closed else { return }
+      if let settling, Self.uptime >= settling { return fail(Self.unknownOutcome) }
       pause = min(2 * pause, options.lastPauseMilliseconds)
       guard (try? await attach()) != nil else { continue }
       handle(.connected)
@@ -105,10 +111,21 @@ extension GraphClient {
     }
   }
 
+  /// Returns when there is a connection again, or never will be.
+  func reconnection() async {
+    if case .reconnecting = state { await withCheckedContinuation { reconnected.append($0) } }
+  }
+
   func settle() {
     settled?.resume()
     settled = nil
   }
+
+  /// What was sent may be on disk or not, and nobody is there who knows.
+  public nonisolated static let unknownOutcome = Refusal(
+    .unavailable,
+    "the connection was lost before the server had answered, and is not to be had again: it is not known whether this was "
+      + "committed; look before you repeat it")
 
   /// Ends for good: everyone who waits is told why.
   func fail(_ refusal: Refusal) {

@@ -118,7 +118,7 @@ extension GraphClient {
   /// Returns when there is a connection: at once, or when it has been made again.
   /// - Returns: false when there will be none.
   private func waitForConnection() async -> Bool {
-    if case .reconnecting = state { await withCheckedContinuation { reconnected.append($0) } }
+    await reconnection()
     return state == .connected
   }
 }

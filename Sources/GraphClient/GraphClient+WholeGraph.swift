@@ -53,6 +53,6 @@ extension GraphClient {
     }
     try await outgoing.finish()
     return try await run(
-      .importGraph(ImportRequest(id: outgoing.id, rows: UInt64(outgoing.count))), progress)
+      .importGraph(ImportRequest(id: outgoing.id, rows: UInt64(outgoing.count))), hasRows: true, progress)
   }
 }

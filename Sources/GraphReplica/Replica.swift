@@ -242,6 +242,9 @@ public struct Replica: Sendable {
 
   var newestOfQueries: Token? { queries.values.compactMap(\.token).max { $0.revision < $1.revision } }
 
+  /// What a question is refused with whose answer went with the connection.
+  public static let lostConnection = Refusal(.unavailable, "the connection was lost")
+
   private mutating func disconnect(_ actions: inout [ReplicaAction]) {
     phase = .disconnected
     asked = [:]
@@ -253,7 +256,7 @@ public struct Replica: Sendable {
     for query in queries.keys.sorted() { queries[query]?.returnToHeld() }
     // A transaction is kept and sent again; a question is the owner's to repeat.
     for request in questions.keys.sorted() {
-      actions.append(.refused(request, Refusal(.unavailable, "the connection was lost")))
+      actions.append(.refused(request, Self.lostConnection))
     }
     questions = [:]
   }

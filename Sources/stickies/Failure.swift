@@ -41,6 +41,11 @@ enum Failure {
     Glibc.exit(code == .success ? 0 : code == .validationFailure ? usage : code.rawValue)
   }
 
+  /// A script that repeats what may have been done has it twice.
+  static func outcome(of refusal: Refusal) -> [JSON.Member] {
+    refusal == GraphClient.unknownOutcome ? [.init("outcome", .string("unknown"))] : []
+  }
+
   private static func report(_ error: any Error) -> Report? {
     switch error {
     case let error as any ReportedError: return error.report
@@ -51,7 +56,9 @@ enum Failure {
         message: "no stickiesd answers at \(listen); start one with: stickiesd --listen \(listen)", exit: noDaemon)
     case let refusal as Refusal:
       let details = refusal.violations.dropFirst().map { "\n  \($0.message)" }.joined()
-      return Report(code: refusal.code.rawValue, message: refusal.message + details, exit: exitCode(of: refusal.code))
+      return Report(
+        code: refusal.code.rawValue, message: refusal.message + details, exit: exitCode(of: refusal.code),
+        members: outcome(of: refusal))
     case let error as PredicateSyntaxError:
       return Report(
         code: "malformed", message: "the predicate can't be read at \(error)\n\(error.pointer)", exit: usage)

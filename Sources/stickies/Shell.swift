@@ -267,10 +267,14 @@ struct Shell {
   /// The commit that a save made, as the log has it.
   func record(of saved: Saved) async throws -> CommitEntry {
     let revision = saved.committed.revision
-    guard let entry = try await client.log(after: revision - 1, through: revision, limit: 1).first else {
-      throw Refusal(.unavailable, "the log does not hold revision \(revision)")
+    do {
+      let entries = try await client.log(after: revision - 1, through: revision, limit: 1)
+      guard let entry = entries.first else { throw Refusal(.unavailable, "the log does not hold it") }
+      return entry
+    } catch let refusal as Refusal {
+      // Whoever takes this for a failure does it twice.
+      throw Refusal(refusal.code, "revision \(revision) is committed, but not to be told: \(refusal.message)")
     }
-    return entry
   }
 
   /// Inserts of the tags with these names, to be named by the result; a tag that is there is used as it is, which the

@@ -32,9 +32,11 @@ import Testing
   /// Writes through the library until the connection dies; returns the texts that were acknowledged.
   @MainActor
   private static func write(_ daemon: Daemon, round: Int) async throws -> [String] {
-    guard let client = try? await Stickies.connect(to: daemon.socket, author: "load@test", reconnects: false) else {
-      return []
-    }
+    var options = GraphClient.Options(author: "load@test")
+    (options.reconnects, options.settlingMilliseconds) = (false, 0)
+    let connected = try? await GraphClient.connect(
+      to: daemon.socket, model: StickiesModel.model, classes: StickiesModel.classes, options: options)
+    guard let client = connected else { return [] }
     var acknowledged = [String]()
     let note = try #require(StickiesModel.model.entity(named: "Note"))
     let (text, board) = (try #require(note.property(named: "text")), try #require(note.property(named: "board")))

@@ -143,7 +143,7 @@ private struct LineInsertion {
       progress.end()
       var explained = await shell.explained(refusal)
       for (change, line) in zip(plan.changes, plan.lines) { explained.lines[change.id] = line.number }
-      explained.done = done
+      if inserted > 0 || refusal != GraphClient.unknownOutcome { explained.done = done }
       throw explained
     }
   }

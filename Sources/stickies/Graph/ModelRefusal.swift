@@ -18,7 +18,7 @@ struct ModelRefusal: ReportedError {
   var report: Failure.Report {
     let details = refusal.code == .denied ? denials : violations + conflicts
     let text = details.map { "\n  \($0)" }.joined() + (done.isEmpty ? "" : "\n\(done)")
-    var members = [JSON.Member]()
+    var members = Failure.outcome(of: refusal)
     if !refusal.violations.isEmpty { members.append(.init("violations", .array(refusal.violations.map(json)))) }
     if !refusal.conflicts.isEmpty { members.append(.init("conflicts", .array(refusal.conflicts.map(json)))) }
     return Failure.Report(

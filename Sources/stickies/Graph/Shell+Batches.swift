@@ -74,7 +74,7 @@ extension Shell {
         let row = Int(violation.id.key.low)
         if lines.numbers.indices.contains(row - 1) { explained.lines[violation.id] = Int(lines.numbers[row - 1]) }
       }
-      explained.done = "nothing is committed"
+      if refusal != GraphClient.unknownOutcome { explained.done = "nothing is committed" }
       throw explained
     }
   }

@@ -25,13 +25,17 @@ final class CuttingProxy: Sendable {
 
   private let target: ServerAddress
   private let cutAfter: Int?
+  private let isLast: Bool
   private let directory: TemporaryDirectory
   private let listener: Int32
   private let state = Mutex(State())
 
-  /// - Parameter cutAfter: the connection is cut when so many frames have passed; nil for never.
-  init(to target: ServerAddress, cutAfter: Int?) throws {
+  /// - Parameters:
+  ///   - cutAfter: the connection is cut when so many frames have passed; nil for never.
+  ///   - isLast: no other connection is taken after the cut.
+  init(to target: ServerAddress, cutAfter: Int?, isLast: Bool = false) throws {
     self.target = target
+    self.isLast = isLast
     self.cutAfter = cutAfter
     directory = try TemporaryDirectory()
     address = .unix(path: directory.path + "/socket")
@@ -82,7 +86,7 @@ final class CuttingProxy: Sendable {
   private func accept() -> Pair? {
     let client = Foundation.accept(listener, nil, nil)
     guard client >= 0 else { return nil }
-    guard let server = try? PlainSocket.connect(to: target) else {
+    guard !(isLast && wasCut), let server = try? PlainSocket.connect(to: target) else {
       Foundation.close(client)
       return nil
     }
