@@ -57,6 +57,10 @@ import Testing
       "fetch", "--template", "overdue", "--set", "now=2026-06-01", "--set", "client=Acme", "--where",
       "title == \"old\"", "--count")
     #expect(narrowed.output == "1\n")
+    let other = try company.run(
+      "fetch", "Client", "--template", "overdue", "--set", "now=2026-06-01", "--set", "client=Acme")
+    #expect(other.status == 64)
+    #expect(other.errors.contains("the template overdue fetches Project, not Client"), "\(other.errors)")
     let missing = try company.run("fetch", "--template", "overdue", "--set", "client=Acme")
     #expect(missing.status == 64)
     #expect(missing.errors.contains("$now has no value"), "\(missing.errors)")

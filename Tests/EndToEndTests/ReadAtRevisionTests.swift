@@ -42,8 +42,8 @@ import Testing
     #expect(try plan() == "one two three four")
   }
 
-  /// What differs can't be told any more, so the text is one value.
-  @Test func whereThatStateWasPrunedTheTextIsOneValue() throws {
+  /// What differs can't be told any more, and what others wrote would be overwritten unseen.
+  @Test func whereThatStateWasPrunedTheTextIsRefused() throws {
     let daemon = company.daemon
     for word in ["five", "six"] { try company.run("update", project, "plan=one two three \(word)", author: "ben@test") }
     #expect(daemon.stop() == 0)
@@ -51,12 +51,15 @@ import Testing
       "compact", "--schema", company.schema, "--keep-commits", "1", "--overdue", "0s")
     #expect(compacted.status == 0, "\(compacted.errors)")
     try daemon.start(["--schema", company.schema])
-    let kept = try company.run(
-      "update", project, "plan=mine", "--base", read, "--policy", "storeTrump", author: "zoe@test")
-    #expect(kept.status == 0, "\(kept.errors)")
+    for policy in MergePolicy.allCases {
+      let refused = try company.run(
+        "update", project, "plan=mine", "title=Other", "--base", read, "--policy", "\(policy)", author: "zoe@test")
+      #expect(refused.status == 4, "\(refused.errors)")
+      #expect(refused.errors.contains("nobody knows any more what Project.plan was at revision \(read)"), "\(refused.errors)")
+    }
     #expect(try plan() == "one two three six")
-    let saved = try company.run("update", project, "plan=mine", "--base", read, author: "zoe@test")
+    // Any other value is compared as one.
+    let saved = try company.run("update", project, "title=Other", "--base", read, author: "zoe@test")
     #expect(saved.status == 0, "\(saved.errors)")
-    #expect(try plan() == "mine")
   }
 }

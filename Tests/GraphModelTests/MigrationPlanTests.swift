@@ -111,18 +111,17 @@ import Testing
       {"name": "Team", "attributes": [{"name": "title", "type": "string"}],
        "relationships": [{"name": "people", "destination": "Person", "inverse": "team", "toMany": true}]}
       """
-    #expect(
-      try problems(second) == [
-        "Person: its parent changes; objects can't be moved from one table to another: make a new entity, and move them "
-          + "yourself"
-      ])
+    let properties = [
+      "Person.name: its type changes from string to integer, which has no one way: give a mapping",
+      "Person.title: its type changes from integer to bool, which has no one way: give a mapping",
+      "Person.nick: is renamed from \"alias\", and version 1 has neither: mend \"renamed\"",
+    ]
+    let family =
+      "Person: its parent changes; objects can't be moved from one table to another: make a new entity, and move them "
+      + "yourself"
+    #expect(try problems(second) == [family] + properties)
     let third = second.replacing(#""parent": "Being", "#, with: "")
-    #expect(
-      try problems(third) == [
-        "Person.name: its type changes from string to integer, which has no one way: give a mapping",
-        "Person.title: its type changes from integer to bool, which has no one way: give a mapping",
-        "Person.nick: is renamed from \"alias\", and version 1 has neither: mend \"renamed\"",
-      ])
+    #expect(try problems(third) == properties)
   }
 
   @Test func twoCantStandForOne() throws {

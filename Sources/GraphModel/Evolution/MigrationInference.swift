@@ -23,13 +23,15 @@ struct MigrationInference {
 
   mutating func run() {
     matchEntities()
+    // What is said of properties means nothing where their entity is in doubt.
+    let doubted = Set(problems.map(\.path))
     for entity in new.entities {
       guard let before = plan.entities[entity.number].flatMap({ old.entity($0) }) else { continue }
       checkFamily(entity, before)
     }
-    // What is said of properties means nothing where their entities are in doubt.
-    guard problems.isEmpty else { return }
-    for entity in new.entities { inferProperties(of: entity) }
+    let isSure = problems.isEmpty
+    for entity in new.entities where !doubted.contains(entity.name) { inferProperties(of: entity) }
+    guard isSure else { return }
     inferDerived()
     for entity in new.entities { inferKeys(of: entity) }
     for entity in new.entities where plan.entities[entity.number] != nil {

@@ -78,7 +78,12 @@ extension GraphCommand {
       try await options.withGraph { shell in
         let shell = try await past.shell(shell)
         let asked = try template.request(in: shell.model)
-        let entity = try asked.flatMap { shell.model.entity($0.entity) } ?? shell.known(entity ?? "")
+        let known = try entity.map { try shell.known($0) }
+        if let known, let asked, asked.entity != known.number {
+          let own = shell.model.entity(asked.entity)?.name ?? ""
+          throw Refusal(.malformed, "the template \(template.name ?? "") fetches \(own), not \(known.name): leave that out")
+        }
+        let entity = try known ?? asked.flatMap { shell.model.entity($0.entity) } ?? shell.known("")
         let predicate = GraphPredicate.all(
           [asked?.predicate ?? .always, try shell.predicate(condition, on: entity)])
         let sort = sort.isEmpty ? asked?.sort.text(in: shell.model) ?? "" : sort

@@ -83,7 +83,8 @@ extension GraphCommand {
       let image = try await shell.object(target)
       guard let entity = shell.model.entity(image.id.entity) else { return }
       let wishes = try await Wishes(self, entity, shell)
-      let edits = try wishes.edits(of: try await whatWasRead(image, entity, shell), now: image)
+      let read = try await whatWasRead(image, entity, shell, forText: wishes.setText)
+      let edits = try wishes.edits(of: read, now: image)
       let change = Change(.update, image.id, base: base ?? shell.base(of: image), edits: edits)
       let saved = try await shell.client.commit([change], policy: mergePolicy)
       let stored = try await shell.stored(saved, image.id)
@@ -92,9 +93,12 @@ extension GraphCommand {
     }
 
     /// The object as whoever asks has read it: what differs of a text is sent, so that what others wrote since stays. Nil
-    /// where that state can't be told any more; then a text is one value, and the policy decides.
+    /// where that state can't be told.
+    /// - Throws: a refusal `pruned` where it was told once: what others wrote would go unseen.
     @MainActor
-    private func whatWasRead(_ image: ObjectImage, _ entity: Entity, _ shell: Shell) async throws -> ObjectImage? {
+    private func whatWasRead(
+      _ image: ObjectImage, _ entity: Entity, _ shell: Shell, forText text: Property?
+    ) async throws -> ObjectImage? {
       guard let base, base < image.revision else { return image }
       guard base > 0 else { return nil }
       var past = shell
@@ -102,7 +106,11 @@ extension GraphCommand {
       do {
         return try await past.images([image.id], of: entity).first
       } catch let refusal as Refusal where [.pruned, .limit, .notFound].contains(refusal.code) {
-        return nil
+        guard refusal.code == .pruned, let text else { return nil }
+        throw Refusal(
+          .pruned,
+          "nobody knows any more what \(entity.name).\(text.name) was at revision \(base), so nobody knows what of it is new: "
+            + "read it anew and edit again")
       }
     }
 
@@ -197,6 +205,9 @@ private struct Wishes {
       members.append(Edit(number, .members(added: set.added, removed: set.removed)))
     }
   }
+
+  /// A text that is set.
+  var setText: Property? { inputs.first { $0.property.attribute?.kind == .text }?.property }
 
   private static func toMany(_ word: String, _ entity: Entity, _ shell: Shell) throws -> Property {
     guard let equals = word.firstIndex(of: "=") else {
