@@ -240,6 +240,32 @@ import Testing
     #expect(try StoreCheck.run(directory: copy.directory.path, model: model) == [])
   }
 
+  @Test(arguments: [
+    (Int64(2), "is 2 a second time"), (0, "is 0, and"), (-5, "is -5, and"), (.max, "leaves no next one"), (7, ""),
+  ])
+  func aNumberOfASequenceIsGivenOnce(number: Int64, why: String) throws {
+    let source = """
+      {"format": 1, "name": "Desk", "version": 1, "entities": [{"name": "Thing", "attributes": [
+        {"name": "number", "type": "integer", "assigned": "sequence"}]}]}
+      """
+    let store = try TestStore(try Model(parsing: source.utf8))
+    for _ in 0..<3 { _ = try store.insert("Thing") }
+    var rows = rows(try export(store))
+    let slot = try #require(try store.property("Thing.number").slot) + 1
+    let third = try #require(rows.firstIndex { $0[slot] == .integer(3) })
+    rows[third][slot] = .integer(number)
+    let copy = try TestStore(store.model)
+    let outcome = try restore(rows, into: copy)
+    guard !why.isEmpty else {
+      // The next one is behind the highest.
+      let fresh = try copy.insert("Thing")
+      return #expect(try copy.value(fresh, "Thing.number") == .integer(number + 1))
+    }
+    let refused = try #require(refusal(outcome))
+    #expect(refused.violations.allSatisfy { $0.rule == "assigned" && $0.message.contains(why) }, "\(refused)")
+    #expect(try copy.store.head.revision == 0)
+  }
+
   /// Its rows have the store's numbers of entities, not the model's.
   @Test func aMigratedStoreIsExportedWholeAndComesBack() throws {
     let old = try MigrationTests.filled()

@@ -48,13 +48,14 @@ extension BatchWriter {
     var (done, changes, size) = (0, 0, 0)
     // An id is one object's, whatever tables the entities have. Sixteen bytes for each of at most a million.
     var keys = Set<UniqueID>()
+    var sequences = [PropertyNumber: Set<Int64>]()
     try forEachImage { number, image, entity in
       done = number
       guard try isWellFormed(number, image, entity) else { return }
       guard keys.insert(image.id.key).inserted else {
         return try violate(number, image, rule: "unique", "the id \(image.id) is given twice")
       }
-      try countSequences(image, entity)
+      try countSequences(image, entity, &sequences)
       let alone = ObjectChange(
         kind: .inserted, id: image.id, before: nil, after: Self.withoutReferences(image, entity))
       do {
@@ -98,12 +99,21 @@ extension BatchWriter {
     return true
   }
 
-  private func countSequences(_ image: ObjectImage, _ entity: Entity) throws {
+  private func countSequences(
+    _ image: ObjectImage, _ entity: Entity, _ taken: inout [PropertyNumber: Set<Int64>]
+  ) throws {
+    func refuse(_ property: Property, _ why: String) throws {
+      try violate(number(of: image.id), image, property, rule: "assigned", "\(property.name) \(why)")
+    }
     for property in entity.attributes where property.attribute?.assignment == .sequence {
       guard case .integer(let given) = image[property] else { continue }
-      guard given < .max else {
-        return try violate(
-          number(of: image.id), image, property, rule: "assigned", "\(property.name) leaves no next one")
+      guard given < .max else { return try refuse(property, "leaves no next one") }
+      guard given > 0 else { return try refuse(property, "is \(given), and a sequence begins with 1") }
+      // A key of its own is judged where keys are.
+      if !entity.uniquenessConstraints.contains([property.number]),
+        !taken[property.number, default: []].insert(given).inserted
+      {
+        return try refuse(property, "is \(given) a second time, and a sequence gives each number once")
       }
       writer.sequences[property.number] = max(writer.sequences[property.number] ?? 1, given + 1)
     }

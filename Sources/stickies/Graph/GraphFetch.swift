@@ -81,7 +81,8 @@ extension GraphCommand {
         let known = try entity.map { try shell.known($0) }
         if let known, let asked, asked.entity != known.number {
           let own = shell.model.entity(asked.entity)?.name ?? ""
-          throw Refusal(.malformed, "the template \(template.name ?? "") fetches \(own), not \(known.name): leave that out")
+          let name = template.name ?? ""
+          throw Refusal(.malformed, "the template \(name) fetches \(own), not \(known.name): leave that out")
         }
         let entity = try known ?? asked.flatMap { shell.model.entity($0.entity) } ?? shell.known("")
         let predicate = GraphPredicate.all(
