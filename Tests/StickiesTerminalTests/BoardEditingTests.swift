@@ -162,6 +162,38 @@ import Testing
     await stage.close()
   }
 
+  @Test func aDragInTheMiddleOfTypingIsAStepOfItsOwn() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("word", x: 80, y: 64)
+    let ann = try await stage.open()
+    await ann.terminal.expects("word")
+    ann.terminal.press(.tab)
+    ann.terminal.press(.enter)
+    ann.terminal.types(" one")
+    await ann.terminal.expects { $0.text.contains("word one") && !$0.text.contains("not yet") }
+    ann.terminal.mouse(.press(.left), 22, 5)
+    ann.terminal.mouse(.drag(.left), 32, 5)
+    ann.terminal.mouse(.release(.left), 32, 5)
+    ann.terminal.types(" two")
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.text.contains("word one two") && !$0.text.contains("not yet") }
+    func state() async throws -> String {
+      let note = try #require(try await stage.stored().first)
+      return "\(note.text) at \(note.x)"
+    }
+    let moved = 80 + 10 * BoardScale.pointsPerColumn
+    #expect(try await state() == "word one two at \(moved)")
+    for wanted in ["word one at \(moved)", "word one at 80.0", "word at 80.0"] {
+      ann.terminal.types("u")
+      await ann.terminal.expects("Undone")
+      #expect(try await state() == wanted)
+      // What was said of one key is gone with the next.
+      ann.terminal.press(.tab)
+      await ann.terminal.expectsNo("Undone")
+    }
+    await stage.close()
+  }
+
   @Test func anEmptyNoteIsNothingToAskAboutOnLeaving() async throws {
     let stage = try await Stage()
     let ann = try await stage.open()

@@ -64,8 +64,9 @@ extension BoardScreen {
     }
     if part == .close, hadFocus { return closeWindow(controller) }
     guard controller.note != nil else { return }
-    // Raised and moved in one step of undo.
+    // Raised and moved in one step of undo, also in the middle of typing.
     save()
+    if editing != nil { undoScope.endGroup() }
     undoScope.beginGroup(named: part == .resize ? "Resize" : "Move")
     begin(part == .resize ? .resize : .move, mouse, controller)
     raise(controller)
@@ -127,6 +128,7 @@ extension BoardScreen {
     guard let gesture, gesture.kind != .select else { return }
     save()
     undoScope.endGroup()
+    if editing != nil { undoScope.beginGroup(named: "Typing") }
   }
 
   // MARK: - Beside the notes
