@@ -23,12 +23,14 @@ extension GraphClient {
       self.welcome = welcome
       state = .connected
       pause = options.firstPauseMilliseconds
-      settling = nil
       settle()
       opening?.resume()
       opening = nil
-    case .rejected(let refusal): fail(refusal)
-    case .saved(let id, let result): saves.removeValue(forKey: id)?.resume(with: result.mapError { $0 as any Error })
+    // Whoever wants nothing to do with this client now has not said what became of its commit.
+    case .rejected(let refusal): fail(settling == nil ? refusal : Self.unknownOutcome)
+    case .saved(let id, let result):
+      saves.removeValue(forKey: id)?.resume(with: result.mapError { $0 as any Error })
+      endSettling()
     case .loaded(let query, let images, let at):
       loading.removeValue(forKey: query)?.resume()
       watches[query]?.body(.loaded(query, images, at: at))

@@ -111,7 +111,10 @@ extension GraphClient {
   ///   committed it.
   func run(_ question: Question, hasRows: Bool, _ progress: (BatchProgress) -> Void) async throws -> BatchSaved {
     batches += 1
-    defer { batches -= 1 }
+    defer {
+      batches -= 1
+      endSettling()
+    }
     do {
       return try await answer(to: question, progress)
     } catch let refusal as Refusal where refusal == Replica.lostConnection {
@@ -120,7 +123,7 @@ extension GraphClient {
         return try await answer(to: question, progress)
       } catch let refusal as Refusal where refusal.code == .unavailable {
         throw Self.unknownOutcome
-      } catch is Refusal where hasRows {
+      } catch let refusal as Refusal where hasRows && refusal.code == .malformed {
         throw Refusal(.unavailable, "the connection was lost before anything was committed: send it again")
       }
     }

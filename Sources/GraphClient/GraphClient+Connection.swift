@@ -111,6 +111,11 @@ extension GraphClient {
     }
   }
 
+  /// Nothing is in doubt any more.
+  func endSettling() {
+    if saves.isEmpty, batches == 0 { settling = nil }
+  }
+
   /// Returns when there is a connection again, or never will be.
   func reconnection() async {
     if case .reconnecting = state { await withCheckedContinuation { reconnected.append($0) } }
@@ -124,8 +129,8 @@ extension GraphClient {
   /// What was sent may be on disk or not, and nobody is there who knows.
   public nonisolated static let unknownOutcome = Refusal(
     .unavailable,
-    "the connection was lost before the server had answered, and is not to be had again: it is not known whether this was "
-      + "committed; look before you repeat it")
+    "the connection was lost before the server had answered, and so was the answer to asking again: it is not known whether "
+      + "this was committed; look before you repeat it")
 
   /// Ends for good: everyone who waits is told why.
   func fail(_ refusal: Refusal) {

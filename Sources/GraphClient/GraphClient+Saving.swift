@@ -4,7 +4,8 @@ import GraphReplica
 extension GraphClient {
   /// Saves the context's changes as one transaction and waits until they are on the server's disk.
   /// - Returns: nil when there was nothing to save.
-  /// - Throws: `Refusal`; the edits are unsaved again then.
+  /// - Throws: `Refusal`; the edits are unsaved again then, but for those of objects that the server has never heard of
+  ///   (the rule `missing`): they are gone with them, and the context's observers are told.
   @discardableResult
   public func save(policy: MergePolicy = .error, undo: UndoGroup? = nil) async throws -> Saved? {
     guard let id = context.save(policy: policy, undo: undo) else { return nil }

@@ -14,6 +14,8 @@ extension SQLiteStore {
 
   static func failure(code: Int32, message: String, path: String = "") -> any Error {
     let subject = path.isEmpty ? "the store" : "the store \(path)"
+    // What happened before may have left its word behind.
+    let message = message == "not an error" ? "" : message
     // What the primary codes put among the other troubles of a disk.
     var primary = code & 0xFF
     if lockCodes.contains(code) { primary = SQLITE_BUSY }
@@ -22,8 +24,7 @@ extension SQLiteStore {
     case SQLITE_CONSTRAINT: return BackstopFailure(message: message)
     case SQLITE_FULL:
       return StoreFailure(
-        // What was written before the disk filled up may have left its word behind.
-        .full, "the disk under \(subject) is full", cause: message == "not an error" ? "" : message,
+        .full, "the disk under \(subject) is full", cause: message,
         advice: "Make room: a daemon takes commits again as soon as there is some, another command has to be run again."
       )
     case SQLITE_READONLY, SQLITE_PERM, SQLITE_CANTOPEN:
@@ -39,7 +40,8 @@ extension SQLiteStore {
         advice: "Close other programs that have the file open, and keep it on a local file system.")
     default:
       return StoreFailure(
-        .inputOutput, "\(subject) can't be read or written", cause: message, advice: "Look at the disk.")
+        .inputOutput, "\(subject) can't be read or written", cause: message,
+        advice: "Look at the disk, and at limits of a file's size (ulimit -f).")
     }
   }
 }

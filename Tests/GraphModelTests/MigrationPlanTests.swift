@@ -122,6 +122,13 @@ import Testing
     #expect(try problems(second) == [family] + properties)
     let third = second.replacing(#""parent": "Being", "#, with: "")
     #expect(try problems(third) == properties)
+    // Of an entity that nobody finds no more is said, nor of what leads to it.
+    let fourth = third.replacing(#""Team", "attributes""#, with: #""Group", "renamed": "Crew", "attributes""#)
+      .replacing(#""destination": "Team""#, with: #""destination": "Group""#)
+    #expect(
+      try problems(fourth) == [
+        "Group: is renamed from \"Crew\", and version 1 has neither: mend \"renamed\""
+      ] + properties)
   }
 
   @Test func twoCantStandForOne() throws {

@@ -16,8 +16,11 @@ extension TextSplice {
       return whole.length == 0 && whole.insertion.isEmpty ? [] : [whole]
     }
     let (a, b) = (Array(old.utf8), Array(new.utf8))
+    let changed = compare(a, b, lines(around: whole, in: a, b), lines)
+    // Each of them is a place at least.
+    if changed.count > maximumPlaces { return [whole] }
     var splices = [TextSplice]()
-    for hunk in compare(a, b, lines(around: whole, in: a, b), lines).flatMap({ compare(a, b, $0, words) }) {
+    for hunk in changed.flatMap({ compare(a, b, $0, words) }) {
       let part = smallest(
         from: String(decoding: a[hunk.old], as: UTF8.self), to: String(decoding: b[hunk.new], as: UTF8.self))
       let splice = TextSplice(

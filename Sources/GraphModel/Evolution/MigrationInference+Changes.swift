@@ -123,6 +123,7 @@ extension MigrationInference {
     _ property: Property, _ relationship: Relationship, _ before: Property, _ earlier: Relationship, _ path: String
   ) {
     guard plan.entities[relationship.destination] == earlier.destination else {
+      if let name = new.entity(relationship.destination)?.name, doubted.contains(name) { return }
       return report(path, "leads to another entity now: give it another name")
     }
     guard relationship.isToMany == earlier.isToMany else {

@@ -6,6 +6,8 @@ struct MigrationInference {
   /// The new property that an old one goes to.
   var successors = [PropertyNumber: Property]()
   var mappings = [String: Mapping]()
+  /// Entities of which nobody knows what they were: what is said of their properties, and of what leads to them, means nothing.
+  var doubted = Set<String>()
 
   var old: Model { plan.old }
   var new: Model { plan.new }
@@ -23,8 +25,7 @@ struct MigrationInference {
 
   mutating func run() {
     matchEntities()
-    // What is said of properties means nothing where their entity is in doubt.
-    let doubted = Set(problems.map(\.path))
+    doubted = Set(problems.map(\.path))
     for entity in new.entities {
       guard let before = plan.entities[entity.number].flatMap({ old.entity($0) }) else { continue }
       checkFamily(entity, before)

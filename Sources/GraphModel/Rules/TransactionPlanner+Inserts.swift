@@ -102,10 +102,10 @@ extension TransactionPlanner {
   }
 
   mutating func applyInsert(_ change: Change, to draft: Draft) throws {
+    draft.isRevived = change.kind == .revive
     for edit in change.edits {
       // What it takes from others it takes as it was read.
       let remaining = change.kind == .insert ? try yielding(edit, of: draft, since: .max) : edit
-      draft.isRevived = change.kind == .revive
       if let remaining { try apply(remaining, to: draft, isInsert: true, isRevival: change.kind == .revive) }
     }
   }

@@ -141,7 +141,8 @@ extension TransactionPlanner {
   /// There never was such an object, or the store was restored to a state before it: the client is told which, so that it
   /// can let go of it.
   mutating func reportUnknown(_ id: ObjectID) {
-    guard !violations.contains(where: { $0.id == id && $0.rule == Violation.missing }) else { return }
+    // Whoever lets go of so many hears of the others the next time.
+    guard missing.count < Batch.maximumViolations, missing.insert(id).inserted else { return }
     violate(
       id, nil, Violation.missing, .null, "there is no \(model.entity(id.entity)?.name ?? "object") with the id \(id)")
   }

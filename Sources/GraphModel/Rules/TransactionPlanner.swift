@@ -74,6 +74,8 @@ public struct TransactionPlanner {
   /// Those about single properties, each told once.
   var recorded = Set<Conflict>()
   var violations = [Violation]()
+  /// What the transaction changes or deletes, and never was.
+  var missing = Set<ObjectID>()
   var sequences = [PropertyNumber: Int64]()
   /// Which objects came to refer to an object in this transaction, for the side of a relationship that stores nothing.
   /// Entries may be out of date: a reader checks them against the drafts.

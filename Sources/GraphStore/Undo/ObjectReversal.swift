@@ -60,7 +60,9 @@ struct ObjectReversal {
     if let last = own.last, last.change.kind == .deleted {
       if now != nil {
         isBack = true
-      } else if try past.allSatisfy({ try $0.revision <= last.revision || cancelled($0.author)[$0.revision] != nil }) {
+      } else if try !past.isEmpty
+        && past.allSatisfy({ try $0.revision <= last.revision || cancelled($0.author)[$0.revision] != nil })
+      {
         // Somebody may have brought it back and taken that back.
         deletion = last.change
       }

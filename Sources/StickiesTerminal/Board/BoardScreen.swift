@@ -262,7 +262,7 @@ final class BoardScreen: ApplicationDelegate {
         application.orderOut(controller.window)
       case .lost(let controller, let loss): tell(loss, of: controller)
       case .returned(let controller, _):
-        controller.isLost = false
+        (controller.isLost, controller.elsewhere) = (false, nil)
         controller.followOthers()
       case .identified(_, let id, let old):
         mode.selection.identify(old, as: id)

@@ -113,8 +113,10 @@ extension BoardScreen {
     if !page.isShown(loss.id) { return tellThatItLeft(loss, controller) }
     let search = NoteElsewhere(loss.id, in: context, perform: link.perform)
     controller.elsewhere = search
-    search.didChange = { [weak self, weak controller] in
-      guard let self, let controller, editing === controller, controller.elsewhere === search else { return }
+    search.didChange = { [weak self, weak controller, weak search] in
+      guard let self, let controller, let search, editing === controller, controller.elsewhere === search else {
+        return
+      }
       found(search, loss, controller)
     }
     search.start()
@@ -158,6 +160,8 @@ extension BoardScreen {
 
   private func tellThatItIsGone(_ loss: WindowLoss, _ controller: NoteController) {
     controller.isLost = true
+    // The answer to a save that is on its way offers it no second time.
+    offered.insert(loss.id)
     ask(
       QuestionText(
         title: "The note is gone", lines: [loss.sentence + ".", "What stood in the editor can be kept."],
@@ -238,7 +242,7 @@ extension BoardScreen {
         written[note.id] = all
         offered.remove(note.id)
         touch(note.id)
-        if page.part == nil, !page.rows.contains(note.id) {
+        if page.part == nil, !note.isInserted, !page.rows.contains(note.id) {
           say("it is on another board now; what was written goes into it", isTrouble: true)
         }
       case .failure(let refusal): say(refusal.message, isTrouble: true)

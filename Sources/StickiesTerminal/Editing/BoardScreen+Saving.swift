@@ -115,8 +115,9 @@ extension BoardScreen {
     var isSettled = setAside(refusal.violations.filter { $0.rule != "destination" })
     guard refusedInARow <= Self.maximumRefusals || isSettled else { return false }
     let destinations = refusal.violations.filter { $0.rule == "destination" }
-    for violation in destinations where takeOff(violation) { isSettled = true }
-    for id in Set(destinations.map(\.id)).sorted() {
+    let others = destinations.filter { !takeOff($0) }
+    if others.count < destinations.count { isSettled = true }
+    for id in Set(others.map(\.id)).sorted() {
       switch context.fault(id) {
       case let line as Link where line.isInserted:
         context.delete(line)

@@ -16,7 +16,10 @@ final class NoteElsewhere {
   init(_ id: ObjectID, in context: ObjectContext, perform: @escaping () -> Void) {
     rows = ResultsController(
       ResultsRequest(entity: id.entity, predicate: .identifiers([id]), sort: []), in: context, perform: perform)
-    listener = RowsListener { [weak self] in self?.didChange() }
+    listener = RowsListener { [weak self] in
+      // Of what can't be asked nobody knows where it is.
+      if let self, rows.state == .loaded { didChange() }
+    }
     rows.delegate = listener
   }
 

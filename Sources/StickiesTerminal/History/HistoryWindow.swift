@@ -75,7 +75,8 @@ final class HistoryWindow: Window {
       case .success(let past): (self.past, shown) = (past, wanted)
       case .failure(let refusal):
         guard let shown, refusal.code != .unavailable else { return fail(refusal) }
-        // One can't go there; what is seen stays.
+        // One can't go there; what is seen stays, unless one is on the way to another.
+        guard revision == wanted else { return ask() }
         revision = shown
         screen.say("not revision \(wanted): \(refusal.message)", isTrouble: true)
         return setNeedsDisplay()

@@ -86,7 +86,8 @@ extension BoardScreen {
   static let maximumLabel = 200
 
   private func askForLabel(of line: Link) {
-    guard linkIsOpen, !line.isDeleted else { return }
+    guard linkIsOpen else { return }
+    guard !line.isDeleted else { return say("the link is gone", isTrouble: true) }
     let window = PromptWindow(
       "Label", maximum: Self.maximumLabel, on: self, text: line.label, takesNothing: true
     ) { [weak self] label in

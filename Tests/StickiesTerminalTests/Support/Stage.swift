@@ -96,8 +96,21 @@ final class Stage {
     return Seat(terminal: terminal, client: client, end: end)
   }
 
+  /// After a restart the others are back at a moment of their own.
+  private func awaitOther() async {
+    guard other.state != .connected else { return }
+    await withCheckedContinuation { back in
+      other.stateDidChange = { [weak other] state in
+        guard state == .connected || state == .closed else { return }
+        other?.stateDidChange = nil
+        back.resume()
+      }
+    }
+  }
+
   /// A note from elsewhere.
   func note(_ text: String, x: Double = 16, y: Double = 32, color: StickiesKit.Color = .yellow) async throws -> Note {
+    await awaitOther()
     let board = try #require(try await other.fetch(Board.self, sort: [\.created.ascending]).first)
     let note = try #require(other.context.insert(Note.self))
     (note.text, note.x, note.y, note.color, note.board) = (text, x, y, color, board)
@@ -120,7 +133,10 @@ final class Stage {
   var unsentTexts: String? { try? String(contentsOfFile: home.path + "/unsent", encoding: .utf8) }
 
   /// All notes as they are stored.
-  func stored() async throws -> [Note] { try await other.fetch(Note.self, sort: [\.number.ascending]) }
+  func stored() async throws -> [Note] {
+    await awaitOther()
+    return try await other.fetch(Note.self, sort: [\.number.ascending])
+  }
 
   func kill() {
     Foundation.kill(daemon.processIdentifier, SIGKILL)
