@@ -24,15 +24,4 @@ struct RandomTexts {
   mutating func id() -> UniqueID {
     UniqueID(high: .random(in: 1 ... .max, using: &random), low: .random(in: 0 ... .max, using: &random))
   }
-
-  /// The text after some edits somewhere in it.
-  mutating func edited(_ text: String) -> String {
-    var scalars = Array(text.unicodeScalars)
-    for _ in 0..<Int.random(in: 1...3, using: &random) {
-      let start = Int.random(in: 0...scalars.count, using: &random)
-      let end = Int.random(in: start...min(scalars.count, start + 4), using: &random)
-      scalars.replaceSubrange(start..<end, with: self.text(3).unicodeScalars)
-    }
-    return String(String.UnicodeScalarView(scalars))
-  }
 }
