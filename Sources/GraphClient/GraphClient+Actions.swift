@@ -27,10 +27,10 @@ extension GraphClient {
       opening?.resume()
       opening = nil
     // Whoever wants nothing to do with this client now has not said what became of its commit.
-    case .rejected(let refusal): fail(settling == nil ? refusal : Self.unknownOutcome)
+    case .rejected(let refusal): fail(outcomeDeadline == nil ? refusal : Self.unknownOutcome)
     case .saved(let id, let result):
       saves.removeValue(forKey: id)?.resume(with: result.mapError { $0 as any Error })
-      endSettling()
+      forgetOutcomeDeadline()
     case .loaded(let query, let images, let at):
       loading.removeValue(forKey: query)?.resume()
       watches[query]?.body(.loaded(query, images, at: at))

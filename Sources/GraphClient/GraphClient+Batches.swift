@@ -113,7 +113,7 @@ extension GraphClient {
     batches += 1
     defer {
       batches -= 1
-      endSettling()
+      forgetOutcomeDeadline()
     }
     do {
       return try await answer(to: question, progress)

@@ -83,8 +83,8 @@ extension GraphClient {
     if opening != nil { return fail(refusal) }
     if !options.reconnects {
       guard !saves.isEmpty || batches > 0 else { return fail(refusal) }
-      guard options.settlingMilliseconds > 0 else { return fail(Self.unknownOutcome) }
-      settling = settling ?? Self.uptime + options.settlingMilliseconds
+      guard options.outcomeMilliseconds > 0 else { return fail(Self.unknownOutcome) }
+      outcomeDeadline = outcomeDeadline ?? Self.uptime + options.outcomeMilliseconds
     }
     state = .reconnecting(attempt: 1)
     guard reconnecting == nil else { return }
@@ -102,7 +102,7 @@ extension GraphClient {
       state = .reconnecting(attempt: attempt)
       try? await Task.sleep(for: .milliseconds(Int64.random(in: pause / 2...pause)))
       guard state != .closed else { return }
-      if let settling, Self.uptime >= settling { return fail(Self.unknownOutcome) }
+      if let outcomeDeadline, Self.uptime >= outcomeDeadline { return fail(Self.unknownOutcome) }
       pause = min(2 * pause, options.lastPauseMilliseconds)
       guard (try? await attach()) != nil else { continue }
       handle(.connected)
@@ -112,8 +112,8 @@ extension GraphClient {
   }
 
   /// Nothing is in doubt any more.
-  func endSettling() {
-    if saves.isEmpty, batches == 0 { settling = nil }
+  func forgetOutcomeDeadline() {
+    if saves.isEmpty, batches == 0 { outcomeDeadline = nil }
   }
 
   /// Returns when there is a connection again, or never will be.

@@ -16,10 +16,10 @@ public final class GraphClient {
     /// Name and version, for people who look at the server.
     public var program = ""
     /// After the first connection, a lost one is made again. Without it that is done only to learn what became of a commit
-    /// whose answer was lost, for `settlingMilliseconds`.
+    /// whose answer was lost, for `outcomeMilliseconds`.
     public var reconnects = true
     /// How long a client that does not reconnect looks for a server that knows what became of a commit; 0 for not at all.
-    public var settlingMilliseconds: Int64 = 5_000
+    public var outcomeMilliseconds: Int64 = 5_000
     /// How long one attempt may take.
     public var connectTimeoutMilliseconds: Int64 = 5_000
     /// Pauses between attempts grow from the first to the last, each shortened by a random part.
@@ -74,7 +74,7 @@ public final class GraphClient {
   /// Batches and imports that are under way.
   var batches = 0
   /// Until when a client that does not reconnect looks for the outcome of what it has sent; nil while it does not.
-  var settling: Int64?
+  var outcomeDeadline: Int64?
   var replies = [RequestID: ReplyStream]()
   var watches = [QueryID: Watch]()
   var loading = [QueryID: CheckedContinuation<Void, any Error>]()

@@ -33,7 +33,7 @@ import Testing
   @MainActor
   private static func write(_ daemon: Daemon, round: Int) async throws -> [String] {
     var options = GraphClient.Options(author: "load@test")
-    (options.reconnects, options.settlingMilliseconds) = (false, 0)
+    (options.reconnects, options.outcomeMilliseconds) = (false, 0)
     let connected = try? await GraphClient.connect(
       to: daemon.socket, model: StickiesModel.model, classes: StickiesModel.classes, options: options)
     guard let client = connected else { return [] }
