@@ -15,7 +15,16 @@ extension ObjectState {
 
   /// A commit's edits of texts, heard of one by one.
   func recordTextMoves(_ moved: [Edit], at revision: Revision) {
-    guard !edits.isEmpty || !sent.isEmpty else { return }
+    guard !edits.isEmpty || !sent.isEmpty else {
+      for edit in moved {
+        if case .splice(let splices) = edit.action {
+          follow(edit.property, [splices])
+        } else {
+          typed[edit.property] = nil
+        }
+      }
+      return
+    }
     for edit in moved where entity.property(edit.property)?.attribute?.kind == .text {
       if case .splice(let splices) = edit.action {
         textMoves[edit.property, default: []].append(TextMove(revision: revision, splices: splices))
@@ -27,7 +36,7 @@ extension ObjectState {
 
   /// An image came whole: what happened in between is not known.
   func loseTrackOfTexts() {
-    guard !edits.isEmpty || !sent.isEmpty else { return }
+    guard !edits.isEmpty || !sent.isEmpty else { return typed = [:] }
     for property in entity.storedProperties where property.attribute?.kind == .text {
       untrackedTexts.insert(property.number)
     }
@@ -39,7 +48,9 @@ extension ObjectState {
   ///   - revision: its commit's, whose own echo is among the moves.
   func settleTexts(after answered: [PropertyNumber: LocalValue] = [:], committedAt revision: Revision = 0) {
     defer { (textMoves, untrackedTexts) = ([:], []) }
-    guard let stored else { return }
+    guard let stored else { return typed = [:] }
+    lean(above: answered)
+    followTyped(answered, committedAt: revision)
     var numbers = Set(edits.keys)
     for save in sent { numbers.formUnion(save.edits.keys) }
     // Each by itself: their order means nothing.
@@ -97,6 +108,68 @@ extension ObjectState {
     return (own, lifted)
   }
 
+  // MARK: - Leaning
+
+  /// Lets what is unsaved lean on what was typed before it, wherever it goes on there: in a save that is under way, in one
+  /// that is answered, in what is unsaved below it.
+  private func lean(above answered: [PropertyNumber: LocalValue]) {
+    var numbers = Set(edits.keys)
+    for save in sent { numbers.formUnion(save.edits.keys) }
+    for number in numbers where entity.property(number)?.attribute?.kind == .text {
+      var ends = typed[number] ?? []
+      func step(_ local: LocalValue) -> LocalValue {
+        guard let splices = local.splices, let base = local.textBase else {
+          ends = []
+          return local
+        }
+        var local = local
+        let leaning = TextSplice.leaning(splices, on: ends, of: base)
+        local.splices = leaning
+        ends = Self.ends(ends, leaning)
+        return local
+      }
+      if let answered = answered[number] { _ = step(answered) }
+      for index in sent.indices { sent[index].edits[number] = sent[index].edits[number].map(step) }
+      edits[number] = edits[number].map(step)
+    }
+  }
+
+  /// The ends of what was typed, after an edit of one's own.
+  private static func ends(_ ends: [Int], _ own: [TextSplice]) -> [Int] {
+    let now = Set(ends.map { TextSplice.moved($0, by: own, isBehind: true) } + TextSplice.ends(of: own))
+    return now.count > TextSplice.maximumPlaces ? TextSplice.ends(of: own) : now.sorted()
+  }
+
+  /// What others insert at an end comes behind it.
+  private func follow(_ number: PropertyNumber, _ moves: [[TextSplice]]) {
+    guard let ends = typed[number] else { return }
+    typed[number] = ends.map { end in moves.reduce(end) { TextSplice.moved($0, by: $1, isBehind: false) } }
+  }
+
+  private func followTyped(_ answered: [PropertyNumber: LocalValue], committedAt revision: Revision) {
+    for number in Set(typed.keys).union(answered.keys) {
+      guard !untrackedTexts.contains(number) else {
+        typed[number] = nil
+        continue
+      }
+      let heard = textMoves[number] ?? []
+      guard let local = answered[number] else {
+        follow(number, heard.map(\.splices))
+        continue
+      }
+      guard let own = local.splices else {
+        // Of a new object it is all one's own.
+        typed[number] = local.textBase == nil ? local.value.stringValue.map { [$0.utf8.count] } : nil
+        follow(number, heard.filter { $0.revision > revision }.map(\.splices))
+        continue
+      }
+      let before = heard.filter { $0.revision < revision }.map(\.splices)
+      follow(number, before)
+      typed[number] = Self.ends(typed[number] ?? [], Self.under(own, before).own)
+      follow(number, heard.filter { $0.revision > revision }.map(\.splices))
+    }
+  }
+
   private func compare(_ number: PropertyNumber, with stored: String) {
     // What stands on a save that is under way is compared when that is answered.
     guard sent.isEmpty, let local = edits[number] else { return }
@@ -115,7 +188,10 @@ extension ObjectState.LocalValue {
     if let made = older?.splices, let before = older?.value.stringValue {
       let isKnown = newer?.textBase.map { Bytes.equal($0, before) } ?? false
       let step = isKnown ? newer?.splices : nil
-      splices = TextSplice.compose(made, then: step ?? TextSplice.differences(from: before, to: mine))
+      let found = {
+        TextSplice.leaning(TextSplice.differences(from: before, to: mine), on: TextSplice.ends(of: made), of: before)
+      }
+      splices = TextSplice.compose(made, then: step ?? found())
     }
     if splices?.count ?? .max > TextSplice.maximumPlaces { splices = TextSplice.differences(from: base, to: mine) }
   }

@@ -53,6 +53,8 @@ final class ObjectState {
   var uncertainTexts = Set<PropertyNumber>()
   /// What others did to texts since the edits of them stood on what is stored, in the order of revisions.
   var textMoves = [PropertyNumber: [TextMove]]()
+  /// Where in a stored text what was typed here ends: what is typed there next goes on with it.
+  var typed = [PropertyNumber: [Int]]()
   /// Texts of which not every move was heard.
   var untrackedTexts = Set<PropertyNumber>()
   /// Edits that have not been saved.

@@ -131,12 +131,14 @@ extension ObjectImage: BinaryForm {
   }
 }
 
-/// `message TextSplice { uint64 offset = 1; uint64 length = 2; string insertion = 3; }`
+/// `message TextSplice { uint64 offset = 1; uint64 length = 2; string insertion = 3;
+/// bool leans_left = 4; }`
 extension TextSplice: BinaryForm {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, UInt64(offset))
     writer.field(2, UInt64(length))
     writer.field(3, insertion)
+    writer.field(4, leansLeft)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -146,6 +148,7 @@ extension TextSplice: BinaryForm {
       case 1: offset = try field.count()
       case 2: length = try field.count()
       case 3: insertion = try field.string()
+      case 4: leansLeft = try field.bool()
       default: break
       }
     }

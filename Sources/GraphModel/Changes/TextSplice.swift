@@ -7,19 +7,24 @@ public struct TextSplice: Hashable, Sendable {
   public var length: Int
   /// What comes instead; empty for a deletion.
   public var insertion: String
+  /// The insertion goes on with what its author has just written to its left: what others insert between the two comes
+  /// behind it, whoever was first, so that nobody's letters stand in the middle of another's word.
+  public var leansLeft: Bool
 
   /// A splice that nobody has checked against a text yet.
-  public init(offset: Int, length: Int, insertion: String) {
+  public init(offset: Int, length: Int, insertion: String, leansLeft: Bool = false) {
     self.offset = offset
     self.length = length
     self.insertion = insertion
+    self.leansLeft = leansLeft
   }
 
   /// Behind the last byte that gives way.
   public var end: Int { offset + length }
 
   public static func == (left: TextSplice, right: TextSplice) -> Bool {
-    left.offset == right.offset && left.length == right.length && Bytes.equal(left.insertion, right.insertion)
+    left.offset == right.offset && left.length == right.length && left.leansLeft == right.leansLeft
+      && Bytes.equal(left.insertion, right.insertion)
   }
 
   /// The text after the splices; nil when one lies outside it, overlaps the one before, or cuts a character's bytes.
@@ -60,7 +65,8 @@ public struct TextSplice: Hashable, Sendable {
   }
 
   /// `splices` and `earlier` were both made against one text; the result does to the text after `earlier` what
-  /// `splices` meant. Nothing that `earlier` inserted is deleted; at equal places the earlier insertion comes first.
+  /// `splices` meant. Nothing that `earlier` inserted is deleted; at equal places the earlier insertion comes first,
+  /// unless the later one alone leans to the left.
   public static func rebase(_ splices: [TextSplice], over earlier: [TextSplice]) -> [TextSplice] {
     move(splices, over: earlier, goesFirst: false)
   }
@@ -74,9 +80,12 @@ public struct TextSplice: Hashable, Sendable {
   private static func move(_ splices: [TextSplice], over others: [TextSplice], goesFirst: Bool) -> [TextSplice] {
     var result = [TextSplice]()
     for splice in splices where splice.offset >= 0 && splice.length >= 0 && splice.offset <= maximumOffset {
-      let place = map(splice.offset, over: others, goesFirst: goesFirst)
+      // Those of one edit keep their order, wherever they lean.
+      let place = max(
+        map(splice.offset, over: others) { $0.comesFirst(beside: splice, isEarlier: !goesFirst) }, result.last?.end ?? 0
+      )
       var pieces = survivors(of: splice.offset..<splice.end, over: others)
-      var first = TextSplice(offset: place, length: 0, insertion: splice.insertion)
+      var first = TextSplice(offset: place, length: 0, insertion: splice.insertion, leansLeft: splice.leansLeft)
       if let piece = pieces.first, piece.lowerBound == place {
         first.length = piece.count
         pieces.removeFirst()
@@ -87,11 +96,22 @@ public struct TextSplice: Hashable, Sendable {
     return result
   }
 
-  /// Where an insertion at `offset` lands: behind what the others insert there, unless it goes first, and out of what
-  /// they delete around it.
-  private static func map(_ offset: Int, over others: [TextSplice], goesFirst: Bool) -> Int {
+  /// Whether the insertion stands to the left of that of another edit at the same place.
+  private func comesFirst(beside other: TextSplice, isEarlier: Bool) -> Bool {
+    isEarlier ? leansLeft || !other.leansLeft : leansLeft && !other.leansLeft
+  }
+
+  /// Where a place is after `splices`: behind what they insert there, or in front of it.
+  package static func moved(_ place: Int, by splices: [TextSplice], isBehind: Bool) -> Int {
+    map(place, over: splices) { _ in isBehind }
+  }
+
+  /// Where an insertion at `offset` lands: behind what the others insert there as far as that comes first, and out of
+  /// what they delete around it.
+  private static func map(_ offset: Int, over others: [TextSplice], behind comesFirst: (TextSplice) -> Bool) -> Int {
     var shift = 0
-    for splice in others where goesFirst ? splice.offset < offset : splice.offset <= offset {
+    for splice in others where splice.length > 0 || !splice.insertion.isEmpty {
+      guard splice.offset < offset || splice.offset == offset && comesFirst(splice) else { break }
       if splice.end > offset { return splice.offset + shift + splice.insertion.utf8.count }
       shift += splice.insertion.utf8.count - splice.length
     }

@@ -80,6 +80,7 @@ struct OracleMapping {
       $0.offset = UInt64(splice.offset)
       $0.length = UInt64(splice.length)
       $0.insertion = splice.insertion
+      $0.leansLeft = splice.leansLeft
     }
   }
 

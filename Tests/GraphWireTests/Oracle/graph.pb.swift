@@ -459,6 +459,9 @@ nonisolated struct Graph_TextSplice: Sendable {
 
   var insertion: String = String()
 
+  /// goes on with what its author wrote to its left
+  var leansLeft: Bool = false
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -3366,7 +3369,7 @@ nonisolated extension Graph_Object: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension Graph_TextSplice: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".TextSplice"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}offset\0\u{1}length\0\u{1}insertion\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}offset\0\u{1}length\0\u{1}insertion\0\u{3}leans_left\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3377,6 +3380,7 @@ nonisolated extension Graph_TextSplice: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 1: try { try decoder.decodeSingularUInt64Field(value: &self.offset) }()
       case 2: try { try decoder.decodeSingularUInt64Field(value: &self.length) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.insertion) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.leansLeft) }()
       default: break
       }
     }
@@ -3392,6 +3396,9 @@ nonisolated extension Graph_TextSplice: SwiftProtobuf.Message, SwiftProtobuf._Me
     if !self.insertion.isEmpty {
       try visitor.visitSingularStringField(value: self.insertion, fieldNumber: 3)
     }
+    if self.leansLeft != false {
+      try visitor.visitSingularBoolField(value: self.leansLeft, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3399,6 +3406,7 @@ nonisolated extension Graph_TextSplice: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.offset != rhs.offset {return false}
     if lhs.length != rhs.length {return false}
     if lhs.insertion != rhs.insertion {return false}
+    if lhs.leansLeft != rhs.leansLeft {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,0 +1,139 @@
+import GraphModel
+import GraphReplica
+import GraphTesting
+import GraphWire
+import Testing
+
+/// Several people type in one text, each with what is on its way to and from a server that merges. Whoever types on behind
+/// what they typed before keeps their words in one piece, wherever and whenever the others type.
+@Suite struct TypingTogetherTests {
+  /// Somebody with a cursor behind their newest letter; no two use the same letters.
+  private final class Typist {
+    let script: ReplicaTranscript
+    let note: ManagedObject
+    let letters: [Character]
+    /// What they wrote, in the order of writing.
+    var typed = ""
+    var outbox = [(transaction: Transaction, request: UInt64)]()
+    var inbox = [(body: ToClient.Body, request: UInt64)]()
+    private var isSaving = false
+
+    init(_ letters: String, _ text: String) throws {
+      script = try ReplicaTranscript()
+      self.letters = Array(letters)
+      #expect(script.connect() == ["welcomed"])
+      _ = script.context.follow(entity: script.note)
+      #expect(script.lines() == ["> follow"])
+      _ = script.hear(.subscribed(query: 4, resumed: false), 2)
+      _ = script.hear(script.last([try script.image(5, 1, ["text": .string(text)])], at: 1), 2)
+      _ = script.hear(.advance(revision: 1, fingerprint: 1_000))
+      note = try #require(script.context.object(script.id(5)))
+    }
+
+    var text: String { note["text"].stringValue ?? "" }
+    /// Their own letters, as far as they stand in one piece; nil when somebody else's are among them.
+    var run: String? {
+      let own = Set(letters)
+      guard let first = text.firstIndex(where: own.contains), let last = text.lastIndex(where: own.contains) else {
+        return ""
+      }
+      let run = text[first...last]
+      return run.allSatisfy(own.contains) ? String(run) : nil
+    }
+
+    func type(_ random: inout SeededGenerator) {
+      guard let letter = random.pick(letters) else { return }
+      var text = text
+      let own = Set(letters)
+      // The first letter of all goes between the brackets.
+      let place =
+        text.lastIndex(where: own.contains).map { text.index(after: $0) }
+        ?? text.index(text.startIndex, offsetBy: 1)
+      text.insert(letter, at: place)
+      typed.append(letter)
+      note["text"] = .string(text)
+    }
+
+    func save() {
+      guard !isSaving, script.context.save() != nil else { return }
+      isSaving = true
+      for case .send(let message) in script.context.takeActions() {
+        if case .commit(let transaction, _) = message.body { outbox.append((transaction, message.request)) }
+      }
+    }
+
+    func hear() {
+      let (body, request) = inbox.removeFirst()
+      if case .committed = body { isSaving = false }
+      _ = script.hear(body, request)
+    }
+  }
+
+  /// Commits in the order in which they come, each moved over what was committed since its base.
+  private struct Server {
+    var text: String
+    var revision: Revision = 1
+    var committed = [(revision: Revision, splices: [TextSplice])]()
+
+    /// Tells everybody, the author last.
+    mutating func commit(
+      _ transaction: Transaction, _ request: UInt64, of author: Typist, _ all: [Typist]
+    ) throws {
+      let change = try #require(transaction.changes.first)
+      let edit = try #require(change.edits.first)
+      guard case .splice(var splices) = edit.action else { throw Refusal(.malformed, "\(edit)") }
+      for earlier in committed where earlier.revision > change.base {
+        splices = TextSplice.rebase(splices, over: earlier.splices)
+      }
+      text = try #require(TextSplice.apply(splices, to: text))
+      revision += 1
+      committed.append((revision, splices))
+      for typist in all {
+        let update = typist.script.update(
+          5, [Edit(edit.property, .splice(splices))], previous: revision - 1)
+        typist.inbox.append((typist.script.delta(4, revision, [update]), 0))
+      }
+      author.inbox.append((author.script.committed(revision), request))
+    }
+  }
+
+  /// - Parameter letters: with few of them a comparison of two texts often can't tell which is new.
+  @Test(arguments: [["ab", "AB"], ["a", "A", "1"], ["abcdefgh", "ABCDEFGH", "12345678"]])
+  func wordsStayInOnePiece(letters: [String]) throws {
+    var commits = 0
+    for seed in UInt64(0)..<200 {
+      var random = SeededGenerator(seed: seed)
+      var server = Server(text: "<>")
+      let typists = try letters.map { try Typist($0, server.text) }
+      for _ in 0..<Int.random(in: 20...80, using: &random) {
+        guard let typist = random.pick(typists) else { continue }
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0..<4: typist.type(&random)
+        case 4..<6: typist.save()
+        case 6..<8:
+          if !typist.outbox.isEmpty {
+            let (transaction, request) = typist.outbox.removeFirst()
+            try server.commit(transaction, request, of: typist, typists)
+          }
+        default: if !typist.inbox.isEmpty { typist.hear() }
+        }
+      }
+      while typists.contains(where: { !$0.inbox.isEmpty || !$0.outbox.isEmpty || $0.script.context.hasChanges }) {
+        for typist in typists {
+          while !typist.inbox.isEmpty { typist.hear() }
+          typist.save()
+          if let (transaction, request) = typist.outbox.first {
+            typist.outbox.removeFirst()
+            try server.commit(transaction, request, of: typist, typists)
+          }
+        }
+      }
+      commits += server.committed.count
+      for typist in typists {
+        #expect(typist.text == server.text, "seed \(seed)")
+        #expect(typist.run == typist.typed, "seed \(seed): \(server.text)")
+      }
+    }
+    #expect(commits > 800)
+  }
+}
