@@ -33,16 +33,17 @@ extension SQLiteStore {
     let condition = request.predicate.textWithoutConstants(in: model)
     let order = request.sort.text(in: model)
     guard scans.isNew("\(request.entity) \(condition) ORDER \(order)") else { return }
-    let tables = try run.plans().flatMap(\.scans)
-    guard let table = tables.first else { return }
+    let plans = try run.plans()
+    guard let table = plans.flatMap(\.scans).first else { return }
     log.notice(
-      "a fetch of \(run.entity.name) reads all of \(table); \(remedy(for: request))",
+      "a fetch of \(run.entity.name) reads all of \(table); \(remedy(for: request, plans.flatMap(\.orders).first))",
       metadata: [
         "where": "\(condition.prefix(Self.loggedCondition))", "sort": "\(order.prefix(Self.loggedCondition))",
       ])
   }
 
-  private func remedy(for request: FetchRequest) -> String {
+  /// - Parameter order: the index that it follows already.
+  private func remedy(for request: FetchRequest, _ order: String?) -> String {
     let wanting = IndexAdvice.attributes(for: request, in: model)
     if !wanting.isEmpty {
       if IndexAdvice.isOneSided(request, in: model) {
@@ -52,6 +53,7 @@ extension SQLiteStore {
       }
       return "with \"indexed\": true on \(wanting.joined(separator: " and ")) in the model it would not"
     }
+    if let order { return "it follows the index \(order) for its order, and no index helps its condition" }
     let indexed = IndexAdvice.indexedAttributes(for: request, in: model)
     if !indexed.isEmpty {
       return "the index on \(indexed.joined(separator: " or ")) leads a fetch that is sorted by it"

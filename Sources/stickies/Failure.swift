@@ -3,6 +3,7 @@ import Glibc
 import GraphClient
 import GraphModel
 import GraphWire
+import StickiesKit
 
 /// How a command ends when it does not end well: a sentence or JSON on standard error, and an exit code.
 enum Failure {
@@ -74,6 +75,7 @@ enum Failure {
         }
       return Report(
         code: "malformed", message: "\(option) can't be read at \(error.cause)\n\(error.cause.pointer)", exit: usage)
+    case let error as UnreadableArgument: return Report(code: "usage", message: error.description, exit: usage)
     case let error as UnknownCommand: return Report(code: "usage", message: error.description, exit: usage)
     case let error as ServerAddress.ParseError: return Report(code: "usage", message: error.description, exit: usage)
     default: return nil

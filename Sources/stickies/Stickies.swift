@@ -31,6 +31,7 @@ struct StickiesCommand: AsyncParsableCommand {
     let arguments = Coordinates.protected(Array(CommandLine.arguments.dropFirst()))
     let wantsJSON = arguments.prefix { $0 != "--" }.contains("--json")
     do {
+      if let unreadable = UnreadableArgument.first() { throw unreadable }
       if let unknown = UnknownCommand.find(in: arguments) { throw unknown }
       var command = try parseAsRoot(arguments)
       if var asynchronous = command as? any AsyncParsableCommand {

@@ -2,12 +2,14 @@ import ArgumentParser
 import Foundation
 import GraphModel
 import GraphWire
+import StickiesKit
 
 /// How the program is called, and what is said of a call that it does not understand.
 extension Daemon {
   static func main() async {
     let arguments = Array(CommandLine.arguments.dropFirst())
     do {
+      if let unreadable = UnreadableArgument.first() { throw ValidationError(unreadable.description) }
       var command = try parseAsRoot(arguments)
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
@@ -35,6 +37,8 @@ extension Daemon {
       FileHandle.standardError.write(Data((JSON.object([.init("error", told)]).text + "\n").utf8))
       exit(withError: ExitCode.validationFailure)
     }
+    // The word that is no text is not the command's.
+    if UnreadableArgument.first() != nil { exit(withError: error) }
     // Without a command the first word is an option: a word that is none was meant for one.
     let names = configuration.subcommands.map { $0._commandName }
     if let word = arguments.first, !word.hasPrefix("-"), word != "help", !names.contains(word) {

@@ -76,6 +76,21 @@ import Testing
     #expect(word.errors == "stickies: \"-5\" is neither a number nor the beginning of an id\n")
   }
 
+  @Test(arguments: ["stickies", "stickiesd"])
+  func aWordThatIsNoTextIsRefused(program: String) throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", "exec \"$0\" add \"$(printf 'caf\\351')\"", Daemon.binary(program).path]
+    let errors = Pipe()
+    process.standardError = errors
+    process.standardOutput = Pipe()
+    try process.run()
+    let text = String(decoding: try #require(try errors.fileHandleForReading.readToEnd()), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 64)
+    #expect(text.contains("argument 2, \"caf\u{FFFD}\", is not UTF-8"), "\(text)")
+  }
+
   @Test func aMistypedCommandIsAnsweredWithTheNearestOne() throws {
     let daemon = try Daemon()
     let result = try daemon.run("lst")

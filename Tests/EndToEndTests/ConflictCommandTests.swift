@@ -34,6 +34,17 @@ import Testing
     #expect(company.daemon.stop() == 0)
   }
 
+  @Test func whoIsInTheWayOfManyIsNamedOnce() throws {
+    let company = try Company()
+    let department = try company.department()
+    for name in ["Ann", "Ben", "Cid", "Dan"] { _ = try company.person(name, in: department) }
+    let refused = try company.run("update", "Person", "--where", "TRUEPREDICATE", "--one-commit", "email=a@example.org")
+    #expect(refused.status == 2)
+    let words = refused.errors.split(separator: "\n").filter { $0.contains("is in the way") }
+    #expect(words.count > 0 && words.count == Set(words).count, "\(refused.errors)")
+    #expect(company.daemon.stop() == 0)
+  }
+
   @Test func whoSaysWhatWasReadIsHeldToIt() throws {
     let company = try Company()
     let department = try company.department()
@@ -54,6 +65,7 @@ import Testing
       #expect(result.status == 4 && result.errors.contains("there is no revision 999 to have read it at"))
     }
     #expect(try company.run("delete", ann, "--base", "0").status == 64)
+    #expect(try company.run("update", ann, "name=Anna", "--base", "0").status == 64)
     #expect(try company.run("show", ann, "--json").json()["name"] == .string("Ann"))
     #expect(company.daemon.stop() == 0)
   }

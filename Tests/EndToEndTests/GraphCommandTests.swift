@@ -103,6 +103,31 @@ import Testing
     #expect(table.last?.split(separator: " ") == [ben.prefix(8), "Person", "Ben", ann.prefix(8)])
   }
 
+  @Test func membersAreNamedInTheirOrder() throws {
+    let company = try Company()
+    let project = try company.insert("Project", "title=Launch", "department=\(try company.department())")
+    let steps = try ["one", "two", "three"].map { try company.insert("Step", "title=\($0)", "project=\(project)") }
+    let order = [steps[2], steps[0], steps[1]]
+    #expect(try company.run("update", project, "steps=" + order.joined(separator: ",")).status == 0)
+    #expect(try company.run("show", project, "--json").json()["steps"] == .array(order.map(JSON.string)))
+    let lines: [String] = try company.run("show", project).lines
+    let first = try #require(lines.firstIndex(of: "steps: 3"))
+    let titles = lines[(first + 1)...].prefix(3).map { $0.components(separatedBy: " ").last ?? "" }
+    #expect(titles == ["three", "one", "two"])
+  }
+
+  /// What is shown is what was written, or nobody knows what is wrong with it.
+  @Test(arguments: [
+    ("vacationDays:=42.0", "and not 42.0\n"), ("vacationDays:=1e3", "and not 1000.0\n"),
+    ("salary:=120.0", "and not 120.0\n"),
+  ])
+  func aFractionIsShownAsOne(value: String, end: String) throws {
+    let company = try Company()
+    let result = try company.run("insert", "Person", value)
+    #expect(result.status == 64)
+    #expect(result.errors.contains(end), "\(result.errors)")
+  }
+
   @Test(arguments: [
     ("Person", "vacationDays=many", "Person.vacationDays takes a whole number of 64 bits, and not many"),
     ("Person", "remote=maybe", "Person.remote takes true or false, and not maybe"),

@@ -61,6 +61,10 @@ import Testing
       "fetch", "Client", "--template", "overdue", "--set", "now=2026-06-01", "--set", "client=Acme")
     #expect(other.status == 64)
     #expect(other.errors.contains("the template overdue fetches Project, not Client"), "\(other.errors)")
+    let twice = try company.run(
+      "fetch", "--template", "overdue", "--set", "client=Acme", "--set", "now=2026-06-01", "--set", "client:=null")
+    #expect(twice.status == 64)
+    #expect(twice.errors.contains("--set gives client twice"), "\(twice.errors)")
     let missing = try company.run("fetch", "--template", "overdue", "--set", "client=Acme")
     #expect(missing.status == 64)
     #expect(missing.errors.contains("$now has no value"), "\(missing.errors)")
@@ -196,6 +200,17 @@ import Testing
       #expect(result.status == 64)
       #expect(result.errors.contains(sentence), "\(words): \(result.errors)")
       #expect(result.output.isEmpty)
+    }
+  }
+
+  @Test func whatNoStoreHasIsNoColumn() throws {
+    let company = try company()
+    for command in [["--properties", "name,isSelected"], ["--properties", "name,isSelected", "--json"]] {
+      let result = try Daemon.run(
+        ["graph", "fetch", "Party"] + command, server: company.daemon.socket.description, author: "ann@test", input: nil
+      )
+      #expect(result.status == 64)
+      #expect(result.errors.contains("isSelected is transient: no store has it"), "\(result.errors)")
     }
   }
 

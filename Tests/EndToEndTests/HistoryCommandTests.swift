@@ -137,6 +137,30 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
+  /// The daemon leaves out objects for which an answer has no room: which they are is told all the same.
+  @Test func aCommitThatIsTooLargeNamesItsObjects() throws {
+    let company = try Company()
+    let department = try company.department()
+    let photo = Data(repeating: 7, count: 1_000_000).base64EncodedString()
+    let lines = (0..<10).map { number in
+      #"{"name":"Person \#(number)","hired":"2020-01-01","department":"\#(department)","photo":"\#(photo)"}"# + "\n"
+    }
+    #expect(try company.run("insert", "Person", "-", input: lines.joined()).status == 0)
+    let large = try company.run("update", "Person", "--where", "TRUEPREDICATE", "--one-commit", "photo:=null")
+    #expect(large.status == 0, "\(large.errors)")
+    let ids = try company.run("fetch", "Person", "--ids").lines
+    let log = try Daemon.run(
+      ["log", "--limit", "1"], server: company.daemon.socket.description, author: "ann@test", input: nil)
+    let told = log.output.split(separator: "\n").dropFirst().map(String.init)
+    #expect(Set(told) == Set(ids.map { "    ~ person \($0.prefix(8))" }), "\(told)")
+    let json = try Daemon.run(
+      ["log", "--limit", "1", "--json"], server: company.daemon.socket.description, author: "ann@test", input: nil
+    ).json()
+    let changes = try #require(json[0]?["changes"]?.arrayValue)
+    #expect(Set(changes.compactMap { $0["object"]?["id"]?.stringValue }) == Set(ids))
+    #expect(changes.allSatisfy { $0["changed"] == nil && $0["kind"] == .string("updated") })
+  }
+
   @Test func aLogOfNothingSaysWhereTheStoreStands() throws {
     let daemon = try Daemon()
     try daemon.start()

@@ -78,6 +78,35 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
+  @Test func whatIsNoFileIsNotReplaced() throws {
+    let daemon = try notes()
+    let home = daemon.home.path
+    #expect(mkfifo(home + "/pipe", 0o600) == 0)
+    #expect(symlink("nowhere", home + "/dangling") == 0)
+    let store = try #require(
+      FileManager.default.enumerator(atPath: home)?.compactMap { $0 as? String }.first { $0.hasSuffix("graph.sqlite") })
+    for (name, words) in [
+      (home + "/pipe", "is a device, a socket or a pipe"), ("/dev/null", "is a device"), (home, "is a folder"),
+      (home + "/dangling", "is a link that leads to no file"), ("", "the file has no name"),
+      (home + "/" + store, "is an SQLite database"),
+    ] {
+      let result = try daemon.run("graph", "export", name, "--replace")
+      #expect(result.status != 0, "\(name)")
+      #expect(result.errors.contains(words), "\(name): \(result.errors)")
+    }
+    var status = stat()
+    #expect(lstat("/dev/null", &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
+    #expect(lstat(home + "/pipe", &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+    // Through a link the file behind it, and the link stays.
+    try Data("old".utf8).write(to: URL(filePath: home + "/real"))
+    #expect(symlink("real", home + "/link") == 0)
+    #expect(try daemon.run("graph", "export", home + "/link", "--replace").status == 0)
+    #expect(lstat(home + "/link", &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+    #expect(try String(contentsOfFile: home + "/real", encoding: .utf8) == (try daemon.run("graph", "export").output))
+    #expect(daemon.stop() == 0)
+    try daemon.expectSound()
+  }
+
   @Test func anyModelWithCirclesAndLinesInAnyOrder() throws {
     let company = try Company()
     let department = try company.department()

@@ -17,7 +17,10 @@ import Testing
     #expect(UniqueID.range(ofPrefix: "!") == nil)
   }
 
-  @Test(arguments: ["0", "1", "-1", "12.5", "-0.001", "100", "99999999999999999999999999999999999999", "0.1"])
+  @Test(arguments: [
+    "0", "1", "-1", "12.5", "-0.001", "100", "99999999999999999999999999999999999999", "0.1", "1e-20", "-1.5e60",
+    "1e-6001", "-9.9e5999",
+  ])
   func decimalsKeepTheirDigits(text: String) throws {
     let value = try #require(DecimalValue(text))
     #expect(value.description == text)
@@ -30,6 +33,34 @@ import Testing
     for (a, b) in zip(numbers, numbers.dropFirst()) {
       let (x, y) = (try #require(DecimalValue("\(a)e-3")), try #require(DecimalValue("\(b)e-3")))
       #expect((x < y) == (a < b), "\(a) \(b)")
+    }
+  }
+
+  @Test func aSumOfDecimalsIsRoundedOnce() throws {
+    func sum(_ numbers: [String]) throws -> String? {
+      let values = try numbers.map { Value.decimal(try #require(DecimalValue($0))) }
+      guard case .decimal(let sum) = GraphPredicate.Aggregate.sum.value(of: values, type: .decimal) else { return nil }
+      return sum.description
+    }
+    let large = "5" + String(repeating: "0", count: 37)
+    #expect(try sum([]) == "0")
+    #expect(try sum(["1", "-1"]) == "0")
+    #expect(try sum([large, large, "-" + large, "-" + large, "0.1"]) == "0.1")
+    #expect(try sum(["1e5999", "1e-6000", "-1e5999"]) == "1e-6000")
+    #expect(try sum([String](repeating: "9e5999", count: 12)) == nil)
+    // Half to even, of 39 digits.
+    let nines = String(repeating: "9", count: 37)
+    #expect(try sum([nines + "2", "0.5"]) == nines + "2")
+    #expect(try sum([nines + "3", "0.5"]) == nines + "4")
+    #expect(try sum(["-" + nines + "2", "-0.5", "-1e-40"]) == "-" + nines + "3")
+
+    // Whole thousandths, of which the oracle has the exact sum.
+    var random = SeededGenerator(seed: 11)
+    for _ in 0..<300 {
+      let numbers = (0..<Int.random(in: 1...40, using: &random)).map { _ in
+        Int64.random(in: -(1 << 56)...(1 << 56), using: &random) >> Int64.random(in: 0...50, using: &random)
+      }
+      #expect(try sum(numbers.map { "\($0)e-3" }) == DecimalValue("\(numbers.reduce(0, +))e-3")?.description)
     }
   }
 
@@ -59,7 +90,10 @@ import Testing
     #expect(nines.rounded(.up) == DecimalValue("1e37"))
   }
 
-  @Test(arguments: ["", "-", ".", "1e", "1e99999", "x", "1.2.3", "100000000000000000000000000000000000000001"])
+  @Test(arguments: [
+    "", "-", ".", "1e", "1e6000000", "1e6001", "1e-9223372036854775808", "x", "1.2.3",
+    "100000000000000000000000000000000000000001",
+  ])
   func whatIsNoDecimalIsRefused(text: String) { #expect(DecimalValue(text) == nil) }
 
   @Test(arguments: [

@@ -74,6 +74,15 @@ import Testing
     #expect(explanation.count == 5)
   }
 
+  @Test func anIndexThatGivesTheOrderIsNamed() throws {
+    let explanation = try explain(try store(), "", sort: "age,name", limit: 3)
+    #expect(
+      explanation.plan.first
+        == "goes through objects of Party in the order of the index Party.Person.age, 20 at most")
+    #expect(explanation.indexes == ["Party.Person.age"])
+    #expect(explanation.count == 3)
+  }
+
   @Test func whatIsReadWholeIsSaidWithWhatWouldHelp() throws {
     let store = try store()
     let explanation = try explain(store, "bio == \"a secret\" AND score > 1")
@@ -220,9 +229,10 @@ import Testing
       directory: directory.path, model: model, options: options,
       log: Logger(label: "test") { _ in Recorder(lines: lines) })
     let person = try #require(model.entity(named: "Person"))
-    func fetch(_ predicate: String) throws {
+    func fetch(_ predicate: String, sort: String = "", limit: Int? = nil) throws {
       let condition = try predicate.isEmpty ? .always : GraphPredicate(parsing: predicate, entity: person, model: model)
-      _ = try store.fetch(FetchRequest(entity: person.number, predicate: condition)) { _ in }
+      let order = try sort.isEmpty ? [] : [SortKey](parsing: sort, entity: person, model: model)
+      _ = try store.fetch(FetchRequest(entity: person.number, predicate: condition, sort: order, limit: limit)) { _ in }
     }
     func told() -> [String] { lines.lines.withLock { lines in lines.filter { $0.contains("reads all of") } } }
     try fetch("age == 3")
@@ -236,6 +246,11 @@ import Testing
         + "would not | sort= | where=score == ? AND bio == ?")
     try fetch("bio CONTAINS \"x\"")
     #expect(told().last?.contains("no index helps such a condition") == true)
+    // The index is followed already.
+    try fetch("ALL reports.age > 90", sort: "age", limit: 50)
+    #expect(
+      told().last?.contains(
+        "it follows the index Party.Person.age for its order, and no index helps its condition") == true)
     // An index alone does not lead a range that is open at one end.
     try fetch("score > 3")
     #expect(

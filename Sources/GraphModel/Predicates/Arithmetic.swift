@@ -59,8 +59,8 @@ enum Arithmetic {
 
   // MARK: - Aggregates
 
-  /// What an aggregate makes of values; nulls do not count. Fractions are added in the order of their size: the sum
-  /// of equal values is the same to the last bit, whatever order they come in.
+  /// What an aggregate makes of values; nulls do not count. Doubles are added in the order of their size, decimals
+  /// exactly: the sum of equal values is the same to the last bit, whatever order they come in.
   static func aggregate(_ aggregate: GraphPredicate.Aggregate, _ values: [Value], zero: Value) -> Value {
     let present = values.filter { !$0.isNull }
     switch aggregate {
@@ -89,6 +89,11 @@ enum Arithmetic {
         sum += Int128(next)
       }
       return Int64(exactly: sum).map(Value.integer) ?? .double(Double(sum))
+    }
+    if case .decimal = zero {
+      var sum = DecimalSum()
+      for case .decimal(let next) in values { sum.add(next) }
+      return sum.value.map(Value.decimal) ?? .null
     }
     return values.sorted { Value.order($0, $1) == .ascending }.reduce(zero) { apply(.add, $0, $1) }
   }

@@ -98,7 +98,7 @@ extension DecimalValue {
   }
 
   /// - Parameter exponent: where the point stands, counted from before the first of `digits`.
-  private static func rounded(_ isNegative: Bool, _ digits: [UInt8], exponent: Int) -> DecimalValue? {
+  static func rounded(_ isNegative: Bool, _ digits: [UInt8], exponent: Int) -> DecimalValue? {
     let zeros = digits.prefix { $0 == 0 }.count
     var kept = Array(digits.dropFirst(zeros))
     var exponent = exponent - zeros

@@ -51,7 +51,7 @@ extension DecimalValue: LosslessStringConvertible, CustomStringConvertible {
     let halves = mantissa.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     let whole = halves[0]
     let fraction = halves.count == 2 ? halves[1] : ""
-    guard !(whole.isEmpty && fraction.isEmpty), (-Self.maximumExponent...Self.maximumExponent).contains(power)
+    guard !(whole.isEmpty && fraction.isEmpty), (-2 * Self.maximumExponent...2 * Self.maximumExponent).contains(power)
     else { return nil }
     var digits = [UInt8]()
     for byte in (whole + fraction).utf8 {
@@ -66,7 +66,10 @@ extension DecimalValue: LosslessStringConvertible, CustomStringConvertible {
     guard !digits.isEmpty else { return "0" }
     let text = digits.map(String.init).joined()
     let sign = isNegative ? "-" : ""
-    if exponent > 40 || exponent < -10 { return "\(sign)0.\(text)e\(exponent)" }
+    if exponent > 40 || exponent < -10 {
+      let fraction = text.dropFirst()
+      return "\(sign)\(text.prefix(1))\(fraction.isEmpty ? "" : ".")\(fraction)e\(exponent - 1)"
+    }
     if exponent <= 0 { return "\(sign)0.\(String(repeating: "0", count: -exponent))\(text)" }
     if exponent >= digits.count { return sign + text + String(repeating: "0", count: exponent - digits.count) }
     return "\(sign)\(text.prefix(exponent)).\(text.dropFirst(exponent))"

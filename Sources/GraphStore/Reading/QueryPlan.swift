@@ -6,8 +6,10 @@ import GraphModel
 struct QueryPlan {
   /// Step by step; indented where a step is part of the one before.
   private(set) var steps = [String]()
-  /// The indexes that are used to find something.
+  /// The indexes that are used to find something, or for its order.
   private(set) var indexes = [String]()
+  /// Of these, those that whole tables are gone through by.
+  private(set) var orders = [String]()
   /// Tables whose every row is looked at.
   private(set) var scans = [String]()
 
@@ -52,9 +54,14 @@ struct QueryPlan {
       let (name, how) = Self.parts(rest)
       guard let table = table(name) else { return "begins with one row of nothing" }
       if !scans.contains(table) { scans.append(table) }
-      let index =
-        how.index.map { Self.isKey($0) ? ", in the order of their ids" : ", in the order of the index \($0)" } ?? ""
-      return "reads all \(try size(of: table, database)) \(Self.kind(table)) of \(table)\(index)"
+      let size = try size(of: table, database)
+      guard let index = how.index, !Self.isKey(index) else {
+        return
+          "reads all \(size) \(Self.kind(table)) of \(table)" + (how.index == nil ? "" : ", in the order of their ids")
+      }
+      if !indexes.contains(index) { indexes.append(index) }
+      orders.append(index)
+      return "goes through \(Self.kind(table)) of \(table) in the order of the index \(index), \(size) at most"
     }
     if let rest = detail.removing("SEARCH ") {
       let (name, how) = Self.parts(rest)

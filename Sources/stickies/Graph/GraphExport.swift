@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import Glibc
 import GraphClient
 import GraphModel
@@ -107,23 +108,68 @@ extension GraphCommand {
 
 /// Where an export goes: standard output, or a file that has its name only when it is whole.
 private final class ExportTarget {
-  private let file: String?
+  private let name: String?
+  /// The file that the name means; of a link what it leads to.
+  private let file: String
   private let draft: String
   private var descriptor: Int32 = 1
 
-  init(_ file: String?, replaces: Bool) throws {
-    self.file = file
-    draft = (file ?? "") + ".partial"
-    guard let file else { return }
-    if !replaces, access(file, F_OK) == 0 {
-      throw Refusal(.notAllowed, "\(file) is there already; --replace replaces it")
+  init(_ name: String?, replaces: Bool) throws {
+    self.name = name
+    guard let name else {
+      (file, draft) = ("", "")
+      return
     }
-    descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    file = try Self.file(name, replaces: replaces)
+    draft = file + ".partial"
+    descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
     if descriptor < 0 { throw failure() }
+    guard Self.kind(descriptor) == S_IFREG else {
+      close(descriptor)
+      descriptor = -1
+      throw Refusal(.notAllowed, "\(draft) is there and is no file: it is needed until the export is whole")
+    }
+  }
+
+  private static func file(_ name: String, replaces: Bool) throws -> String {
+    if name.isEmpty { throw Refusal(.malformed, "the file has no name; without one the lines go to standard output") }
+    var status = stat()
+    guard stat(name, &status) == 0 else {
+      guard lstat(name, &status) == 0 else { return name }
+      throw Refusal(.notAllowed, "\(name) is a link that leads to no file")
+    }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: break
+    case S_IFDIR: throw Refusal(.notAllowed, "\(name) is a folder; give the export a file's name in it")
+    default:
+      throw Refusal(
+        .notAllowed,
+        "\(name) is a device, a socket or a pipe, and no file; without a name the lines go to standard output")
+    }
+    guard replaces else { throw Refusal(.notAllowed, "\(name) is there already; --replace replaces it") }
+    if isDatabase(name) { throw Refusal(.notAllowed, "\(name) is an SQLite database, and no export: it stays") }
+    guard let real = realpath(name, nil) else { return name }
+    defer { free(real) }
+    return String(cString: real)
+  }
+
+  /// A daemon's store may lie under any name.
+  private static func isDatabase(_ name: String) -> Bool {
+    let descriptor = open(name, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    let mark = Array("SQLite format 3\0".utf8)
+    var bytes = [UInt8](repeating: 0, count: mark.count)
+    return read(descriptor, &bytes, bytes.count) == bytes.count && bytes == mark
+  }
+
+  private static func kind(_ descriptor: Int32) -> mode_t {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
   }
 
   private func failure() -> Refusal {
-    Refusal(.unavailable, "\(file ?? "standard output") can't be written (\(String(cString: strerror(errno))))")
+    Refusal(.unavailable, "\(name ?? "standard output") can't be written (\(String(cString: strerror(errno))))")
   }
 
   func write(_ text: String) throws {
@@ -135,14 +181,20 @@ private final class ExportTarget {
   }
 
   func finish() throws {
-    guard let file else { return }
-    guard fsync(descriptor) == 0, close(descriptor) == 0, rename(draft, file) == 0 else { throw failure() }
+    guard name != nil else { return }
+    guard fsync(descriptor) == 0, rename(draft, file) == 0 else { throw failure() }
+    close(descriptor)
     descriptor = -1
+    // The name is on the disk, too, before anybody relies on it.
+    let folder = open(URL(filePath: file).deletingLastPathComponent().path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { return }
+    fsync(folder)
+    close(folder)
   }
 
   /// Of an export that was not finished nothing stays.
   func discard() {
-    guard file != nil, descriptor >= 0 else { return }
+    guard name != nil, descriptor >= 0 else { return }
     close(descriptor)
     unlink(draft)
   }

@@ -183,16 +183,20 @@ struct Columns {
       // As many as fit beside the id: the first that fit into one cell.
       let room = TextTable.terminalWidth
       let most = room == .max ? 6 : max(2, min(6, (room - 12) / 16))
-      let simple = entity.attributes.filter { ![.data, .json].contains($0.attribute?.kind) }
+      let simple = entity.attributes.filter { $0.slot != nil && ![.data, .json].contains($0.attribute?.kind) }
       names = simple.prefix(most).map(\.name)
       return
     }
-    let known = family.flatMap(\.properties).map(\.name)
+    let properties = family.flatMap(\.properties)
+    let known = properties.map(\.name)
     var chosen = [String]()
     for part in list.split(separator: ",") {
       let name = String(part.filter { !$0.isWhitespace })
       guard known.contains(name) || ["id", "entity", "revision"].contains(name) else {
         throw Refusal(.malformed, Suggestion.sentence(forProperty: name, of: entity, among: known))
+      }
+      if let property = properties.first(where: { $0.name == name }), property.slot == nil, property.attribute != nil {
+        throw Refusal(.malformed, "\(entity.name).\(name) is transient: no store has it")
       }
       if !chosen.contains(name) { chosen.append(name) }
     }

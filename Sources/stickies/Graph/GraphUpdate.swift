@@ -56,7 +56,9 @@ extension GraphCommand {
       if oneCommit, !(add.isEmpty && remove.isEmpty) {
         throw ValidationError("--add and --remove go without --one-commit")
       }
-      if let base, base < 0 { throw ValidationError("--base takes a revision from 0") }
+      if let base, base < 1 {
+        throw ValidationError("--base takes a revision from 1: nobody has read an object before")
+      }
       if base != nil, condition != nil { throw ValidationError("--base goes without --where") }
       if !(1...100_000).contains(batch) { throw ValidationError("--batch takes a number from 1 to 100000") }
     }
@@ -100,7 +102,6 @@ extension GraphCommand {
       _ image: ObjectImage, _ entity: Entity, _ shell: Shell, forText text: Property?
     ) async throws -> ObjectImage? {
       guard let base, base < image.revision else { return image }
-      guard base > 0 else { return nil }
       var past = shell
       past.revision = base
       do {

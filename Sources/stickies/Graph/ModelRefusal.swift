@@ -16,7 +16,9 @@ struct ModelRefusal: ReportedError {
   var done = ""
 
   var report: Failure.Report {
-    let details = refusal.code == .denied ? denials : violations + conflicts
+    // One object may be in the way of many.
+    var told = Set<String>()
+    let details = (refusal.code == .denied ? denials : violations + conflicts).filter { told.insert($0).inserted }
     let text = details.map { "\n  \($0)" }.joined() + (done.isEmpty ? "" : "\n\(done)")
     var members = Failure.outcome(of: refusal)
     if !refusal.violations.isEmpty { members.append(.init("violations", .array(refusal.violations.map(json)))) }

@@ -134,7 +134,10 @@ struct PropertyInput {
     case .relationship: return .reference(json == .null ? nil : try name(json, property, entity))
     case .attribute(let attribute):
       guard let value = Value(json: json, kind: attribute.kind, cases: attribute.cases) else {
-        throw unfit(json.text, attribute, property, entity)
+        // 42.0 is no whole number of JSON's, and reads as one.
+        var text = json.text
+        if case .double = json, !text.contains(where: { ".eE".contains($0) }) { text += ".0" }
+        throw unfit(text, attribute, property, entity)
       }
       return .value(value)
     }

@@ -37,7 +37,9 @@ extension Shell {
       let part = ids[start..<min(start + Self.idsInOneRequest, ids.count)]
       images += try await self.images(entity.name, where: .identifiers(Array(part)))
     }
-    return images
+    // An ordered to-many has its members in an order that is not that of ids.
+    let byID = Dictionary(images.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    return ids.compactMap { byID[$0] }
   }
 
   /// The members of a to-many that is stored at its other end: asked for by the inverse, a thousand owners at a time. In

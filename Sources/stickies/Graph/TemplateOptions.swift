@@ -31,8 +31,10 @@ struct TemplateOptions: ParsableArguments {
       }
       let text = String(value[value.index(after: equals)...])
       var variable = String(value[..<equals])
-      if variable.hasSuffix(":") {
-        variable.removeLast()
+      let isJSON = variable.hasSuffix(":")
+      if isJSON { variable.removeLast() }
+      guard arguments[variable] == nil else { throw ValidationError("--set gives \(variable) twice") }
+      if isJSON {
         guard let json = try? JSON(parsing: text) else {
           throw ValidationError("--set \(variable):= takes JSON, not \"\(text)\"")
         }

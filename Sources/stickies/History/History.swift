@@ -127,7 +127,7 @@ extension Shell {
       }
       if commit.unlisted > 0 { output.print("    \(Output.count(Int(commit.unlisted), "change")) by a batch") }
       for change in commit.changes.prefix(10) {
-        output.print("    \(Self.sign(change.kind)) \(change.object.map { output.line($0) } ?? "")")
+        output.print("    \(Self.sign(change.kind)) \(output.line(change))")
       }
       if commit.changes.count > 10 { output.print("    … and \(commit.changes.count - 10) more") }
     }

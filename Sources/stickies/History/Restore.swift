@@ -99,7 +99,7 @@ extension Shell {
     let what = counts.map { "\(Output.count($0.1, "object")) \($0.0)" }.joined(separator: ", ")
     output.print("restored\(revision.map { " revision \($0)" } ?? ""): \(what)")
     for change in commit.changes.prefix(10) {
-      output.print("    \(Self.sign(change.kind)) \(change.object.map { output.line($0) } ?? change.id.description)")
+      output.print("    \(Self.sign(change.kind)) \(output.line(change))")
     }
     if commit.changes.count > 10 { output.print("    … and \(commit.changes.count - 10) more") }
   }

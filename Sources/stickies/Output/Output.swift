@@ -76,6 +76,13 @@ struct Output {
     }
   }
 
+  /// The same for what a commit did, also where the daemon has left the object out of one that is too large.
+  func line(_ change: Delta.Change) -> String {
+    if let image = change.object { return line(image) }
+    let entity = model.entity(change.id.entity)?.name.lowercased() ?? "object"
+    return "\(entity) \(change.id.description.prefix(8))"
+  }
+
   /// A note's text in the color of its paper.
   func paint(_ color: String, _ text: String) -> String {
     guard usesColor, let code = Self.codes[color] else { return text }
@@ -161,7 +168,8 @@ enum ObjectJSON {
             .init("entity", .string(model.entity(change.id.entity)?.name ?? "")),
           ])))
     }
-    if change.kind == .updated {
+    // An update edits something: without edits the daemon has left them out along with the object.
+    if change.kind == .updated, change.object != nil || !change.edits.isEmpty {
       members.append(.init("changed", .array(change.edits.map { .string(model.property($0.property)?.name ?? "") })))
     }
     if change.kind == .removed, change.deleted { members.append(.init("deleted", .bool(true))) }
