@@ -160,11 +160,14 @@ public struct PasteEvent: Hashable, Sendable {
   public var text: String
   /// True if it was longer than the decoder takes; the rest is gone.
   public var isCut: Bool
+  /// It fell silent before its end: what comes next is more of it, until its end comes or a lone escape.
+  public var isOpen: Bool
 
   /// A text from the clipboard.
-  public init(text: String, isCut: Bool = false) {
+  public init(text: String, isCut: Bool = false, isOpen: Bool = false) {
     self.text = text
     self.isCut = isCut
+    self.isOpen = isOpen
   }
 }
 

@@ -10,6 +10,25 @@ struct Editor {
 
   /// The file of an editor that is open.
   @MainActor private(set) static var openFile: String?
+  /// What it was opened with.
+  @MainActor private static var openText = ""
+
+  /// What is saved in the editor that is open; nil for none, and for what can't be read.
+  @MainActor static var savedText: String? {
+    openFile.flatMap { try? contents(of: $0, opened: openText) }
+  }
+
+  private static func contents(of file: String, opened text: String) throws -> String {
+    guard let bytes = FileManager.default.contents(atPath: file) else {
+      throw Refusal(.unavailable, "\(file) can't be read; the note is as it was")
+    }
+    guard var edited = String(validating: bytes, as: UTF8.self) else {
+      throw Refusal(.invalid, "the text in \(file) is not UTF-8; the note is as it was")
+    }
+    // Editors end a file with a newline that nobody typed.
+    if edited.hasSuffix("\n"), !text.hasSuffix("\n") { edited.removeLast() }
+    return edited
+  }
 
   /// Where the text is, should it be needed once more.
   var file: String { Self.file(in: directory) }
@@ -32,7 +51,7 @@ struct Editor {
     // The variable may hold arguments; the file's name is quoted. `system` leaves the editor in our process group, or the
     // terminal would stop it.
     let quoted = "'" + file.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
-    openFile = file
+    (openFile, openText) = (file, text)
     let status = await withCheckedContinuation { continuation in
       DispatchQueue(label: "editor").async { continuation.resume(returning: system("\(editor) \(quoted)")) }
     }
@@ -41,15 +60,7 @@ struct Editor {
       throw Refusal(
         .unavailable, "the editor (\(editor)) failed; the note is as it was, and what you wrote is in \(file)")
     }
-    guard let bytes = FileManager.default.contents(atPath: file) else {
-      throw Refusal(.unavailable, "\(file) can't be read; the note is as it was")
-    }
-    guard var edited = String(validating: bytes, as: UTF8.self) else {
-      throw Refusal(.invalid, "the text in \(file) is not UTF-8; the note is as it was")
-    }
-    // Editors end a file with a newline that nobody typed.
-    if edited.hasSuffix("\n"), !text.hasSuffix("\n") { edited.removeLast() }
-    return Editor(text: edited, directory: directory)
+    return Editor(text: try contents(of: file, opened: text), directory: directory)
   }
 
   /// The text is on the daemon's disk.

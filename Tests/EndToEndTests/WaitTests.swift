@@ -128,6 +128,7 @@ import Testing
     (["wait"], "there is nothing to wait for: name notes by --where, --board or their ids, or a --revision"),
     (["wait", "--revision", "1", "7"], "a wait is for a revision or for objects that match, not for both"),
     (["wait", "7", "--count", "-1"], "--count takes a number from 0"),
+    (["wait", "7", "7", "--count", "2"], "1 note can never be 2: --count takes at most as many as are named"),
     (["wait", "7", "--timeout", "-1s"], "The value '-1s' is invalid for '--timeout <time>'"),
     (["graph", "wait", "--where", "x == 1"], "--where goes with an entity"),
     (["graph", "wait"], "there is nothing to wait for: name an entity, or a --revision"),

@@ -218,6 +218,37 @@ import Testing
     await stage.close()
   }
 
+  /// What was saved in another program is sent as what is typed here, and kept where no server takes it.
+  @Test(arguments: [true, false]) func aSignalWhileAnotherProgramEditsLosesNothing(isServed: Bool) async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("first words")
+    let ann = try await stage.open(patience: 300)
+    await ann.terminal.expects("first words")
+    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+    let (left, leave) = AsyncStream.makeStream(of: Void.self)
+    stage.outside = { text in
+      begin.yield()
+      for await _ in left { break }
+      return text + " and what is written too late"
+    }
+    ann.terminal.press(.tab)
+    ann.terminal.types("E")
+    for await _ in begun { break }
+    stage.savedOutside = "first words, last words"
+    if !isServed { stage.kill() }
+    ann.terminal.asksToEnd(SIGHUP)
+    _ = await ann.end.value
+    leave.yield()
+    if isServed {
+      #expect(try await stage.stored().map(\.text) == ["first words, last words"])
+      #expect(stage.unsentTexts == nil)
+    } else {
+      #expect(stage.unsentTexts == "first words, last words")
+      try stage.restart()
+    }
+    await stage.close()
+  }
+
   /// A terminal that does not know pastes sends them as keys.
   @Test func aLongPasteOfKeysIsTakenAtOnce() async throws {
     let stage = try await Stage()
@@ -320,7 +351,7 @@ import Testing
     await ann.terminal.expects { $0.text.contains("has deleted the note") && $0.text.contains("(n)") }
     // Neither is there a way around the question.
     ann.terminal.press(.character("q"), .control)
-    await ann.terminal.expects("first say what becomes of the text")
+    await ann.terminal.expects("say what becomes of the text")
     ann.terminal.types("n")
     await ann.terminal.expects { $0.text.contains("note0 mine0") && !$0.text.contains("not yet") }
     ann.terminal.types("q")

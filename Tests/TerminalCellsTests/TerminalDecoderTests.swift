@@ -124,7 +124,28 @@ import Testing
       ])
     _ = decoder.feed(Array("\u{1B}[200~half".utf8))
     #expect(decoder.deadlineMilliseconds == TerminalDecoder.pasteMilliseconds)
-    #expect(decoder.deadline() == [.paste(PasteEvent(text: "half", isCut: true))])
+    #expect(decoder.deadline() == [.paste(PasteEvent(text: "half", isOpen: true))])
+  }
+
+  /// Commands would be made of what comes late.
+  @Test func theRestOfAPasteThatFellSilentIsPartOfIt() {
+    var decoder = TerminalDecoder()
+    #expect(decoder.feed(Array("\u{1B}[200~Dear \u{C3}".utf8.dropLast())) == [])
+    #expect(decoder.deadline() == [.paste(PasteEvent(text: "Dear ", isOpen: true))])
+    #expect(decoder.deadlineMilliseconds == TerminalDecoder.sequenceMilliseconds)
+    #expect(decoder.feed([0xA9] + Array(" quit".utf8)) == [])
+    #expect(decoder.deadline() == [.paste(PasteEvent(text: "é quit", isOpen: true))])
+    #expect(decoder.deadlineMilliseconds == nil)
+    // The end in two pieces.
+    #expect(decoder.feed(Array("q\u{1B}[20".utf8)) == [])
+    #expect(decoder.deadlineMilliseconds == TerminalDecoder.pasteMilliseconds)
+    #expect(decoder.feed(Array("1~q".utf8)) == [.paste(PasteEvent(text: "q")), .key(KeyEvent(.character("q")))])
+    // One without an end is ended by whoever sits there.
+    _ = decoder.feed(Array("\u{1B}[200~half".utf8))
+    #expect(decoder.deadline() == [.paste(PasteEvent(text: "half", isOpen: true))])
+    #expect(decoder.feed([0x1B]) == [])
+    #expect(decoder.deadline() == [.key(KeyEvent(.escape))])
+    #expect(decoder.feed(Array("q".utf8)) == [.key(KeyEvent(.character("q")))])
   }
 
   @Test func answersAndFocus() {
@@ -172,6 +193,10 @@ import Testing
         if random.below(9) == 0 { _ = decoder.deadline() }
       }
       while decoder.deadlineMilliseconds != nil { _ = decoder.deadline() }
+      // It may be in a paste without an end.
+      _ = decoder.feed([0x1B])
+      _ = decoder.deadline()
+      #expect(decoder.deadlineMilliseconds == nil)
       #expect(decoder.feed(Array("k".utf8)) == [.key(KeyEvent(.character("k")))], "seed \(seed)")
     }
   }

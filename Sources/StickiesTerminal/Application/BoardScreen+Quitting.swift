@@ -7,6 +7,7 @@ extension BoardScreen {
   /// Ends what one is in the middle of, and sends it.
   func finishChanges() {
     endGesture()
+    link.leaveEditor()
     endEditing()
     if pacer.isWaiting { save() }
   }
@@ -24,7 +25,7 @@ extension BoardScreen {
 
   func shouldTerminate() -> TerminateReply {
     guard openTexts.isEmpty else {
-      say("first say what becomes of the text", isTrouble: true)
+      say("say what becomes of the text", isTrouble: true)
       return .cancel
     }
     finishChanges()

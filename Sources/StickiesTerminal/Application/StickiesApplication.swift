@@ -25,6 +25,9 @@ final class StickiesApplication: Application {
     if let screen, screen.holds(event) { return true }
     if case .key = event.kind { screen?.forgetMessage() }
     if case .mouse(let mouse) = event.kind, case .press = mouse.kind { screen?.forgetMessage() }
+    if case .paste(let paste) = event.kind, paste.isOpen {
+      screen?.say("a paste has no end yet: what comes is taken for more of it, Esc ends it", isTrouble: true)
+    }
     if leavesFromModal(event) { return super.send(ApplicationEvent(.key(Self.quitAnywhere), at: event.time)) }
     if let screen, !screen.pages(event) { screen.settlePages() }
     return super.send(event)

@@ -140,7 +140,7 @@ extension BoardScreen {
       case .reconnecting: .reconnecting(seconds: nil)
       case .closed(let reason): .disconnected(reason: reason)
       }
-    var state = StatusState(connection: connection, unsent: unsent.count, board: page.name)
+    var state = StatusState(connection: connection, unsent: changesNotOnServer, board: page.name)
     if case .closed = linkState { state.isReadOnly = true }
     state.revision = history.flatMap { $0.reach == nil ? nil : UInt64(clamping: $0.revision) }
     if filter.isOn { state.filter = .init(filter.words, hidden: hiddenCount) }

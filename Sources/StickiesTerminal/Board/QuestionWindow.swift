@@ -115,6 +115,14 @@ extension BoardScreen {
   /// Texts that are nowhere but in questions.
   var openTexts: [String] { openQuestions.compactMap { $0.text?() }.filter { !$0.isEmpty } }
 
+  /// How many changes are not on the server, those among them that have no place there.
+  var changesNotOnServer: Int {
+    unsent.count
+      + openQuestions.count { question in
+        question.text?().isEmpty == false && question.subject.map { unsent.contains($0.id) } != true
+      }
+  }
+
   /// Nobody needs to answer what was asked of a note; its text is taken care of otherwise.
   func withdrawQuestions(about controller: NoteController) {
     waitingQuestions.removeAll { $0.subject === controller }

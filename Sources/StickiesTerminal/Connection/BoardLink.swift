@@ -76,4 +76,6 @@ struct BoardLink {
   var keep: (_ texts: [String]) -> String?
   /// Lets a person edit a text in another program; nil when that failed, and why.
   var editOutside: (_ text: String, _ done: @escaping (Result<String, Refusal>) -> Void) -> Void
+  /// Takes what that program has saved by now, if one is open: it is not waited for.
+  var leaveEditor: () -> Void
 }

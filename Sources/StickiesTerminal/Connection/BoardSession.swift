@@ -28,7 +28,9 @@ public final class BoardSession {
   private let user: String
   /// What views ask in the background; the answers come back to this actor.
   private let requests: RequestCenter<BoardQuestion, BoardAnswer>
-  private let editOutside: (String) async throws -> String
+  private let editor: OutsideEditor
+  /// Takes what the editor outside has saved by now, while one is open.
+  private var leaveEditor: (() -> Void)?
   private let keepTexts: ([String]) -> String?
   /// What was lost with the end, after `run`.
   public private(set) var loss: Loss?
@@ -49,16 +51,15 @@ public final class BoardSession {
 
   /// A session on the terminal of this process.
   /// - Parameters:
-  ///   - editOutside: lets a person edit a text in another program, which has the terminal meanwhile.
+  ///   - editor: another program, which has the terminal while it is open.
   ///   - keepTexts: writes texts that no server took into a file, and says which.
   /// - Throws: `TerminalError` when there is no terminal.
   public convenience init(
     _ client: GraphClient, board: Board, depth: ColorDepth,
-    editOutside: @escaping (String) async throws -> String, keepTexts: @escaping ([String]) -> String?
+    editor: OutsideEditor, keepTexts: @escaping ([String]) -> String?
   ) throws {
     try self.init(
-      client, board: board, depth: depth, user: ProcessEnvironment.current.author, editOutside: editOutside,
-      keepTexts: keepTexts
+      client, board: board, depth: depth, user: ProcessEnvironment.current.author, editor: editor, keepTexts: keepTexts
     ) { sink in
       try TerminalDriver(depth: depth, sink: sink)
     }
@@ -70,12 +71,12 @@ public final class BoardSession {
   ///   - makeTerminal: given where the terminal's events go, from any thread.
   init(
     _ client: GraphClient, board: Board, depth: ColorDepth, user: String,
-    editOutside: @escaping (String) async throws -> String, keepTexts: @escaping ([String]) -> String?,
+    editor: OutsideEditor, keepTexts: @escaping ([String]) -> String?,
     makeTerminal: (@escaping @Sendable ([DriverEvent]) -> Void) throws -> any BoardTerminal
   ) throws {
     self.client = client
     self.user = user
-    self.editOutside = editOutside
+    self.editor = editor
     self.keepTexts = keepTexts
     requests = RequestCenter { [client] question in try await client.answer(question) }
     let (wakes, wake) = AsyncStream.makeStream(of: Wake.self)
@@ -238,21 +239,43 @@ public final class BoardSession {
       sendToTerminal: { [driver] bytes in driver.send(bytes) },
       stop: { [driver] in driver.stop() },
       keep: keepTexts,
-      editOutside: { [weak self] text, done in self?.edit(text, done) })
+      editOutside: { [weak self] text, done in self?.edit(text, done) },
+      leaveEditor: { [weak self] in self?.leaveEditor?() })
   }
 
   private func edit(_ text: String, _ done: @escaping (Result<String, Refusal>) -> Void) {
+    leaveEditor = { [weak self, editor] in
+      self?.leaveEditor = nil
+      if let saved = editor.saved() { done(.success(saved)) }
+    }
     Task {
       await withCheckedContinuation { free in driver.suspend { free.resume() } }
       let result: Result<String, Refusal>
       do {
-        result = .success(try await editOutside(text))
+        result = .success(try await editor.edit(text))
       } catch {
         result = .failure(error as? Refusal ?? Refusal(.unavailable, "\(error)"))
       }
       driver.resume()
+      // Whoever was asked to end has what was saved.
+      guard leaveEditor != nil else { return }
+      leaveEditor = nil
       done(result)
     }
+  }
+}
+
+/// A program in which a person edits a text.
+public struct OutsideEditor {
+  /// The text that the person makes of this one, when the program has ended.
+  public let edit: (String) async throws -> String
+  /// What is saved in the program that is open; nil for none.
+  public let saved: () -> String?
+
+  /// An editor.
+  public init(edit: @escaping (String) async throws -> String, saved: @escaping () -> String?) {
+    self.edit = edit
+    self.saved = saved
   }
 }
 

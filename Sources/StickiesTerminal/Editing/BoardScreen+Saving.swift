@@ -221,7 +221,10 @@ extension BoardScreen {
       return offer(orphans.joined(separator: "\n\n"), "\(cause) \(what) that you have written in")
     }
     // Of the note that is edited the question says it.
-    guard let lost = conflicts.first(where: { !$0.mineWon && $0.id != editing?.id }) else { return }
+    guard let lost = conflicts.first(where: { !$0.mineWon && $0.id != editing?.id }) else {
+      if let won = conflicts.first(where: \.mineWon) { tellWhatGaveWay(won) }
+      return
+    }
     switch lost.kind {
     case .deleted where isUnknown:
       say("the server went back to a state without what was changed here; the change is gone", isTrouble: true)
@@ -229,6 +232,15 @@ extension BoardScreen {
     case .changed: say("\(name(lost)) changed the same; theirs counts, yours is in the history", isTrouble: true)
     case .unique: say("another note has that already", isTrouble: true)
     }
+  }
+
+  /// What was done here counts, and who has done something else meanwhile may not have been seen.
+  private func tellWhatGaveWay(_ conflict: Conflict) {
+    let isDelete = conflict.kind == .changed && conflict.property == 0
+    say(
+      isDelete
+        ? "\(name(conflict)) had changed the note that is deleted now; undo brings it back as it was"
+        : "\(name(conflict)) had changed the same; yours counts, theirs is in the history", isTrouble: true)
   }
 
   private func name(_ conflict: Conflict) -> String { conflict.author.isEmpty ? "someone" : conflict.author }

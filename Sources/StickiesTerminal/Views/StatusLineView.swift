@@ -87,8 +87,14 @@ public struct StatusLineView: Hashable, Sendable {
 
   private enum Kind { case plain, good, waiting, wrong }
 
-  /// Pieces from the left, in words.
-  private var pieces: [(part: Part?, text: String, kind: Kind)] {
+  /// Pieces from the left, in words. Where all of them have no room the board's name makes room for what is said.
+  private func pieces(width: Int) -> [(part: Part?, text: String, kind: Kind)] {
+    let all = pieces(withBoard: true)
+    let columns = all.reduce(1) { $0 + 3 + CellLine($1.text, width: width, cut: "…").width }
+    return columns - 2 <= width || state.message.isEmpty ? all : pieces(withBoard: false)
+  }
+
+  private func pieces(withBoard: Bool) -> [(part: Part?, text: String, kind: Kind)] {
     var found: [(Part?, String, Kind)] = [connection]
     if state.unsent > 0 {
       let changes = state.unsent == 1 ? "1 change" : "\(state.unsent) changes"
@@ -99,7 +105,7 @@ public struct StatusLineView: Hashable, Sendable {
     }
     if let revision = state.revision { found.append((nil, "history: revision \(revision)", .waiting)) }
     if state.isReadOnly { found.append((nil, "read-only", .waiting)) }
-    if !state.board.isEmpty { found.append((nil, state.board, .plain)) }
+    if withBoard, !state.board.isEmpty { found.append((nil, state.board, .plain)) }
     if let filter = state.filter {
       found.append((.filter, "only \(filter.words): \(filter.hidden) hidden", .waiting))
     }
@@ -130,7 +136,7 @@ public struct StatusLineView: Hashable, Sendable {
   private func placed(width: Int, cut: Character) -> [Piece] {
     var placed = [Piece]()
     var x = 1
-    for (part, text, kind) in pieces {
+    for (part, text, kind) in pieces(width: width) {
       guard width - x > 3 || placed.isEmpty else { break }
       let line = CellLine(text, width: width - x - 1, cut: cut)
       placed.append(Piece(part: part, x: x, line: line, kind: kind, isParted: x > 1))

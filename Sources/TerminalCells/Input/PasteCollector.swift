@@ -5,12 +5,20 @@ struct PasteCollector: Sendable {
   private(set) var bytes: [UInt8] = []
   private var matched = 0
   private var isCut = false
+  /// It fell silent, and what had come by then is handed over.
+  private(set) var isSilent = false
+
+  /// No beginning of an end is among what has come.
+  var isWhole: Bool { matched == 0 }
+
+  /// Nothing has come but escapes, of which the last may begin the end.
+  var isLoneEscape: Bool { bytes.allSatisfy { $0 == Self.end[0] } && matched == 1 }
 
   /// The paste, if the byte ends it.
   mutating func take(_ byte: UInt8) -> PasteEvent? {
     if byte == Self.end[matched] {
       matched += 1
-      return matched == Self.end.count ? finish(isCut: false) : nil
+      return matched == Self.end.count ? finish() : nil
     }
     // What looked like the end was text; only an escape may begin it anew.
     for missed in Self.end.prefix(matched) { keep(missed) }
@@ -23,12 +31,26 @@ struct PasteCollector: Sendable {
     if bytes.count < TerminalDecoder.maximumPaste { bytes.append(byte) } else { isCut = true }
   }
 
+  /// What has come, without a character's beginning at its end: its rest belongs to it, if it comes soon.
+  mutating func handOver() -> PasteEvent {
+    var rest = Self.partial(bytes)
+    if isSilent, rest.count == bytes.count { rest = [] }
+    bytes.removeLast(rest.count)
+    defer { (bytes, isCut, isSilent) = (rest, false, true) }
+    return finish(isOpen: true)
+  }
+
+  private static func partial(_ bytes: [UInt8]) -> [UInt8] {
+    guard let start = bytes.lastIndex(where: { $0 & 0xC0 != 0x80 }), bytes[start] >= 0xC0 else { return [] }
+    let length = bytes[start] >= 0xF0 ? 4 : bytes[start] >= 0xE0 ? 3 : 2
+    return bytes.count - start < length ? Array(bytes[start...]) : []
+  }
+
   /// The text, without anything but letters, tabs and line breaks: terminals send `\r` for a break, and whoever made the text may
   /// have put commands into it.
-  mutating func finish(isCut: Bool) -> PasteEvent {
-    let cut = isCut || self.isCut
+  private mutating func finish(isOpen: Bool = false) -> PasteEvent {
     // A character that the bound cut in two is dropped.
-    if cut {
+    if isCut {
       while let last = bytes.last, last & 0xC0 == 0x80 { bytes.removeLast() }
       if let last = bytes.last, last >= 0xC0 { bytes.removeLast() }
     }
@@ -43,6 +65,6 @@ struct PasteCollector: Sendable {
       default: break
       }
     }
-    return PasteEvent(text: String(text), isCut: cut)
+    return PasteEvent(text: String(text), isCut: isCut, isOpen: isOpen)
   }
 }

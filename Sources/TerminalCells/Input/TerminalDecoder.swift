@@ -11,7 +11,8 @@ public struct TerminalDecoder: Sendable {
   public static let maximumSequence = 256
   /// How long the rest of an escape sequence may take.
   public static let sequenceMilliseconds = 50
-  /// How long a paste may fall silent.
+  /// How long a paste may fall silent before what has come of it is handed over. Its rest is still part of it, whenever it
+  /// comes, for it would be taken for commands; a lone escape ends one that has no end.
   public static let pasteMilliseconds = 2000
 
   private enum State: Sendable {
@@ -44,7 +45,9 @@ public struct TerminalDecoder: Sendable {
   public var deadlineMilliseconds: Int? {
     switch state {
     case .ground: nil
-    case .paste: Self.pasteMilliseconds
+    case .paste(let paste):
+      // What was typed instead of the rest is not held back.
+      paste.isSilent && paste.isWhole ? (paste.bytes.isEmpty ? nil : Self.sequenceMilliseconds) : Self.pasteMilliseconds
     default: Self.sequenceMilliseconds
     }
   }
@@ -76,7 +79,14 @@ public struct TerminalDecoder: Sendable {
     // Alt and a key, if nothing follows.
     case .string(let bytes, let isKept, _): if bytes.isEmpty, isKept { key(.character("]"), .alt) }
     case .character(_, let isAlt): character("\u{FFFD}", isAlt: isAlt)
-    case .paste(var paste): events.append(.paste(paste.finish(isCut: true)))
+    case .paste(var paste):
+      let isEnded = paste.isSilent && paste.isLoneEscape
+      events.append(isEnded ? .key(KeyEvent(.escape)) : .paste(paste.handOver()))
+      if !isEnded {
+        state = .paste(paste)
+        defer { events.removeAll() }
+        return events
+      }
     }
     state = .ground
     defer { events.removeAll() }

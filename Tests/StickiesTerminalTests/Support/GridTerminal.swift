@@ -65,7 +65,9 @@ final class GridTerminal: BoardTerminal {
 
   func press(_ key: Key, _ modifiers: Modifiers = []) { sink([.terminal(.key(KeyEvent(key, modifiers)))]) }
 
-  func paste(_ text: String, isCut: Bool = false) { sink([.terminal(.paste(PasteEvent(text: text, isCut: isCut)))]) }
+  func paste(_ text: String, isCut: Bool = false, isOpen: Bool = false) {
+    sink([.terminal(.paste(PasteEvent(text: text, isCut: isCut, isOpen: isOpen)))])
+  }
 
   /// The window has another size; what is drawn goes by it.
   func resize(_ size: Size) { sink([.terminal(.resize(size))]) }

@@ -20,6 +20,8 @@ final class Stage {
   private var clients = [GraphClient]()
   /// What another program makes of a text.
   var outside: (String) async throws -> String = { $0 + " (edited outside)" }
+  /// What that one has saved while it is open.
+  var savedOutside: String?
 
   init(boards: [String] = ["Work"]) async throws {
     home = try TemporaryDirectory()
@@ -77,7 +79,8 @@ final class Stage {
     var made: GridTerminal?
     let session = try BoardSession(
       client, board: board, depth: .direct, user: author,
-      editOutside: { [weak self] in try await self?.outside($0) ?? $0 },
+      editor: OutsideEditor(
+        edit: { [weak self] in try await self?.outside($0) ?? $0 }, saved: { [weak self] in self?.savedOutside }),
       keepTexts: { [home] texts in
         let file = home.path + "/unsent"
         return (try? texts.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)) == nil
