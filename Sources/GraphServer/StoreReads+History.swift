@@ -47,7 +47,7 @@ extension StoreReads {
     while size > ProtocolLimits.maximumFrameSize / 2, !origin.losers.isEmpty {
       size -= origin.losers.removeFirst().value.approximateSize
     }
-    if size > ProtocolLimits.maximumFrameSize - 1 << 16 { origin.replaced = .null }
+    if size > ProtocolLimits.maximumFrameSize - 1 << 16 { (origin.replaced, origin.isReplacedKnown) = (.null, false) }
     if let lens { origin = lens.view(of: origin, of: property) }
     try stream.put(frame(ToClient(number, .why(origin))))
     stream.finish(.success(try store.head))

@@ -20,6 +20,9 @@ public enum When: Hashable, Sendable {
     }
     let reader = WhenReader(now: now, clock: clock)
     guard let time = reader.time(words) else { throw WhenError(text: text, reason: nil) }
+    guard time != WhenReader.never else {
+      throw WhenError(text: text, reason: "never was: the clocks here leapt over it")
+    }
     guard Dates.range.contains(time) else {
       throw WhenError(text: text, reason: "lies before the first year that there are dates of")
     }
@@ -95,10 +98,25 @@ private struct WhenReader {
   /// What the clocks show now.
   private var wall: Timestamp { now + clock.offset(Dates.floorDivide(now, Self.second).0) * Self.second }
 
-  /// The moment at which they show a time.
+  /// The moment at which they show a time. Of two the one that may have been.
   private func moment(_ wall: Timestamp) -> Timestamp {
     let (seconds, rest) = Dates.floorDivide(wall, Self.second)
-    return clock.moment(seconds) * Self.second + rest
+    let moment = clock.moment(seconds)
+    let time = moment * Self.second + rest
+    guard time > now else { return time }
+    // As the clocks went some hours before: further they are never put back.
+    let earlier = seconds - clock.offset(moment - 4 * 3_600)
+    return earlier < moment && earlier + clock.offset(earlier) == seconds ? earlier * Self.second + rest : time
+  }
+
+  /// Of a time that the clocks leap over.
+  static let never = Timestamp.max
+
+  /// The same of a time that somebody wrote, hours and all.
+  private func written(_ wall: Timestamp) -> Timestamp {
+    let time = moment(wall)
+    let isShown = time + clock.offset(Dates.floorDivide(time, Self.second).0) * Self.second == wall
+    return isShown ? time : Self.never
   }
 
   private func dayNamed(_ word: String) -> Int64? {
@@ -137,7 +155,7 @@ private struct WhenReader {
   private func at(_ clock: ArraySlice<String>, ofDay days: Int64) -> Timestamp? {
     if clock.isEmpty { return moment(days * Self.day) }
     let words = clock.first == "at" ? clock.dropFirst() : clock
-    return Self.clock(words.joined()).map { moment(days * Self.day + $0) }
+    return Self.clock(words.joined()).map { written(days * Self.day + $0) }
   }
 
   /// `14:00`, `9:00:30`, `9:00:30.5`, `9am`, `2:30pm`, `noon`, `midnight`: microseconds since the day began.
@@ -184,7 +202,7 @@ private struct WhenReader {
   private func dated(_ words: [String]) -> Timestamp? {
     let text = words.joined(separator: " ")
     if text.utf8.count == 10 { return Dates.timestamp(text).map(moment) }
-    return Dates.timestamp(text.uppercased()) ?? Dates.timestamp(text.uppercased() + "Z").map(moment)
+    return Dates.timestamp(text.uppercased()) ?? Dates.timestamp(text.uppercased() + "Z").map(written)
   }
 
   // MARK: - So long ago
@@ -200,6 +218,8 @@ private struct WhenReader {
     let count =
       Self.numbers.firstIndex(of: words[0] == "a" || words[0] == "an" ? "one" : words[0]).map { Int64($0 + 1) }
       ?? Self.digits(words[0][...])
+      // More than any number is long ago as well.
+      ?? (!words[0].isEmpty && words[0].utf8.allSatisfy { (0x30...0x39).contains($0) } ? .max : nil)
     return count.flatMap { before($0, words[1]) }
   }
 

@@ -48,16 +48,16 @@ struct Options: ParsableArguments {
   /// History is told in this program's own words where the daemon knows its model, through a lens, too; elsewhere, and for
   /// `stickies graph`, in the daemon's.
   @MainActor
-  func withHistory(_ body: (Shell) async throws -> Void) async throws {
+  func withHistory(reconnects: Bool = false, _ body: (Shell) async throws -> Void) async throws {
     guard CommandLine.arguments.dropFirst().first != GraphCommand.configuration.commandName else {
-      return try await withGraph(body)
+      return try await withGraph(reconnects: reconnects, body)
     }
     let client: GraphClient
     do {
       let address = try address
-      client = try await connecting { try await Stickies.connect(to: address, reconnects: false) }
+      client = try await connecting { try await Stickies.connect(to: address, reconnects: reconnects) }
     } catch let refusal as Refusal where refusal.code == .notAllowed {
-      return try await withGraph(body)
+      return try await withGraph(reconnects: reconnects, body)
     }
     try await run(client) { shell in try await explaining(shell, body) }
   }

@@ -28,6 +28,7 @@ struct Backup: AsyncParsableCommand {
   var json = false
 
   func validate() throws {
+    if file.isEmpty { throw ValidationError("the backup has no name: name a file") }
     // Below a thousandth no copy ends, above a million there is nothing to hold back.
     if let throttle, !(0.001...1_000_000).contains(throttle) {
       throw ValidationError("--throttle takes megabytes a second, from 0.001 to 1000000.")

@@ -162,6 +162,11 @@ import Testing
     let difference = try daemon.run("diff", "#1", "1").output
     #expect(difference.contains("collapsed: ") && !difference.contains("folded"), "\(difference)")
     let log = try daemon.run("log", "--json").output
+    // What follows speaks as the log does.
+    let followed = try daemon.run("follow", "--since", "0", "--until-now").lines
+    #expect(
+      try followed.reversed().map { try JSON(parsing: $0)["changes"] }
+        == JSON(parsing: log).arrayValue?.map { $0["changes"] })
     #expect(log.contains(#""collapsed""#) && !log.contains("folded") && !log.contains("gold"))
     // What it sees as yellow it finds as yellow, and a new case stands where yellow does.
     #expect(try daemon.run("list", "--where", "color == 'yellow'", "--sort", "color", "--json").output.contains(id))

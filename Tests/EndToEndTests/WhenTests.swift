@@ -78,6 +78,34 @@ import Testing
     #expect(try When(parsing: text, now: now, clock: Self.london) == .time(meant), "\(text)")
   }
 
+  /// In the hour that comes twice, what a log has just shown is in the past, whatever the system takes it for.
+  @Test func ofATimeThatComesTwiceTheOneThatHasBeenIsMeant() throws {
+    let change = try #require(Dates.timestamp("2026-10-25T01:00:00Z")) / 1_000_000
+    let later = WallClock(offset: Self.london.offset, moment: { $0 < change ? $0 - 3_600 : $0 })
+    let now = try #require(Dates.timestamp("2026-10-25T01:10:00Z"))
+    let meant = try #require(Dates.timestamp("2026-10-25T00:30:00Z"))
+    for clock in [Self.london, later] {
+      #expect(try When(parsing: "1:30", now: now, clock: clock) == .time(meant))
+      #expect(throws: WhenError.self) { try When(parsing: "2:30", now: now, clock: clock) }
+    }
+  }
+
+  @Test func aTimeThatTheClocksLeaptOverNeverWas() throws {
+    let change = try #require(Dates.timestamp("2026-03-29T01:00:00Z")) / 1_000_000
+    let now = try #require(Dates.timestamp("2026-03-29T01:10:00Z"))
+    for ahead: Int64 in [0, 3_600] {
+      let spring = WallClock(
+        offset: { $0 < change ? 0 : 3_600 },
+        moment: { $0 < change ? $0 : $0 < change + 3_600 ? $0 - ahead : $0 - 3_600 })
+      for text in ["1:30", "2026-03-29 01:59:59"] {
+        let error = #expect(throws: WhenError.self) { try When(parsing: text, now: now, clock: spring) }
+        #expect(error?.description == "\"\(text)\" never was: the clocks here leapt over it")
+      }
+      let meant = try #require(Dates.timestamp("2026-03-29T00:59:00Z"))
+      #expect(try When(parsing: "0:59", now: now, clock: spring) == .time(meant))
+    }
+  }
+
   /// The time that a log shows is that of the commit, cut to the second.
   @Test(arguments: [
     ("2026-11-21T08:30:05Z", "2026-11-21T08:30:05.999999Z"), ("10:30:05", "2026-11-21T08:30:05.999999Z"),
@@ -123,7 +151,10 @@ import Testing
     #expect(error?.description == "\"\(text)\" is in the future: only the past can be looked at")
   }
 
-  @Test(arguments: ["5000 years ago", "99999999999 years ago", "9223372036854775807 seconds ago", "0001-01-01"])
+  @Test(arguments: [
+    "5000 years ago", "99999999999 years ago", "99999999999999999999 days ago", "9223372036854775807 seconds ago",
+    "0001-01-01",
+  ])
   func beforeTheFirstYearThereIsNothing(text: String) throws {
     #expect(try #require(throws: WhenError.self) { try Self.read(text) }.reason?.contains("first year") == true)
   }

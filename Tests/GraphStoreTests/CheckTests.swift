@@ -25,6 +25,15 @@ import Testing
     return store
   }
 
+  @Test func anotherVersionOfTheModelIsNamed() throws {
+    let store = try MigrationTests.filled()
+    try store.store.close()
+    let newer = try StoreCheck.run(
+      directory: store.directory.path, model: try MigrationTests.model(MigrationTests.second), heldObjects: 3)
+    let sentence = try #require(newer.first { $0.kind == .model }).description
+    #expect(sentence.contains("with version 1 of Shop, which is version 2 there; stickiesd migrate"), "\(sentence)")
+  }
+
   /// People in projects: counts, ranges, inheritance.
   private func company() throws -> TestStore {
     let store = try TestStore(try Fixtures.company())

@@ -16,10 +16,10 @@ import Testing
     for name in ["active", "label"] {
       let origin = try store.store.origin(of: try store.property("Article.\(name)").number, of: item)
       #expect(origin.kind == .updated && origin.revision == report.revision, "\(name)")
-      #expect(origin.author == "migration" && origin.replaced == .null, "\(name)")
+      #expect(origin.author == "migration" && !origin.isReplacedKnown, "\(name)")
     }
     let title = try store.store.origin(of: try store.property("Article.title").number, of: item)
-    #expect(title.revision == 9 && title.replaced == .string("item 1"))
+    #expect(title.revision == 9 && title.replaced == .string("item 1") && title.isReplacedKnown)
     // A number that has become a decimal is still the one that somebody wrote.
     let number = try store.property("Article.price").number
     let written = try store.store.origin(of: number, of: item)

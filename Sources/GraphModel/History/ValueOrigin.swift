@@ -35,8 +35,10 @@ public struct ValueOrigin: Hashable, Sendable {
   public var kind: Kind
   /// What the property has; of a deleted object, what it had.
   public var value: Value
-  /// What it had before; null behind an insert.
+  /// What it had before; null behind an insert, and where nobody can tell.
   public var replaced: Value
+  /// False where a migration made the value, of which no history has what was there before, and where that is too large.
+  public var isReplacedKnown = true
   /// The commit that set it.
   public var revision: Revision
   /// When it was committed.
@@ -97,6 +99,7 @@ extension ValueOrigin: BinaryForm {
     writer.field(10, redoes ?? 0)
     writer.field(11, deletion ?? 0)
     for loser in losers { writer.field(12, loser) }
+    writer.field(13, !isReplacedKnown)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -115,6 +118,7 @@ extension ValueOrigin: BinaryForm {
       case 10: redoes = Self.revision(try field.integer())
       case 11: deletion = Self.revision(try field.integer())
       case 12: losers.append(try field.form())
+      case 13: isReplacedKnown = try !field.bool()
       default: break
       }
     }

@@ -162,6 +162,15 @@ struct StoreChecker {
 
   // MARK: - The store's own rows
 
+  /// Of the model of the same name in another version.
+  private func versions(_ source: String) -> String {
+    guard let json = try? JSON(parsing: source), json["name"]?.stringValue == model.name,
+      let version = json["version"]?.integerValue, version != Int64(model.version)
+    else { return "" }
+    return ": with version \(version) of \(model.name), which is version \(model.version) there"
+      + (version < Int64(model.version) ? "; stickiesd migrate brings it to that" : "")
+  }
+
   private mutating func checkOwnRows() throws {
     let own = try connection.statement("SELECT id, created, sum FROM _store")
     var count = 0
@@ -176,9 +185,9 @@ struct StoreChecker {
     let marks = try Int.fetchOne(database, sql: "SELECT count(*) FROM _words") ?? 0
     if marks != 1 { report(.store, .init(table: "_words"), "has \(marks) rows instead of one") }
     let models = try connection.statement("SELECT number, hash, source, sum FROM _model ORDER BY number")
-    var newest = [UInt8]()
+    var (newest, source) = ([UInt8](), "")
     while try connection.step(models) {
-      newest = models.blob(1)
+      (newest, source) = (models.blob(1), models.text(2))
       if models.integer(3) != StoreLayout.sum(model: newest, source: models.text(2)) {
         report(.store, .init(table: "_model", row: models.integer(0)), "has changed")
       }
@@ -192,7 +201,7 @@ struct StoreChecker {
       }
     }
     if newest != model.hash.bytes {
-      report(.model, .init(), "the store was made with another model than the one given")
+      report(.model, .init(), "the store was made with another model than the one given" + versions(source))
     }
   }
 }

@@ -19,13 +19,13 @@ struct ValueOrigins {
       guard let change = try history.change(of: id, at: revision), change.previous < revision else {
         // Whoever touched the object before the migration is forgotten; the migration that gave it the value is not.
         if revision < beginning, try history.row(of: beginning) != nil {
-          return try told(.updated, value, replaced: .null, number, id, at: beginning, deletion)
+          return try told(.updated, value, replaced: nil, number, id, at: beginning, deletion)
         }
         break
       }
       if revision < beginning {
         guard change.kind == .deleted else {
-          return try told(.updated, value, replaced: .null, number, id, at: beginning, deletion)
+          return try told(.updated, value, replaced: nil, number, id, at: beginning, deletion)
         }
         // The migration did not meet the object.
         beginning = 0
@@ -74,18 +74,22 @@ struct ValueOrigins {
       "\(entity.name).\(property.name) is kept at its other end: ask for \(other.name).\(inverse.name) of one of them")
   }
 
+  /// - Parameter replaced: nil for what nobody knows.
   private func told(
-    _ kind: ValueOrigin.Kind, _ value: Value, replaced: Value, _ property: PropertyNumber, _ id: ObjectID,
+    _ kind: ValueOrigin.Kind, _ value: Value, replaced: Value?, _ property: PropertyNumber, _ id: ObjectID,
     at revision: Revision, _ deletion: Revision?
   ) throws -> ValueOrigin {
     guard let commit = try history.row(of: revision) else {
       throw try history.prunedCommit(revision)
     }
-    return ValueOrigin(
-      kind: kind, value: value, replaced: replaced, revision: revision, time: commit.time, author: commit.author,
+    var origin = ValueOrigin(
+      kind: kind, value: value, replaced: replaced ?? .null, revision: revision, time: commit.time,
+      author: commit.author,
       transaction: commit.transaction, undo: commit.undo, undoes: commit.undoes, redoes: commit.redoes,
       deletion: deletion,
       losers: try LostValues(connection: history.connection, numbers: history.objects.layout.numbers)
         .losers(of: property, of: id, to: revision))
+    origin.isReplacedKnown = replaced != nil
+    return origin
   }
 }

@@ -158,14 +158,15 @@ extension BoardScreen {
 
   /// Hands over the notes that an action is for, at once when they are here.
   func withTargets(_ body: @escaping ([Note]) -> Void) {
-    let away = away
-    guard !away.isEmpty else { return body(targets) }
-    guard away.count <= Self.maximumAway else {
+    // Of very many no list is made.
+    let fewest = page.part != nil && mode.isEditing ? mode.selection.count - page.windows.ids.count : 0
+    let away = fewest > Self.maximumAway ? nil : away
+    guard let away, away.count <= Self.maximumAway else {
       return say(
         "\(mode.selection.count) notes are too many for one step; of those out of sight at most \(Self.maximumAway): "
           + "search for fewer", isTrouble: true)
     }
-    read(away[...], after: [], body)
+    if away.isEmpty { body(targets) } else { read(away[...], after: [], body) }
   }
 
   private func read(

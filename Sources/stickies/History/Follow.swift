@@ -29,7 +29,7 @@ struct Follow: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    try await options.withGraph(reconnects: true) { shell in
+    try await options.withHistory(reconnects: true) { shell in
       shell.client.stateDidChange = { state in
         if case .reconnecting(1) = state {
           StandardError.write("stickies: the connection was lost; trying again")

@@ -45,7 +45,7 @@ struct LogCommand: AsyncParsableCommand {
     case .time(let time)?: request.filter.since = time
     case nil: break
     }
-    switch try until.map({ try When($0, option: "--until") }) {
+    switch try until.map({ try When($0, option: "--until", toTheEnd: false) }) {
     case .revision(let revision)?:
       // On the wire 0 is the head; there is no commit up to revision 0.
       guard revision > 0 else { throw Refusal(.notFound, "there is no commit up to revision 0") }

@@ -51,7 +51,7 @@ extension Shell {
       "  \(what) by \(TextTable.visible(origin.author)), \(Output.localTime(origin.time)), revision \(origin.revision)"
         + (name.isEmpty ? "" : " (\(TextTable.visible(name)))") + of,
     ]
-    if origin.kind != .inserted {
+    if origin.kind != .inserted, origin.isReplacedKnown {
       lines.append("  replaced: \(ValueText.change(from: origin.replaced, to: origin.value, property).was)")
     }
     for loser in origin.losers {
@@ -92,7 +92,7 @@ extension ObjectJSON {
     if let undoes = origin.undoes { members.append(.init("undoes", .integer(undoes))) }
     if let redoes = origin.redoes { members.append(.init("redoes", .integer(redoes))) }
     if let name = origin.undo?.name, !name.isEmpty { members.append(.init("group", .string(name))) }
-    if origin.kind != .inserted { members.append(.init("replaced", json(origin.replaced))) }
+    if origin.kind != .inserted, origin.isReplacedKnown { members.append(.init("replaced", json(origin.replaced))) }
     members.append(
       .init(
         "lost",

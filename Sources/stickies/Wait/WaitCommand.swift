@@ -23,7 +23,8 @@ struct WaitCommand: AsyncParsableCommand {
     try goal.check(asksForObjects: asksForNotes, "notes by --where, --board or their ids")
     let named = Set(id).count
     if named > 0, let count = goal.count, count > named {
-      throw ValidationError("\(Output.count(named, "note")) can never be \(count): --count takes at most as many as are named")
+      throw ValidationError(
+        "\(Output.count(named, "note")) can never be \(count): --count takes at most as many as are named")
     }
   }
 

@@ -75,6 +75,7 @@ extension OracleMapping {
         }
       $0.value = value(origin.value)
       $0.replaced = value(origin.replaced)
+      $0.replacedIsUnknown = !origin.isReplacedKnown
       $0.revision = origin.revision
       $0.time = origin.time
       $0.author = origin.author

@@ -25,16 +25,21 @@ extension RandomMessages {
     ]
   }
 
+  private mutating func origin() -> ValueOrigin {
+    var origin = ValueOrigin(
+      kind: random.pick([.inserted, .updated, .revived]) ?? .inserted, value: value(), replaced: value(),
+      revision: integer(), time: integer(), author: string(), transaction: transactionID(),
+      undo: maybe { $0.undoGroup() }, undoes: revision(), redoes: revision(), deletion: revision(),
+      losers: list {
+        .init(value: $0.value(), revision: $0.integer(), time: $0.integer(), author: $0.string())
+      })
+    origin.isReplacedKnown = bool()
+    return origin
+  }
+
   mutating func fromHistory() -> [ToClient.Body] {
     [
-      .why(
-        ValueOrigin(
-          kind: random.pick([.inserted, .updated, .revived]) ?? .inserted, value: value(), replaced: value(),
-          revision: integer(), time: integer(), author: string(), transaction: transactionID(),
-          undo: maybe { $0.undoGroup() }, undoes: revision(), redoes: revision(), deletion: revision(),
-          losers: list {
-            .init(value: $0.value(), revision: $0.integer(), time: $0.integer(), author: $0.string())
-          })),
+      .why(origin()),
       .followed(list { $0.entry() }, at: token(), head: token()),
       .differences(
         list {

@@ -2928,6 +2928,12 @@ nonisolated struct Graph_WhyReply: @unchecked Sendable {
     set {_uniqueStorage()._losers = newValue}
   }
 
+  /// a migration made the value, or the old one is too large
+  var replacedIsUnknown: Bool {
+    get {_storage._replacedIsUnknown}
+    set {_uniqueStorage()._replacedIsUnknown = newValue}
+  }
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -7837,7 +7843,7 @@ nonisolated extension Graph_DatedRevision: SwiftProtobuf.Message, SwiftProtobuf.
 
 nonisolated extension Graph_WhyReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".WhyReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}value\0\u{1}replaced\0\u{1}revision\0\u{1}time\0\u{1}author\0\u{1}transaction\0\u{1}undo\0\u{1}undoes\0\u{1}redoes\0\u{1}deletion\0\u{1}losers\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}value\0\u{1}replaced\0\u{1}revision\0\u{1}time\0\u{1}author\0\u{1}transaction\0\u{1}undo\0\u{1}undoes\0\u{1}redoes\0\u{1}deletion\0\u{1}losers\0\u{3}replaced_is_unknown\0")
 
   fileprivate class _StorageClass {
     var _kind: Graph_OriginKind = .inserted
@@ -7852,6 +7858,7 @@ nonisolated extension Graph_WhyReply: SwiftProtobuf.Message, SwiftProtobuf._Mess
     var _redoes: Int64 = 0
     var _deletion: Int64 = 0
     var _losers: [Graph_LostValue] = []
+    var _replacedIsUnknown: Bool = false
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -7874,6 +7881,7 @@ nonisolated extension Graph_WhyReply: SwiftProtobuf.Message, SwiftProtobuf._Mess
       _redoes = source._redoes
       _deletion = source._deletion
       _losers = source._losers
+      _replacedIsUnknown = source._replacedIsUnknown
     }
   }
 
@@ -7904,6 +7912,7 @@ nonisolated extension Graph_WhyReply: SwiftProtobuf.Message, SwiftProtobuf._Mess
         case 10: try { try decoder.decodeSingularInt64Field(value: &_storage._redoes) }()
         case 11: try { try decoder.decodeSingularInt64Field(value: &_storage._deletion) }()
         case 12: try { try decoder.decodeRepeatedMessageField(value: &_storage._losers) }()
+        case 13: try { try decoder.decodeSingularBoolField(value: &_storage._replacedIsUnknown) }()
         default: break
         }
       }
@@ -7952,6 +7961,9 @@ nonisolated extension Graph_WhyReply: SwiftProtobuf.Message, SwiftProtobuf._Mess
       if !_storage._losers.isEmpty {
         try visitor.visitRepeatedMessageField(value: _storage._losers, fieldNumber: 12)
       }
+      if _storage._replacedIsUnknown != false {
+        try visitor.visitSingularBoolField(value: _storage._replacedIsUnknown, fieldNumber: 13)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -7973,6 +7985,7 @@ nonisolated extension Graph_WhyReply: SwiftProtobuf.Message, SwiftProtobuf._Mess
         if _storage._redoes != rhs_storage._redoes {return false}
         if _storage._deletion != rhs_storage._deletion {return false}
         if _storage._losers != rhs_storage._losers {return false}
+        if _storage._replacedIsUnknown != rhs_storage._replacedIsUnknown {return false}
         return true
       }
       if !storagesAreEqual {return false}
