@@ -57,6 +57,7 @@ extension GraphClient {
     case .refused(let request, let refusal): replies.removeValue(forKey: request)?.end(refusal)
     case .presence(let session, let author, let state, let left):
       presenceDidChange?(Presence(session: session, author: author, state: left ? nil : state))
+    case .silence(let isSilent): self.isSilent = isSilent
     case .diverged:
       var told = Set<ObjectIdentifier>()
       for (_, watch) in watches.sorted(by: { $0.key < $1.key }) where told.insert(ObjectIdentifier(watch)).inserted {

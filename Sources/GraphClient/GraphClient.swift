@@ -62,6 +62,13 @@ public final class GraphClient {
   }
   /// Called when the connection comes or goes.
   public var stateDidChange: ((State) -> Void)?
+  /// Whether the server owes an answer for five seconds or more and says nothing meanwhile: it is busy, stopped, or the line
+  /// is cut. After three heartbeats (docs/protocol.md) the connection counts as lost.
+  public internal(set) var isSilent = false {
+    didSet { if isSilent != oldValue { silenceDidChange?(isSilent) } }
+  }
+  /// Called when the server falls silent, and when it is heard again.
+  public var silenceDidChange: ((Bool) -> Void)?
   /// Called when another session shows something of itself, or has left.
   public var presenceDidChange: ((Presence) -> Void)?
 

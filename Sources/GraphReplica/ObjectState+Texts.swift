@@ -16,6 +16,8 @@ extension ObjectState {
   /// A commit's edits of texts, heard of one by one.
   func recordTextMoves(_ moved: [Edit], at revision: Revision) {
     guard !edits.isEmpty || !sent.isEmpty else {
+      // Its answer came first.
+      if revision == typedAt { return }
       for edit in moved {
         if case .splice(let splices) = edit.action {
           follow(edit.property, [splices])
@@ -119,7 +121,8 @@ extension ObjectState {
       var ends = typed[number] ?? []
       func step(_ local: LocalValue) -> LocalValue {
         guard let splices = local.splices, let base = local.textBase else {
-          ends = []
+          // Of a new object all is one's own.
+          ends = local.textBase == nil ? local.value.stringValue.map { [$0.utf8.count] } ?? [] : []
           return local
         }
         var local = local
@@ -147,6 +150,7 @@ extension ObjectState {
   }
 
   private func followTyped(_ answered: [PropertyNumber: LocalValue], committedAt revision: Revision) {
+    defer { if !answered.isEmpty { typedAt = revision } }
     for number in Set(typed.keys).union(answered.keys) {
       guard !untrackedTexts.contains(number) else {
         typed[number] = nil
@@ -154,7 +158,7 @@ extension ObjectState {
       }
       let heard = textMoves[number] ?? []
       guard let local = answered[number] else {
-        follow(number, heard.map(\.splices))
+        follow(number, heard.filter { $0.revision != typedAt }.map(\.splices))
         continue
       }
       guard let own = local.splices else {

@@ -55,6 +55,8 @@ final class ObjectState {
   var textMoves = [PropertyNumber: [TextMove]]()
   /// Where in a stored text what was typed here ends: what is typed there next goes on with it.
   var typed = [PropertyNumber: [Int]]()
+  /// The revision of the save that was answered last.
+  var typedAt: Revision = 0
   /// Texts of which not every move was heard.
   var untrackedTexts = Set<PropertyNumber>()
   /// Edits that have not been saved.

@@ -4,6 +4,7 @@ import GraphWire
 extension Replica {
   mutating func receive(_ message: ToClient, _ actions: inout [ReplicaAction]) {
     lastHeard = now
+    endSilence(&actions)
     if case .close(let code, let reason) = message.body {
       return end(code, reason, &actions)
     }

@@ -49,6 +49,10 @@ public struct Replica: Sendable {
   var newest = NewestState.proven(nil)
   var lastHeard: Int64 = 0
   var lastSent: Int64 = 0
+  /// Since when something is unanswered; nil while nothing is, or since the server was last heard nothing was asked.
+  var askedAt: Int64?
+  /// Whether that has been told.
+  var isSilent = false
   var now: Int64 = 0
   var heartbeat: Int64 = 15_000
   /// Whether the server that answered last does.
@@ -111,6 +115,8 @@ public struct Replica: Sendable {
 
   /// A server that accepts a connection and says nothing is given this long.
   static let welcomeMilliseconds: Int64 = 10_000
+  /// How long the server may owe an answer, and say nothing else, before that is told.
+  public static let silenceMilliseconds: Int64 = 5_000
 
   /// Transactions that the server has not answered.
   public var pendingTransactions: [TransactionID] { pending.map(\.id) }
@@ -155,7 +161,11 @@ public struct Replica: Sendable {
 
   mutating func send(_ body: ToServer.Body, for purpose: Purpose, _ actions: inout [ReplicaAction]) {
     lastRequest += 1
-    if case .other = purpose {} else { asked[lastRequest] = purpose }
+    if case .other = purpose {
+    } else {
+      asked[lastRequest] = purpose
+      askedAt = askedAt ?? now
+    }
     lastSent = now
     actions.append(.send(ToServer(lastRequest, body)))
   }
@@ -245,8 +255,17 @@ public struct Replica: Sendable {
   /// What a question is refused with whose answer went with the connection.
   public static let lostConnection = Refusal(.unavailable, "the connection was lost")
 
+  /// The server is heard, or is not listened to any more.
+  mutating func endSilence(_ actions: inout [ReplicaAction]) {
+    askedAt = nil
+    guard isSilent else { return }
+    isSilent = false
+    actions.append(.silence(false))
+  }
+
   private mutating func disconnect(_ actions: inout [ReplicaAction]) {
     phase = .disconnected
+    endSilence(&actions)
     asked = [:]
     numbers = [:]
     (staged, moves) = ([], [:])
@@ -280,7 +299,10 @@ public struct Replica: Sendable {
     // The first tick only tells what time it is.
     if now == 0 { (lastHeard, lastSent) = (milliseconds, milliseconds) }
     // While this side slept it could not hear: that time says nothing of the server.
-    if milliseconds - now > heartbeat { lastHeard += milliseconds - now }
+    if milliseconds - now > heartbeat {
+      lastHeard += milliseconds - now
+      askedAt = askedAt.map { $0 + milliseconds - now }
+    }
     now = milliseconds
     switch phase {
     case .disconnected: break
@@ -288,8 +310,12 @@ public struct Replica: Sendable {
       let patience = phase == .awaitingWelcome ? Self.welcomeMilliseconds : 3 * heartbeat
       if now - lastHeard > patience {
         actions.append(.disconnect(Refusal(.unavailable, "the server has not been heard for \(patience) ms")))
-      } else if case .live = phase, now - lastSent >= heartbeat {
-        send(.ping, for: .ping, &actions)
+      } else if case .live = phase {
+        if now - lastSent >= heartbeat { send(.ping, for: .ping, &actions) }
+        if !isSilent, let askedAt, now - askedAt >= Self.silenceMilliseconds {
+          isSilent = true
+          actions.append(.silence(true))
+        }
       }
     }
   }

@@ -106,6 +106,8 @@ public enum ReplicaAction: Sendable {
   case refused(RequestID, Refusal)
   /// What another session shows of itself; `left`: it is gone.
   case presence(session: UInt64, author: String, state: [UInt8], left: Bool)
+  /// The server owes an answer for a while and says nothing, or it says something again. The connection stands.
+  case silence(Bool)
 }
 
 /// An accepted transaction, with the objects as the server stored them.

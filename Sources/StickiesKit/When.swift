@@ -140,7 +140,7 @@ private struct WhenReader {
     // 1970 began on a Thursday.
     let back = Dates.floorDivide(today + 4 - weekday, 7).1
     guard let time = at(clock, ofDay: today - back) else { return nil }
-    return time <= now ? time : at(clock, ofDay: today - back - 7)
+    return time <= now || time == Self.never ? time : at(clock, ofDay: today - back - 7)
   }
 
   private func last(_ words: ArraySlice<String>) -> Timestamp? {

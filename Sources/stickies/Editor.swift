@@ -8,8 +8,9 @@ struct Editor {
   let text: String
   private let directory: String
 
-  /// The file of an editor that is open.
-  @MainActor private(set) static var openFile: String?
+  /// The file of an editor that is open, or that has ended with a text which nobody has taken care of.
+  @MainActor static var openFile: String? { openDirectory.map(file) }
+  @MainActor private static var openDirectory: String?
   /// What it was opened with.
   @MainActor private static var openText = ""
 
@@ -51,12 +52,12 @@ struct Editor {
     // The variable may hold arguments; the file's name is quoted. `system` leaves the editor in our process group, or the
     // terminal would stop it.
     let quoted = "'" + file.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
-    (openFile, openText) = (file, text)
+    (openDirectory, openText) = (directory, text)
     let status = await withCheckedContinuation { continuation in
       DispatchQueue(label: "editor").async { continuation.resume(returning: system("\(editor) \(quoted)")) }
     }
-    openFile = nil
     guard status == 0 else {
+      openDirectory = nil
       throw Refusal(
         .unavailable, "the editor (\(editor)) failed; the note is as it was, and what you wrote is in \(file)")
     }
@@ -64,5 +65,18 @@ struct Editor {
   }
 
   /// The text is on the daemon's disk.
-  func discard() { try? FileManager.default.removeItem(atPath: directory) }
+  @MainActor
+  func discard() { Self.discard(directory) }
+
+  /// The same of the text of the last editor.
+  @MainActor
+  static func discardLast() {
+    if let openDirectory { discard(openDirectory) }
+  }
+
+  @MainActor
+  private static func discard(_ directory: String) {
+    if openDirectory == directory { openDirectory = nil }
+    try? FileManager.default.removeItem(atPath: directory)
+  }
 }

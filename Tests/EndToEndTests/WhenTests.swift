@@ -97,7 +97,7 @@ import Testing
       let spring = WallClock(
         offset: { $0 < change ? 0 : 3_600 },
         moment: { $0 < change ? $0 : $0 < change + 3_600 ? $0 - ahead : $0 - 3_600 })
-      for text in ["1:30", "2026-03-29 01:59:59"] {
+      for text in ["1:30", "2026-03-29 01:59:59", "sunday 1:30"] {
         let error = #expect(throws: WhenError.self) { try When(parsing: text, now: now, clock: spring) }
         #expect(error?.description == "\"\(text)\" never was: the clocks here leapt over it")
       }

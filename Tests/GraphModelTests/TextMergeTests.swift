@@ -194,6 +194,27 @@ import Testing
     }
   }
 
+  /// Few letters, so that a splice often fits at another place as well.
+  @Test func whatLeansMakesTheTextThatItMadeBefore() {
+    var leaning = 0
+    for seed in UInt64(0)..<20_000 {
+      var random = SeededGenerator(seed: seed)
+      func letters(_ most: Int) -> String {
+        String((0..<Int.random(in: 0...most, using: &random)).map { _ in random.pick(Array("ab\né")) ?? "a" })
+      }
+      let (base, text) = (letters(12), letters(16))
+      let splices = random.chance(50) ? Self.edit(of: base, &random) : TextSplice.differences(from: base, to: text)
+      let ends = (0..<Int.random(in: 1...3, using: &random)).map { _ in
+        Int.random(in: 0...base.utf8.count, using: &random)
+      }
+      let leant = TextSplice.leaning(splices, on: ends, of: base)
+      leaning += leant.count { $0.leansLeft }
+      let made = TextSplice.apply(splices, to: base)
+      #expect(made != nil && TextSplice.apply(leant, to: base) == made, "seed \(seed): \(base) \(splices) \(leant)")
+    }
+    #expect(leaning > 5_000)
+  }
+
   @Test func editsMadeOneAfterTheOtherAreOneEdit() {
     for seed in UInt64(0)..<5_000 {
       var random = SeededGenerator(seed: seed)

@@ -172,8 +172,8 @@ extension TextSavingTests {
     #expect(note["text"] == .string("kept"))
     if !savesAtOnce { #expect(script.context.save() != nil) }
     // The letters stand behind the one that the insert said, as of its revision.
-    // Who hears how it came knows that it is all one's own.
-    let typed = TextSplice(offset: 1, length: 0, insertion: "ept", leansLeft: isFollowed)
+    // Of what was new all is one's own.
+    let typed = TextSplice(offset: 1, length: 0, insertion: "ept", leansLeft: true)
     let edit = Edit(try script.number("text"), .splice([typed]))
     #expect(Self.sent(script).last == Change(.update, stored.id, base: 1, edits: [edit]))
     #expect(note["text"] == .string("kept"))

@@ -54,6 +54,16 @@ import Testing
       note["text"] = .string(text)
     }
 
+    /// Takes the last letter back.
+    func takeBack() {
+      var text = text
+      let own = Set(letters)
+      guard let place = text.lastIndex(where: own.contains), !typed.isEmpty else { return }
+      text.remove(at: place)
+      typed.removeLast()
+      note["text"] = .string(text)
+    }
+
     func save() {
       guard !isSaving, script.context.save() != nil else { return }
       isSaving = true
@@ -108,7 +118,8 @@ import Testing
       for _ in 0..<Int.random(in: 20...80, using: &random) {
         guard let typist = random.pick(typists) else { continue }
         switch Int.random(in: 0..<10, using: &random) {
-        case 0..<4: typist.type(&random)
+        case 0: if random.chance(40) { typist.takeBack() } else { typist.type(&random) }
+        case 1..<4: typist.type(&random)
         case 4..<6: typist.save()
         case 6..<8:
           if !typist.outbox.isEmpty {

@@ -239,6 +239,8 @@ import Testing
     ann.terminal.asksToEnd(SIGHUP)
     _ = await ann.end.value
     leave.yield()
+    // What comes now is not sent any more: its file stays.
+    #expect(stage.discards == 0)
     if isServed {
       #expect(try await stage.stored().map(\.text) == ["first words, last words"])
       #expect(stage.unsentTexts == nil)
@@ -246,6 +248,39 @@ import Testing
       #expect(stage.unsentTexts == "first words, last words")
       try stage.restart()
     }
+    await stage.close()
+  }
+
+  /// Who is asked to leave without a connection has it taken, stays, and writes on.
+  @Test func whatIsSavedTwiceInAnotherProgramIsThereOnce() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("one")
+    let ann = try await stage.open()
+    await ann.terminal.expects("one")
+    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+    let (left, leave) = AsyncStream.makeStream(of: Void.self)
+    stage.outside = { text in
+      begin.yield()
+      for await _ in left { break }
+      return text + " two three"
+    }
+    ann.terminal.press(.tab)
+    stage.kill()
+    await ann.terminal.expects("reconnecting")
+    // Typed ahead: the program is on its way, another one is not begun.
+    ann.terminal.types("EE")
+    for await _ in begun { break }
+    stage.savedOutside = "one two"
+    ann.terminal.press(.character("q"), .control)
+    await ann.terminal.expects { $0.text.contains("Leave?") }
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { !$0.text.contains("Leave?") && $0.text.contains("one two") }
+    leave.yield()
+    await ann.terminal.expects("one two three")
+    try stage.restart()
+    await ann.terminal.expectsNo("not yet")
+    #expect(try await stage.stored().map(\.text) == ["one two three"])
+    #expect(stage.discards == 1)
     await stage.close()
   }
 

@@ -235,6 +235,19 @@ import Testing
     await stage.close()
   }
 
+  @Test func aServerThatOwesAnAnswerIsNotCalledConnectedAlone() async throws {
+    let stage = try await Stage()
+    let ann = try await stage.open()
+    await ann.terminal.expects("Nothing sticks to Work yet")
+    stage.freeze()
+    ann.terminal.types("n")
+    ann.terminal.types("words")
+    await ann.terminal.expects { $0.text.contains("connected, no answer") && $0.text.contains("not yet on the server") }
+    stage.thaw()
+    await ann.terminal.expects { !$0.text.contains("no answer") && !$0.text.contains("not yet") }
+    await stage.close()
+  }
+
   @Test func aPasteThatIsTooLongIsTakenAsFarAsItGoesAndTold() async throws {
     let stage = try await Stage()
     let ann = try await stage.open()
@@ -275,7 +288,7 @@ import Testing
     let stage = try await Stage(boards: ["Work", "Home"])
     let note = try await stage.note("before")
     let ann = try await stage.open()
-    await ann.terminal.expects("before")
+    await ann.terminal.expects { $0.text.contains("before") && $0.text.contains("● ○") }
     ann.terminal.press(.right, .alt)
     await ann.terminal.expects("Nothing sticks to Home yet")
     note.text = "after"

@@ -138,12 +138,15 @@ import Testing
     #expect(decoder.deadlineMilliseconds == nil)
     // The end in two pieces.
     #expect(decoder.feed(Array("q\u{1B}[20".utf8)) == [])
-    #expect(decoder.deadlineMilliseconds == TerminalDecoder.pasteMilliseconds)
-    #expect(decoder.feed(Array("1~q".utf8)) == [.paste(PasteEvent(text: "q")), .key(KeyEvent(.character("q")))])
+    #expect(decoder.deadlineMilliseconds == TerminalDecoder.sequenceMilliseconds)
+    #expect(decoder.deadline() == [.paste(PasteEvent(text: "q", isOpen: true))])
+    #expect(decoder.deadlineMilliseconds == nil)
+    #expect(decoder.feed(Array("1~q".utf8)) == [.paste(PasteEvent(text: "")), .key(KeyEvent(.character("q")))])
     // One without an end is ended by whoever sits there.
     _ = decoder.feed(Array("\u{1B}[200~half".utf8))
     #expect(decoder.deadline() == [.paste(PasteEvent(text: "half", isOpen: true))])
     #expect(decoder.feed([0x1B]) == [])
+    #expect(decoder.deadlineMilliseconds == TerminalDecoder.escapeMilliseconds)
     #expect(decoder.deadline() == [.key(KeyEvent(.escape))])
     #expect(decoder.feed(Array("q".utf8)) == [.key(KeyEvent(.character("q")))])
   }

@@ -20,8 +20,10 @@ extension TextSplice {
     guard !ends.isEmpty else { return splices }
     var leaning = splices
     var before = 0
-    for index in leaning.indices where !leaning[index].insertion.isEmpty {
+    for index in leaning.indices {
+      // Nothing goes over what stands in front of it.
       defer { before = leaning[index].end }
+      if leaning[index].insertion.isEmpty { continue }
       if ends.contains(leaning[index].offset) {
         leaning[index].leansLeft = true
       } else if leaning[index].length == 0,

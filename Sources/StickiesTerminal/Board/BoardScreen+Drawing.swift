@@ -136,7 +136,7 @@ extension BoardScreen {
   var statusState: StatusState {
     let connection: StatusState.Connection =
       switch linkState {
-      case .connected: .connected
+      case .connected: isServerSilent ? .silent : .connected
       case .reconnecting: .reconnecting(seconds: nil)
       case .closed(let reason): .disconnected(reason: reason)
       }

@@ -20,6 +20,8 @@ final class BoardScreen: ApplicationDelegate {
   var savingToken: BusyToken?
   var busyTimer: TimerID?
   /// How the connection stands.
+  /// The server owes an answer for a while.
+  var isServerSilent = false { didSet { if isServerSilent != oldValue { application.setNeedsDisplay() } } }
   var linkState = ConnectionState.connected { didSet { if linkState != oldValue { linkDidChange() } } }
   /// The board that is shown.
   var page: BoardPage

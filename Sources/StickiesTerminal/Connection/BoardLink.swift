@@ -74,7 +74,7 @@ struct BoardLink {
   var stop: () -> Void
   /// Keeps texts that no server takes in a file; its path, nil when that failed.
   var keep: (_ texts: [String]) -> String?
-  /// Lets a person edit a text in another program; nil when that failed, and why.
+  /// Lets a person edit a text in another program; or why that failed. Told again of what is saved behind what `leaveEditor` took.
   var editOutside: (_ text: String, _ done: @escaping (Result<String, Refusal>) -> Void) -> Void
   /// Takes what that program has saved by now, if one is open: it is not waited for.
   var leaveEditor: () -> Void

@@ -31,6 +31,8 @@ public final class BoardSession {
   private let editor: OutsideEditor
   /// Takes what the editor outside has saved by now, while one is open.
   private var leaveEditor: (() -> Void)?
+  /// The last turn is over.
+  private var isEnding = false
   private let keepTexts: ([String]) -> String?
   /// What was lost with the end, after `run`.
   public private(set) var loss: Loss?
@@ -97,6 +99,7 @@ public final class BoardSession {
   public func run() async -> Int32 {
     follow(client.state)
     client.stateDidChange = { [weak self] state in self?.follow(state) }
+    client.silenceDidChange = { [weak self] isSilent in self?.screen?.isServerSilent = isSilent }
     client.presenceDidChange = { [weak self] presence in
       self?.screen?.take(presence.state, of: presence.session, presence.author)
     }
@@ -112,9 +115,11 @@ public final class BoardSession {
       }
     }
     alarm?.cancel()
+    isEnding = true
     // Before the terminal is given back: from then on a second signal ends the program at once.
     let kept = keepUnsent()
     client.stateDidChange = nil
+    client.silenceDidChange = nil
     client.presenceDidChange = nil
     await withCheckedContinuation { done in driver.end { done.resume() } }
     await sendTheLast()
@@ -244,9 +249,13 @@ public final class BoardSession {
   }
 
   private func edit(_ text: String, _ done: @escaping (Result<String, Refusal>) -> Void) {
-    leaveEditor = { [weak self, editor] in
-      self?.leaveEditor = nil
-      if let saved = editor.saved() { done(.success(saved)) }
+    guard leaveEditor == nil else { return }
+    // What was taken while the program was still open: what it ends with is compared with that.
+    var taken: String?
+    leaveEditor = { [editor] in
+      guard let saved = editor.saved(), saved != taken ?? text else { return }
+      taken = saved
+      done(.success(saved))
     }
     Task {
       await withCheckedContinuation { free in driver.suspend { free.resume() } }
@@ -257,10 +266,10 @@ public final class BoardSession {
         result = .failure(error as? Refusal ?? Refusal(.unavailable, "\(error)"))
       }
       driver.resume()
-      // Whoever was asked to end has what was saved.
-      guard leaveEditor != nil else { return }
       leaveEditor = nil
       done(result)
+      // At the end nothing that comes now is sent any more.
+      if case .success(let text) = result, !isEnding || text == taken { editor.discard() }
     }
   }
 }
@@ -271,11 +280,16 @@ public struct OutsideEditor {
   public let edit: (String) async throws -> String
   /// What is saved in the program that is open; nil for none.
   public let saved: () -> String?
+  /// Lets go of what the program has ended with: it is taken care of.
+  public let discard: () -> Void
 
   /// An editor.
-  public init(edit: @escaping (String) async throws -> String, saved: @escaping () -> String?) {
+  public init(
+    edit: @escaping (String) async throws -> String, saved: @escaping () -> String?, discard: @escaping () -> Void
+  ) {
     self.edit = edit
     self.saved = saved
+    self.discard = discard
   }
 }
 

@@ -94,8 +94,8 @@ struct DriverLoop {
     if count < 0 { return [] }
     var events = [DriverEvent]()
     if let deadline, isHeld, Self.now >= deadline, waited[1].revents == 0 {
-      self.deadline = nil
       events += decoder.deadline().map(DriverEvent.terminal)
+      self.deadline = decoder.deadlineMilliseconds.map { Self.now + $0 }
     }
     if waited[0].revents != 0 {
       for byte in SignalPipe.drain() { events += hear(CInt(byte)) }

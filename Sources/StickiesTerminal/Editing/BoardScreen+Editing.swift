@@ -225,7 +225,8 @@ extension BoardScreen {
     // Held: a note that leaves the board meanwhile, and that nobody holds, is known by its id only.
     guard let note = controller.note, mayChange(note) else { return }
     endEditing()
-    let before = note.text
+    // Told once more when the program goes on behind what was taken of it before.
+    var before = note.text
     link.editOutside(before) { [weak self] result in
       guard let self else { return }
       switch result {
@@ -237,6 +238,7 @@ extension BoardScreen {
           return say("the note is gone; what was written is in a new one", isTrouble: true)
         }
         let all = merged(before, mine: text, theirs: note.text)
+        before = text
         note.text = all
         // Should somebody have deleted it unseen, it is offered.
         written[note.id] = all

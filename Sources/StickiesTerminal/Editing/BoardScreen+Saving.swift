@@ -222,7 +222,13 @@ extension BoardScreen {
     }
     // Of the note that is edited the question says it.
     guard let lost = conflicts.first(where: { !$0.mineWon && $0.id != editing?.id }) else {
-      if let won = conflicts.first(where: \.mineWon) { tellWhatGaveWay(won) }
+      // Two who move or raise one note see it.
+      let seen = ["x", "y", "z", "width", "height"]
+      let won = conflicts.first { conflict in
+        conflict.mineWon && conflict.kind == .changed
+          && !seen.contains(context.model.property(conflict.property)?.name ?? "")
+      }
+      if let won { tellWhatGaveWay(won) }
       return
     }
     switch lost.kind {

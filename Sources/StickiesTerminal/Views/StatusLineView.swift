@@ -8,6 +8,8 @@ public struct StatusState: Hashable, Sendable {
     case connecting
     /// Messages come and go.
     case connected
+    /// The connection stands, and the server owes an answer for a while.
+    case silent
     /// The server is away; the next try begins in so many seconds. Nil while one is under way.
     case reconnecting(seconds: Int?)
     /// It is away and nobody tries; why.
@@ -117,6 +119,7 @@ public struct StatusLineView: Hashable, Sendable {
     switch state.connection {
     case .connecting: (.connection, "connecting", .waiting)
     case .connected: (.connection, "connected", .good)
+    case .silent: (.connection, "connected, no answer", .waiting)
     case .reconnecting(let seconds?) where seconds > 0: (.connection, "reconnecting in \(seconds) s", .waiting)
     case .reconnecting: (.connection, "reconnecting", .waiting)
     case .disconnected(let reason): (.connection, reason.isEmpty ? "not connected" : reason, .wrong)

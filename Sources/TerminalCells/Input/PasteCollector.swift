@@ -8,8 +8,11 @@ struct PasteCollector: Sendable {
   /// It fell silent, and what had come by then is handed over.
   private(set) var isSilent = false
 
-  /// No beginning of an end is among what has come.
-  var isWhole: Bool { matched == 0 }
+  /// Of one that is silent: how long what has come may wait for more; nil when nothing has.
+  var deadlineMilliseconds: Int? {
+    if isLoneEscape { return TerminalDecoder.escapeMilliseconds }
+    return bytes.isEmpty ? nil : TerminalDecoder.sequenceMilliseconds
+  }
 
   /// Nothing has come but escapes, of which the last may begin the end.
   var isLoneEscape: Bool { bytes.allSatisfy { $0 == Self.end[0] } && matched == 1 }
@@ -32,7 +35,10 @@ struct PasteCollector: Sendable {
   }
 
   /// What has come, without a character's beginning at its end: its rest belongs to it, if it comes soon.
-  mutating func handOver() -> PasteEvent {
+  ///
+  /// Nil when nothing has come since it was done last.
+  mutating func handOver() -> PasteEvent? {
+    if isSilent, bytes.isEmpty { return nil }
     var rest = Self.partial(bytes)
     if isSilent, rest.count == bytes.count { rest = [] }
     bytes.removeLast(rest.count)

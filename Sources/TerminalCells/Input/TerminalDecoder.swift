@@ -14,6 +14,8 @@ public struct TerminalDecoder: Sendable {
   /// How long a paste may fall silent before what has come of it is handed over. Its rest is still part of it, whenever it
   /// comes, for it would be taken for commands; a lone escape ends one that has no end.
   public static let pasteMilliseconds = 2000
+  /// How long an escape has to stand alone for that: the end begins with one.
+  public static let escapeMilliseconds = 250
 
   private enum State: Sendable {
     case ground
@@ -47,7 +49,7 @@ public struct TerminalDecoder: Sendable {
     case .ground: nil
     case .paste(let paste):
       // What was typed instead of the rest is not held back.
-      paste.isSilent && paste.isWhole ? (paste.bytes.isEmpty ? nil : Self.sequenceMilliseconds) : Self.pasteMilliseconds
+      paste.isSilent ? paste.deadlineMilliseconds : Self.pasteMilliseconds
     default: Self.sequenceMilliseconds
     }
   }
@@ -80,13 +82,13 @@ public struct TerminalDecoder: Sendable {
     case .string(let bytes, let isKept, _): if bytes.isEmpty, isKept { key(.character("]"), .alt) }
     case .character(_, let isAlt): character("\u{FFFD}", isAlt: isAlt)
     case .paste(var paste):
-      let isEnded = paste.isSilent && paste.isLoneEscape
-      events.append(isEnded ? .key(KeyEvent(.escape)) : .paste(paste.handOver()))
-      if !isEnded {
+      guard paste.isSilent, paste.isLoneEscape else {
+        if let part = paste.handOver() { events.append(.paste(part)) }
         state = .paste(paste)
         defer { events.removeAll() }
         return events
       }
+      key(.escape)
     }
     state = .ground
     defer { events.removeAll() }

@@ -32,18 +32,15 @@ struct Open: AsyncParsableCommand {
         session = try BoardSession(
           shell.client, board: board, depth: depth,
           editor: OutsideEditor(
-            edit: { text in
-              let editor = try await Editor.edit(text)
-              editor.discard()
-              return editor.text
-            }, saved: { Editor.savedText }), keepTexts: { UnsentTexts.keep($0) })
+            edit: { try await Editor.edit($0).text }, saved: { Editor.savedText }, discard: Editor.discardLast),
+          keepTexts: { UnsentTexts.keep($0) })
       } catch let error as TerminalError {
         throw Refusal(.unavailable, "\(error)")
       }
       let code = await session.run()
       if let loss = session.loss { StandardError.write("stickies: \(Self.sentence(loss))") }
       if let file = Editor.openFile {
-        StandardError.write("stickies: the editor was left; what is saved in it from now on is in \(file) alone")
+        StandardError.write("stickies: the editor was left; what was saved in it last is in \(file)")
       }
       if code != 0 || session.loss != nil { throw ExitCode(code == 0 ? 1 : code) }
     }

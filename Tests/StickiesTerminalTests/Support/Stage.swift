@@ -22,6 +22,8 @@ final class Stage {
   var outside: (String) async throws -> String = { $0 + " (edited outside)" }
   /// What that one has saved while it is open.
   var savedOutside: String?
+  /// How often a text of that one was taken care of.
+  private(set) var discards = 0
 
   init(boards: [String] = ["Work"]) async throws {
     home = try TemporaryDirectory()
@@ -80,7 +82,8 @@ final class Stage {
     let session = try BoardSession(
       client, board: board, depth: .direct, user: author,
       editor: OutsideEditor(
-        edit: { [weak self] in try await self?.outside($0) ?? $0 }, saved: { [weak self] in self?.savedOutside }),
+        edit: { [weak self] in try await self?.outside($0) ?? $0 }, saved: { [weak self] in self?.savedOutside },
+        discard: { [weak self] in self?.discards += 1 }),
       keepTexts: { [home] texts in
         let file = home.path + "/unsent"
         return (try? texts.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)) == nil

@@ -1,0 +1,59 @@
+import GraphModel
+import GraphReplica
+import GraphTesting
+import GraphWire
+import Testing
+
+/// What is told of a server that owes an answer and says nothing.
+@Suite struct SilenceTests {
+  /// Connected at 1 s, everything answered.
+  private func connected() throws -> (script: ReplicaTranscript, note: ManagedObject) {
+    let script = try ReplicaTranscript()
+    #expect(script.connect() == ["welcomed"])
+    let note = try #require(script.context.register([try script.image(5, 1, ["text": .string("one")])]).first)
+    #expect(script.handle(.tick(1_000)) == [])
+    return (script, note)
+  }
+
+  @Test func aServerThatOwesAnAnswerIsSilentUntilItIsHeard() throws {
+    let (script, note) = try connected()
+    // Nobody has asked anything.
+    #expect(script.handle(.tick(9_000)) == [])
+    note["text"] = .string("two")
+    #expect(script.context.save() != nil)
+    #expect(script.lines() == ["> commit 1: update"])
+    #expect(script.handle(.tick(9_000 + Replica.silenceMilliseconds - 1)) == [])
+    #expect(script.handle(.tick(9_000 + Replica.silenceMilliseconds)) == ["silence(true)"])
+    #expect(script.handle(.tick(15_000)) == [])
+    // Whatever it says, it is there.
+    #expect(script.hear(.advance(revision: 2, fingerprint: 2_000)).contains("silence(false)"))
+    #expect(script.handle(.tick(22_000)) == [])
+  }
+
+  @Test func whatHasNoAnswerIsNotWaitedFor() throws {
+    let (script, _) = try connected()
+    script.context.handle(.presence([1, 2, 3]))
+    #expect(script.lines().count == 1)
+    #expect(script.handle(.tick(8_000)) == [])
+  }
+
+  @Test func aConnectionThatGoesEndsTheSilence() throws {
+    let (script, note) = try connected()
+    note["text"] = .string("two")
+    #expect(script.context.save() != nil)
+    _ = script.lines()
+    #expect(script.handle(.tick(7_000)) == ["silence(true)"])
+    #expect(script.handle(.disconnected) == ["silence(false)"])
+    #expect(script.handle(.tick(14_000)) == [])
+  }
+
+  /// A computer that slept has heard nothing, and says nothing of the server by that.
+  @Test func sleepIsNoSilence() throws {
+    let (script, note) = try connected()
+    note["text"] = .string("two")
+    #expect(script.context.save() != nil)
+    _ = script.lines()
+    #expect(script.handle(.tick(3_600_000)) == ["> ping"])
+    #expect(script.handle(.tick(3_601_000)) == [])
+  }
+}
