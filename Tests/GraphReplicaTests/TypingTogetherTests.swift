@@ -82,6 +82,7 @@ import Testing
   /// Commits in the order in which they come, each moved over what was committed since its base.
   private struct Server {
     var text: String
+    let knowsLeaning: Bool
     var revision: Revision = 1
     var committed = [(revision: Revision, splices: [TextSplice])]()
 
@@ -92,6 +93,9 @@ import Testing
       let change = try #require(transaction.changes.first)
       let edit = try #require(change.edits.first)
       guard case .splice(var splices) = edit.action else { throw Refusal(.malformed, "\(edit)") }
+      if !knowsLeaning {
+        splices = splices.map { TextSplice(offset: $0.offset, length: $0.length, insertion: $0.insertion) }
+      }
       for earlier in committed where earlier.revision > change.base {
         splices = TextSplice.rebase(splices, over: earlier.splices)
       }
@@ -107,38 +111,46 @@ import Testing
     }
   }
 
+  /// Everybody types, takes back, saves and hears as it comes, until all is saved and heard.
+  private func run(
+    _ letters: [String], knowsLeaning: Bool = true, _ random: inout SeededGenerator
+  ) throws -> (server: Server, typists: [Typist]) {
+    var server = Server(text: "<>", knowsLeaning: knowsLeaning)
+    let typists = try letters.map { try Typist($0, server.text) }
+    for _ in 0..<Int.random(in: 20...80, using: &random) {
+      guard let typist = random.pick(typists) else { continue }
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0: if random.chance(40) { typist.takeBack() } else { typist.type(&random) }
+      case 1..<4: typist.type(&random)
+      case 4..<6: typist.save()
+      case 6..<8:
+        if !typist.outbox.isEmpty {
+          let (transaction, request) = typist.outbox.removeFirst()
+          try server.commit(transaction, request, of: typist, typists)
+        }
+      default: if !typist.inbox.isEmpty { typist.hear() }
+      }
+    }
+    while typists.contains(where: { !$0.inbox.isEmpty || !$0.outbox.isEmpty || $0.script.context.hasChanges }) {
+      for typist in typists {
+        while !typist.inbox.isEmpty { typist.hear() }
+        typist.save()
+        if let (transaction, request) = typist.outbox.first {
+          typist.outbox.removeFirst()
+          try server.commit(transaction, request, of: typist, typists)
+        }
+      }
+    }
+    return (server, typists)
+  }
+
   /// - Parameter letters: with few of them a comparison of two texts often can't tell which is new.
   @Test(arguments: [["ab", "AB"], ["a", "A", "1"], ["abcdefgh", "ABCDEFGH", "12345678"]])
   func wordsStayInOnePiece(letters: [String]) throws {
     var commits = 0
     for seed in UInt64(0)..<200 {
       var random = SeededGenerator(seed: seed)
-      var server = Server(text: "<>")
-      let typists = try letters.map { try Typist($0, server.text) }
-      for _ in 0..<Int.random(in: 20...80, using: &random) {
-        guard let typist = random.pick(typists) else { continue }
-        switch Int.random(in: 0..<10, using: &random) {
-        case 0: if random.chance(40) { typist.takeBack() } else { typist.type(&random) }
-        case 1..<4: typist.type(&random)
-        case 4..<6: typist.save()
-        case 6..<8:
-          if !typist.outbox.isEmpty {
-            let (transaction, request) = typist.outbox.removeFirst()
-            try server.commit(transaction, request, of: typist, typists)
-          }
-        default: if !typist.inbox.isEmpty { typist.hear() }
-        }
-      }
-      while typists.contains(where: { !$0.inbox.isEmpty || !$0.outbox.isEmpty || $0.script.context.hasChanges }) {
-        for typist in typists {
-          while !typist.inbox.isEmpty { typist.hear() }
-          typist.save()
-          if let (transaction, request) = typist.outbox.first {
-            typist.outbox.removeFirst()
-            try server.commit(transaction, request, of: typist, typists)
-          }
-        }
-      }
+      let (server, typists) = try run(letters, &random)
       commits += server.committed.count
       for typist in typists {
         #expect(typist.text == server.text, "seed \(seed)")
@@ -146,5 +158,20 @@ import Testing
       }
     }
     #expect(commits > 800)
+  }
+
+  /// One of before puts words where it always did; nobody is left with a text of their own.
+  @Test func aServerThatKnowsNoLeaningHasOneTextAllTheSame() throws {
+    for seed in UInt64(0)..<100 {
+      var random = SeededGenerator(seed: seed)
+      let (server, typists) = try run(["ab", "AB", "1"], knowsLeaning: false, &random)
+      for typist in typists {
+        #expect(typist.text == server.text, "seed \(seed)")
+        for letter in Set(typist.letters) {
+          #expect(
+            server.text.count { $0 == letter } == typist.typed.count { $0 == letter }, "seed \(seed): \(server.text)")
+        }
+      }
+    }
   }
 }

@@ -245,7 +245,7 @@ extension BoardScreen {
     let isDelete = conflict.kind == .changed && conflict.property == 0
     say(
       isDelete
-        ? "\(name(conflict)) had changed the note that is deleted now; undo brings it back as it was"
+        ? "\(name(conflict)) had changed the deleted note; undo brings it back"
         : "\(name(conflict)) had changed the same; yours counts, theirs is in the history", isTrouble: true)
   }
 
