@@ -88,7 +88,10 @@ import Testing
     for (name, words) in [
       (home + "/pipe", "is a device, a socket or a pipe"), ("/dev/null", "is a device"), (home, "is a folder"),
       (home + "/dangling", "is a link that leads to no file"), ("", "the file has no name"),
-      (home + "/" + store, "is an SQLite database"),
+      (home + "/" + store, "is something else than an export"),
+      (home + "/" + store + "-wal", "belongs to the SQLite database beside it"),
+      (home + "/" + store + "-journal", "belongs to the SQLite database beside it"),
+      (home + "/" + store.replacing("graph.sqlite", with: "lock"), "is something else than an export"),
     ] {
       let result = try daemon.run("graph", "export", name, "--replace")
       #expect(result.status != 0, "\(name)")
@@ -98,7 +101,7 @@ import Testing
     #expect(lstat("/dev/null", &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
     #expect(lstat(home + "/pipe", &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
     // Through a link the file behind it, and the link stays.
-    try Data("old".utf8).write(to: URL(filePath: home + "/real"))
+    try Data(#"{"$graph":"old"}"#.utf8).write(to: URL(filePath: home + "/real"))
     #expect(symlink("real", home + "/link") == 0)
     #expect(try daemon.run("graph", "export", home + "/link", "--replace").status == 0)
     #expect(lstat(home + "/link", &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)

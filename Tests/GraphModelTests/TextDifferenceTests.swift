@@ -52,11 +52,29 @@ import Testing
     }
   }
 
+  /// Letters that two words have in common mean nothing.
+  @Test(arguments: [
+    ("a wonderful day", "a tremendous day"), ("notwithstanding", "understandable"), ("会议九点开始", "午饭在中午吃吧"),
+  ])
+  func aWordThatGivesWayToAnotherGoesAsAWhole(old: String, new: String) {
+    #expect(TextSplice.differences(from: old, to: new).count == 1)
+  }
+
   @Test(arguments: [
     ("one two three", "one TWO three", "zero one two three four", "zero one TWO three four"),
     (
       "milk\nbread\neggs\nbutter\nsalt", "oat milk\nbread\neggs\nbutter\nsea salt",
       "milk\nbread\nsix eggs\nbutter\nsalt", "oat milk\nbread\nsix eggs\nbutter\nsea salt"
+    ),
+    ("abcdefghijklmnopqrst", "abXcdefghijklmnopqYrst", "abcdefghilmnopqrst", "abXcdefghilmnopqYrst"),
+    ("abcdefghijklmnopqrst", "abXcdefghijklmnopqYrst", "abcdefghijZklmnopqrst", "abXcdefghijZklmnopqYrst"),
+    (
+      "会议九点开始请带红色文件夹安做笔记午饭在中午", "会议早上九点开始请带红色文件夹安做笔记午饭在十二点",
+      "会议九点开始请带文件夹安做笔记午饭在中午", "会议早上九点开始请带文件夹安做笔记午饭在十二点"
+    ),
+    (
+      "w0·w1·w2·w3·w4·w5·w6·w7·w8·w9·", "w0·w1·n6·w2·w3·w4·w5·w8·w9·", "w0·w1·w2·w3·w5·w6·w7·w8·w9·",
+      "w0·w1·n6·w2·w3·w5·w8·w9·"
     ),
     ("milk\nbread\neggs", "milk\nbrown bread\neggs", "oat milk\nbread\neggs\nham", "oat milk\nbrown bread\neggs\nham"),
   ])

@@ -2,7 +2,8 @@
 ///
 /// Who hands over a whole text may have changed it in several places. One splice from the first to the last of them would
 /// take away and write again all that lies between, and with it the places of what others write there meanwhile. So lines
-/// are compared first, and the words of lines that differ; texts too different for that get one splice for the part.
+/// are compared first, the words of lines that differ, and the letters of words of which most stay, for many languages part
+/// no words; texts too different for that get one splice for the part.
 extension TextSplice {
   /// The comparison costs steps times parts; past this many parts one splice takes their place.
   static let maximumParts = 2_000
@@ -20,7 +21,7 @@ extension TextSplice {
     // Each of them is a place at least.
     if changed.count > maximumPlaces { return [whole] }
     var splices = [TextSplice]()
-    for hunk in changed.flatMap({ compare(a, b, $0, words) }) {
+    for hunk in changed.flatMap({ compare(a, b, $0, words) }).flatMap({ letters(in: $0, a, b) }) {
       let part = smallest(
         from: String(decoding: a[hunk.old], as: UTF8.self), to: String(decoding: b[hunk.new], as: UTF8.self))
       let splice = TextSplice(
@@ -62,6 +63,28 @@ extension TextSplice {
       byte >= 0x80 || (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
     }
     return parts(bytes) { !(isLetter($0) && isLetter($1)) }
+  }
+
+  /// A word with fewer bytes changes as a whole.
+  private static let fewestLetters = 8
+  /// So many bytes have to stay between two places of a word; fewer are the same by chance.
+  private static let fewestKept = 3
+
+  /// The places of a word, or of what is written without blanks. One that gave way to another word has letters in common with
+  /// it that mean nothing: it changes as a whole.
+  private static func letters(in hunk: Hunk, _ a: [UInt8], _ b: [UInt8]) -> [Hunk] {
+    guard min(hunk.old.count, hunk.new.count) >= fewestLetters else { return [hunk] }
+    var places = [Hunk]()
+    for next in compare(a, b, hunk, { parts($0) { _, byte in byte & 0xC0 != 0x80 } }) {
+      if let last = places.last, next.old.lowerBound - last.old.upperBound < fewestKept {
+        places[places.count - 1] = Hunk(
+          last.old.lowerBound..<next.old.upperBound, last.new.lowerBound..<next.new.upperBound)
+      } else {
+        places.append(next)
+      }
+    }
+    let changed = places.reduce(0) { $0 + max($1.old.count, $1.new.count) }
+    return changed * 2 <= max(hunk.old.count, hunk.new.count) ? places : [hunk]
   }
 
   private static func parts(

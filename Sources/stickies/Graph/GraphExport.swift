@@ -133,6 +133,11 @@ private final class ExportTarget {
 
   private static func file(_ name: String, replaces: Bool) throws -> String {
     if name.isEmpty { throw Refusal(.malformed, "the file has no name; without one the lines go to standard output") }
+    // A database's files are none of its names' alone: a log that is not its own is read as its own.
+    for suffix in ["-wal", "-shm", "-journal"] where name.hasSuffix(suffix) {
+      guard isDatabase(String(name.dropLast(suffix.count))) else { continue }
+      throw Refusal(.notAllowed, "\(name) belongs to the SQLite database beside it: it stays as it is")
+    }
     var status = stat()
     guard stat(name, &status) == 0 else {
       guard lstat(name, &status) == 0 else { return name }
@@ -147,18 +152,21 @@ private final class ExportTarget {
         "\(name) is a device, a socket or a pipe, and no file; without a name the lines go to standard output")
     }
     guard replaces else { throw Refusal(.notAllowed, "\(name) is there already; --replace replaces it") }
-    if isDatabase(name) { throw Refusal(.notAllowed, "\(name) is an SQLite database, and no export: it stays") }
+    guard status.st_size == 0 || begins(name, with: "{\"$graph\"") else {
+      throw Refusal(.notAllowed, "\(name) is something else than an export: it stays; remove it, or give another name")
+    }
     guard let real = realpath(name, nil) else { return name }
     defer { free(real) }
     return String(cString: real)
   }
 
-  /// A daemon's store may lie under any name.
-  private static func isDatabase(_ name: String) -> Bool {
-    let descriptor = open(name, O_RDONLY | O_CLOEXEC)
+  private static func isDatabase(_ name: String) -> Bool { begins(name, with: "SQLite format 3\0") }
+
+  private static func begins(_ name: String, with text: String) -> Bool {
+    let descriptor = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    let mark = Array("SQLite format 3\0".utf8)
+    let mark = Array(text.utf8)
     var bytes = [UInt8](repeating: 0, count: mark.count)
     return read(descriptor, &bytes, bytes.count) == bytes.count && bytes == mark
   }
