@@ -15,18 +15,7 @@ extension ObjectState {
 
   /// A commit's edits of texts, heard of one by one.
   func recordTextMoves(_ moved: [Edit], at revision: Revision) {
-    guard !edits.isEmpty || !sent.isEmpty else {
-      // Its answer came first.
-      if revision == typedAt { return }
-      for edit in moved {
-        if case .splice(let splices) = edit.action {
-          follow(edit.property, [splices])
-        } else {
-          typed[edit.property] = nil
-        }
-      }
-      return
-    }
+    guard !edits.isEmpty || !sent.isEmpty else { return followTyped(moved, at: revision) }
     for edit in moved where entity.property(edit.property)?.attribute?.kind == .text {
       if case .splice(let splices) = edit.action {
         textMoves[edit.property, default: []].append(TextMove(revision: revision, splices: splices))
@@ -98,7 +87,7 @@ extension ObjectState {
 
   /// Puts others' moves, one after the other, under an edit: the edit as it is on top of them, and they as they are on
   /// top of the edit.
-  private static func under(
+  static func under(
     _ own: [TextSplice], _ moves: [[TextSplice]]
   ) -> (own: [TextSplice], moves: [[TextSplice]]) {
     var own = own
@@ -108,70 +97,6 @@ extension ObjectState {
       own = TextSplice.rebase(own, over: splices)
     }
     return (own, lifted)
-  }
-
-  // MARK: - Leaning
-
-  /// Lets what is unsaved lean on what was typed before it, wherever it goes on there: in a save that is under way, in one
-  /// that is answered, in what is unsaved below it.
-  private func lean(above answered: [PropertyNumber: LocalValue]) {
-    var numbers = Set(edits.keys)
-    for save in sent { numbers.formUnion(save.edits.keys) }
-    for number in numbers where entity.property(number)?.attribute?.kind == .text {
-      var ends = typed[number] ?? []
-      func step(_ local: LocalValue) -> LocalValue {
-        guard let splices = local.splices, let base = local.textBase else {
-          // Of a new object all is one's own.
-          ends = local.textBase == nil ? local.value.stringValue.map { [$0.utf8.count] } ?? [] : []
-          return local
-        }
-        var local = local
-        let leaning = TextSplice.leaning(splices, on: ends, of: base)
-        local.splices = leaning
-        ends = Self.ends(ends, leaning)
-        return local
-      }
-      if let answered = answered[number] { _ = step(answered) }
-      for index in sent.indices { sent[index].edits[number] = sent[index].edits[number].map(step) }
-      edits[number] = edits[number].map(step)
-    }
-  }
-
-  /// The ends of what was typed, after an edit of one's own.
-  private static func ends(_ ends: [Int], _ own: [TextSplice]) -> [Int] {
-    let now = Set(ends.map { TextSplice.moved($0, by: own, isBehind: true) } + TextSplice.ends(of: own))
-    return now.count > TextSplice.maximumPlaces ? TextSplice.ends(of: own) : now.sorted()
-  }
-
-  /// What others insert at an end comes behind it.
-  private func follow(_ number: PropertyNumber, _ moves: [[TextSplice]]) {
-    guard let ends = typed[number] else { return }
-    typed[number] = ends.map { end in moves.reduce(end) { TextSplice.moved($0, by: $1, isBehind: false) } }
-  }
-
-  private func followTyped(_ answered: [PropertyNumber: LocalValue], committedAt revision: Revision) {
-    defer { if !answered.isEmpty { typedAt = revision } }
-    for number in Set(typed.keys).union(answered.keys) {
-      guard !untrackedTexts.contains(number) else {
-        typed[number] = nil
-        continue
-      }
-      let heard = textMoves[number] ?? []
-      guard let local = answered[number] else {
-        follow(number, heard.filter { $0.revision != typedAt }.map(\.splices))
-        continue
-      }
-      guard let own = local.splices else {
-        // Of a new object it is all one's own.
-        typed[number] = local.textBase == nil ? local.value.stringValue.map { [$0.utf8.count] } : nil
-        follow(number, heard.filter { $0.revision > revision }.map(\.splices))
-        continue
-      }
-      let before = heard.filter { $0.revision < revision }.map(\.splices)
-      follow(number, before)
-      typed[number] = Self.ends(typed[number] ?? [], Self.under(own, before).own)
-      follow(number, heard.filter { $0.revision > revision }.map(\.splices))
-    }
   }
 
   private func compare(_ number: PropertyNumber, with stored: String) {
