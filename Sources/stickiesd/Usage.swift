@@ -8,8 +8,10 @@ import StickiesKit
 extension Daemon {
   static func main() async {
     let arguments = Array(CommandLine.arguments.dropFirst())
+    if let unreadable = UnreadableArgument.first() {
+      refuse(unreadable.description, json: arguments.contains("--json"))
+    }
     do {
-      if let unreadable = UnreadableArgument.first() { throw ValidationError(unreadable.description) }
       var command = try parseAsRoot(arguments)
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
@@ -33,20 +35,21 @@ extension Daemon {
     if arguments.contains("--json") {
       var text = message(for: error)
       if text.hasPrefix("Error: ") { text.removeFirst("Error: ".count) }
-      let told = JSON.object([.init("code", .string("usage")), .init("message", .string(text))])
-      FileHandle.standardError.write(Data((JSON.object([.init("error", told)]).text + "\n").utf8))
-      exit(withError: ExitCode.validationFailure)
+      refuse(text, json: true)
     }
-    // The word that is no text is not the command's.
-    if UnreadableArgument.first() != nil { exit(withError: error) }
     // Without a command the first word is an option: a word that is none was meant for one.
     let names = configuration.subcommands.map { $0._commandName }
     if let word = arguments.first, !word.hasPrefix("-"), word != "help", !names.contains(word) {
-      let line = "stickiesd: there is no command \"\(word.excerpt)\"; there are \(names.joined(separator: ", "))"
-      FileHandle.standardError.write(Data((line + "\n").utf8))
-      exit(withError: ExitCode.validationFailure)
+      refuse("there is no command \"\(word.excerpt)\"; there are \(names.joined(separator: ", "))", json: false)
     }
     exit(withError: error)
+  }
+
+  private static func refuse(_ sentence: String, json: Bool) -> Never {
+    let told = JSON.object([.init("code", .string("usage")), .init("message", .string(sentence))])
+    let line = json ? JSON.object([.init("error", told)]).text : "stickiesd: \(sentence)"
+    FileHandle.standardError.write(Data((line + "\n").utf8))
+    exit(withError: ExitCode.validationFailure)
   }
 
   /// What a help ends with: lines that can be typed.

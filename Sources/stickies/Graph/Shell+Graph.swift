@@ -163,9 +163,10 @@ extension Shell {
     let met = saved.committed.conflicts.filter { $0.kind == .unique }
     for conflict in met.prefix(Self.maximumMetLines) {
       let what = model.property(conflict.property)?.name ?? "the object"
-      let (id, name) = (conflict.id.description.prefix(8), model.entity(conflict.id.entity)?.name ?? "object")
+      let id = conflict.id.description.prefix(8)
+      let name = model.entity(conflict.id.entity)?.nameWithArticle ?? "an object"
       let verb = conflict.mineWon ? "overwritten" : "not changed"
-      StandardError.write("stickies: \(verb): \(what) of \(id), a \(name) that has this key already")
+      StandardError.write("stickies: \(verb): \(what) of \(id), \(name) that has this key already")
     }
     if met.count > Self.maximumMetLines {
       StandardError.write(
