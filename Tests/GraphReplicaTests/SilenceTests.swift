@@ -7,21 +7,26 @@ import Testing
 /// What is told of a server that owes an answer and says nothing.
 @Suite struct SilenceTests {
   /// Connected at 1 s, everything answered.
-  private func connected() throws -> (script: ReplicaTranscript, note: ManagedObject) {
+  private func connected() throws -> ReplicaTranscript {
     let script = try ReplicaTranscript()
     #expect(script.connect() == ["welcomed"])
-    let note = try #require(script.context.register([try script.image(5, 1, ["text": .string("one")])]).first)
     #expect(script.handle(.tick(1_000)) == [])
-    return (script, note)
+    return script
   }
 
-  @Test func aServerThatOwesAnAnswerIsSilentUntilItIsHeard() throws {
-    let (script, note) = try connected()
-    // Nobody has asked anything.
-    #expect(script.handle(.tick(9_000)) == [])
+  /// Something that the server has to answer.
+  private func ask(_ script: ReplicaTranscript) throws {
+    let note = try #require(script.context.register([try script.image(5, 1, ["text": .string("one")])]).first)
     note["text"] = .string("two")
     #expect(script.context.save() != nil)
     #expect(script.lines() == ["> commit 1: update"])
+  }
+
+  @Test func aServerThatOwesAnAnswerIsSilentUntilItIsHeard() throws {
+    let script = try connected()
+    // Nobody has asked anything.
+    #expect(script.handle(.tick(9_000)) == [])
+    try ask(script)
     #expect(script.handle(.tick(9_000 + Replica.silenceMilliseconds - 1)) == [])
     #expect(script.handle(.tick(9_000 + Replica.silenceMilliseconds)) == ["silence(true)"])
     #expect(script.handle(.tick(15_000)) == [])
@@ -31,17 +36,15 @@ import Testing
   }
 
   @Test func whatHasNoAnswerIsNotWaitedFor() throws {
-    let (script, _) = try connected()
+    let script = try connected()
     script.context.handle(.presence([1, 2, 3]))
     #expect(script.lines().count == 1)
     #expect(script.handle(.tick(8_000)) == [])
   }
 
   @Test func aConnectionThatGoesEndsTheSilence() throws {
-    let (script, note) = try connected()
-    note["text"] = .string("two")
-    #expect(script.context.save() != nil)
-    _ = script.lines()
+    let script = try connected()
+    try ask(script)
     #expect(script.handle(.tick(7_000)) == ["silence(true)"])
     #expect(script.handle(.disconnected) == ["silence(false)"])
     #expect(script.handle(.tick(14_000)) == [])
@@ -49,10 +52,8 @@ import Testing
 
   /// A computer that slept has heard nothing, and says nothing of the server by that.
   @Test func sleepIsNoSilence() throws {
-    let (script, note) = try connected()
-    note["text"] = .string("two")
-    #expect(script.context.save() != nil)
-    _ = script.lines()
+    let script = try connected()
+    try ask(script)
     #expect(script.handle(.tick(3_600_000)) == ["> ping"])
     #expect(script.handle(.tick(3_601_000)) == [])
   }

@@ -224,21 +224,15 @@ import Testing
     _ = try await stage.note("first words")
     let ann = try await stage.open(patience: 300)
     await ann.terminal.expects("first words")
-    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
-    let (left, leave) = AsyncStream.makeStream(of: Void.self)
-    stage.outside = { text in
-      begin.yield()
-      for await _ in left { break }
-      return text + " and what is written too late"
-    }
+    let editor = HeldEditor(on: stage, ending: " and what is written too late")
     ann.terminal.press(.tab)
     ann.terminal.types("E")
-    for await _ in begun { break }
+    await editor.begins()
     stage.savedOutside = "first words, last words"
     if !isServed { stage.kill() }
     ann.terminal.asksToEnd(SIGHUP)
     _ = await ann.end.value
-    leave.yield()
+    await editor.end(on: ann.terminal)
     // What comes now is not sent any more: its file stays.
     #expect(stage.discards == 0)
     if isServed {
@@ -257,25 +251,19 @@ import Testing
     _ = try await stage.note("one")
     let ann = try await stage.open()
     await ann.terminal.expects("one")
-    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
-    let (left, leave) = AsyncStream.makeStream(of: Void.self)
-    stage.outside = { text in
-      begin.yield()
-      for await _ in left { break }
-      return text + " two three"
-    }
+    let editor = HeldEditor(on: stage, ending: " two three")
     ann.terminal.press(.tab)
     stage.kill()
     await ann.terminal.expects("reconnecting")
     // Typed ahead: the program is on its way, another one is not begun.
     ann.terminal.types("EE")
-    for await _ in begun { break }
+    await editor.begins()
     stage.savedOutside = "one two"
     ann.terminal.press(.character("q"), .control)
     await ann.terminal.expects { $0.text.contains("Leave?") }
     ann.terminal.press(.escape)
     await ann.terminal.expects { !$0.text.contains("Leave?") && $0.text.contains("one two") }
-    leave.yield()
+    await editor.end(on: ann.terminal)
     await ann.terminal.expects("one two three")
     try stage.restart()
     await ann.terminal.expectsNo("not yet")

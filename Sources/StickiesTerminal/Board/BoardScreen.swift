@@ -20,9 +20,9 @@ final class BoardScreen: ApplicationDelegate {
   var savingToken: BusyToken?
   var busyTimer: TimerID?
   /// How the connection stands.
+  var linkState = ConnectionState.connected { didSet { if linkState != oldValue { linkDidChange() } } }
   /// The server owes an answer for a while.
   var isServerSilent = false { didSet { if isServerSilent != oldValue { application.setNeedsDisplay() } } }
-  var linkState = ConnectionState.connected { didSet { if linkState != oldValue { linkDidChange() } } }
   /// The board that is shown.
   var page: BoardPage
   /// What is not on the server yet.

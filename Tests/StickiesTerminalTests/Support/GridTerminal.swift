@@ -17,10 +17,14 @@ final class GridTerminal: BoardTerminal {
   let size: Size
   private let state: Mutex<State>
   private let sink: @Sendable ([DriverEvent]) -> Void
+  private let didResume: AsyncStream<Void>.Continuation
+  /// Each time that another program gives the terminal back.
+  let resumes: AsyncStream<Void>
 
   init(_ size: Size, sink: @escaping @Sendable ([DriverEvent]) -> Void) {
     self.size = size
     self.sink = sink
+    (resumes, didResume) = AsyncStream.makeStream(of: Void.self)
     state = Mutex(State(grid: Grid(size)))
   }
 
@@ -45,7 +49,7 @@ final class GridTerminal: BoardTerminal {
 
   func suspend(_ done: @escaping @Sendable () -> Void) { done() }
 
-  func resume() {}
+  func resume() { didResume.yield() }
 
   func end(_ done: @escaping @Sendable () -> Void) { done() }
 
