@@ -66,6 +66,8 @@ struct Options: ParsableArguments {
   @MainActor
   func connecting<Result>(_ body: () async throws -> Result) async rethrows -> Result {
     guard !json, isatty(2) == 1 else { return try await body() }
+    let interruption = Interruption()
+    defer { withExtendedLifetime(interruption) {} }
     return try await ConnectingLine(to: server ?? "") { StandardError.write($0, terminator: "") }
       .whileConnecting(body)
   }

@@ -43,7 +43,8 @@ struct Backup: AsyncParsableCommand {
     var pace = StoreBackup.Pace()
     pace.bytesPerSecond = throttle.map { Int($0 * 1_000_000) }
     let meter = ProgressMeter()
-    let interrupted = InterruptSignal { unlink(file + ".partial") }
+    let draft = StoreBackup.draft(of: file)
+    let interrupted = InterruptSignal { unlink(draft) }
     defer { interrupted.cancel() }
     let begun = pace.monotonicNanoseconds()
     let report = try await StoreCommand.run(store, meter, json: json) { settings, model in

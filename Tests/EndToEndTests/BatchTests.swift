@@ -224,6 +224,28 @@ import Testing
 
   // MARK: - The command line
 
+  /// Ctrl-C in the middle of the lines: how things stand is said, and the shell sees what ended the program.
+  @Test func whoStopsTheLinesIsToldHowThingsStand() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let process = Process()
+    process.executableURL = Daemon.binary("stickies")
+    process.arguments = ["graph", "insert", "Tag", "-", "--one-commit", "--server", daemon.socket.description]
+    let (input, errors) = (Pipe(), Pipe())
+    (process.standardInput, process.standardError) = (input, errors)
+    try process.run()
+    // More than the pipe holds: once all of it is gone, the lines are being read.
+    let lines = (0..<40_000).map { "{\"name\": \"tag \($0)\"}\n" }.joined()
+    try input.fileHandleForWriting.write(contentsOf: Data(lines.utf8))
+    process.interrupt()
+    let told = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(told == "stickies: interrupted: all of it is committed, or nothing; the log says which\n")
+    #expect(process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGINT)
+    #expect(try daemon.run("graph", "fetch", "Tag", "--count").output == "0\n")
+    #expect(daemon.stop() == 0)
+  }
+
   @Test func theCommandLineLetsTheDaemonDoIt() throws {
     let company = try Company()
     let department = try company.department()

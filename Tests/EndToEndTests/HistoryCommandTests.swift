@@ -64,6 +64,17 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
+  /// A department counts its people: whoever comes back changes the number, and sets nothing back in it.
+  @Test func whatOnlyCountsIsNotSetBack() throws {
+    let company = try Company()
+    let person = try company.person("Ann", in: try company.department())
+    #expect(try company.run("delete", person).status == 0)
+    let restored = try company.run("restore", person)
+    #expect(restored.output.hasPrefix("restored: 1 object came back\n"), "\(restored.output)")
+    #expect(restored.lines.count == 2)
+    #expect(company.daemon.stop() == 0)
+  }
+
   @Test func theWholeGraphIsRestoredWhenItIsMeant() throws {
     let daemon = try Daemon()
     try daemon.start()

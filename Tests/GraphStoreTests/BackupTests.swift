@@ -109,6 +109,23 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["copy"])
   }
 
+  @Test func throughALinkItIsTheFileBehindIt() throws {
+    let (store, folder) = (try notes(50), try TemporaryDirectory())
+    let (file, link) = (folder.path + "/disk.sqlite", folder.path + "/newest")
+    func backup(replaces: Bool) throws {
+      _ = try StoreBackup.run(
+        directory: store.directory.path, model: store.model, file: link, replaces: replaces)
+    }
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: file)
+    #expect(failure { try backup(replaces: true) }?.sentence == "\(link) is a link that leads to no file")
+    try Data("old".utf8).write(to: URL(fileURLWithPath: file))
+    #expect(failure { try backup(replaces: false) }?.sentence == "\(link) is there already")
+    try backup(replaces: true)
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == file)
+    #expect(try open(file, store.model).all("Note").count == 50)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["disk.sqlite", "newest"])
+  }
+
   @Test(arguments: ["graph.sqlite", "graph.sqlite-wal", "graph.sqlite-shm", "graph.sqlite-journal", "lock", "link"])
   func ontoTheStoreItselfIsRefused(_ name: String) throws {
     let store = try notes(50)

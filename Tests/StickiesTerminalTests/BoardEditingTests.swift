@@ -98,7 +98,7 @@ import Testing
     ann.terminal.mouse(.drag(.left), place.x + 2, place.y + 1)
     stage.other.context.delete(gone)
     try await stage.other.save(policy: .objectTrump)
-    await ann.terminal.expectsNo("gone")
+    await ann.terminal.expects { $0.text.contains("ben@test has deleted the note") && !$0.text.contains("gone") }
     ann.terminal.mouse(.release(.left), place.x + 2, place.y + 1)
     ann.terminal.press(.tab)
     let symbols = Theme().symbols

@@ -87,17 +87,23 @@ public enum StoreBackup {
       throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
     }
     try refuse(file, directory: directory, replaces: replaces)
+    // Through a link it is the file behind it.
+    let file = StoreFiles.real(file)
+    try refuseLog(beside: file)
     // Nobody begins to serve what is replaced.
     let lock = try lock(storeAt: file)
     defer { withExtendedLifetime(lock) {} }
     try refuseLossUnlessServed(path, directory: directory)
     return try withoutActuallyEscaping(progress) { progress in
-      let copy = StoreCopy(source: path, draft: file + ".partial", model: model, pace: pace, tell: progress)
+      let copy = StoreCopy(source: path, draft: draft(of: file), model: model, pace: pace, tell: progress)
       let contents = try copy.make()
       try publish(copy.draft, as: file, replaces: replaces)
       return Report(head: contents.head, objects: contents.objects, bytes: StoreFiles.size(ofFile: file))
     }
   }
+
+  /// Where a backup into `file` lies until it is whole.
+  public static func draft(of file: String) -> String { StoreFiles.real(file) + ".partial" }
 
   private static func publish(_ draft: String, as file: String, replaces: Bool) throws {
     do {
@@ -125,10 +131,15 @@ public enum StoreBackup {
         advice: "Give the backup another name, best on another disk.")
     }
     var status = stat()
+    if stat(file, &status) != 0, lstat(file, &status) == 0 {
+      throw StoreFailure(
+        .alreadyThere, "\(file) is a link that leads to no file",
+        advice: "Remove it, or give the backup another name.")
+    }
     if stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
       throw StoreFailure(.alreadyThere, "\(file) is a folder", advice: "Give the backup a file's name in it.")
     }
-    if lstat(file, &status) == 0, ![S_IFREG, S_IFLNK].contains(status.st_mode & S_IFMT) {
+    if stat(file, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
       throw StoreFailure(
         .alreadyThere, "\(file) is no file that a backup could replace: it is a device, a socket or a pipe",
         advice: "Give the backup a name of its own.")

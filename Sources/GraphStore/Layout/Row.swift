@@ -128,16 +128,19 @@ struct Row {
     var bytes = [UInt8]()
     bytes.reserveCapacity(20 * ids.count)
     for id in ids {
-      bytes += id.key.bytes
-      for shift in [24, 16, 8, 0] { bytes.append(UInt8(truncatingIfNeeded: id.entity >> UInt32(shift))) }
+      withUnsafeBytes(of: (id.key.high.bigEndian, id.key.low.bigEndian)) { bytes.append(contentsOf: $0) }
+      withUnsafeBytes(of: id.entity.bigEndian) { bytes.append(contentsOf: $0) }
     }
     return bytes
   }
 
   static func unpacked(_ bytes: [UInt8]) -> [ObjectID] {
-    stride(from: 0, to: bytes.count - bytes.count % 20, by: 20).compactMap { start in
-      UniqueID(bytes: bytes[start..<(start + 16)]).map { key in
-        ObjectID(key: key, entity: bytes[(start + 16)..<(start + 20)].reduce(0) { $0 << 8 | UInt32($1) })
+    bytes.withUnsafeBytes { raw in
+      stride(from: 0, to: raw.count - raw.count % 20, by: 20).map { start in
+        let high = UInt64(bigEndian: raw.loadUnaligned(fromByteOffset: start, as: UInt64.self))
+        let low = UInt64(bigEndian: raw.loadUnaligned(fromByteOffset: start + 8, as: UInt64.self))
+        let entity = UInt32(bigEndian: raw.loadUnaligned(fromByteOffset: start + 16, as: UInt32.self))
+        return ObjectID(key: UniqueID(high: high, low: low), entity: entity)
       }
     }
   }

@@ -258,7 +258,10 @@ final class BoardScreen: ApplicationDelegate {
         if editing === controller { editing = nil }
         if linkStart === controller { linkStart = nil }
         // Its step of undo ends with it.
-        if dragged === controller { endGesture() }
+        if dragged === controller {
+          endGesture()
+          tellWhyItWent(id, from: page)
+        }
         // Of a large board windows go with the scroll; the selection stays.
         if page.part == nil { mode.selection.remove(id) }
         application.orderOut(controller.window)
@@ -275,6 +278,13 @@ final class BoardScreen: ApplicationDelegate {
     let isNoteKey = application.keyWindow.map { $0 is NoteWindow } ?? true
     if !changes.isEmpty, isNoteKey, let focused { application.makeKey(focused.window) }
     application.setNeedsDisplay()
+  }
+
+  /// A note has gone from under the mouse.
+  private func tellWhyItWent(_ id: ObjectID, from page: BoardPage) {
+    let deletion = page.lastChange.flatMap { $0.deleted.contains(id) ? $0 : nil }
+    let author = deletion.map { $0.author.isEmpty ? "someone" : $0.author }
+    say(author.map { "\($0) has deleted the note" } ?? "the note is not on this board any more", isTrouble: true)
   }
 
   /// Says something in the status line for a while.

@@ -21,7 +21,7 @@ struct SyncFolder: AsyncParsableCommand {
   func run() async throws {
     let folder = try NoteFolder(folder)
     try await options.withShell { shell in
-      let progress = Progress(isShown: isatty(2) == 1 && !options.json)
+      let progress = Progress(isShown: isatty(2) == 1 && !options.json, interrupted: Interruption.runAgain)
       let result = try await FolderRun(shell: shell, folder: folder, progress: progress).synchronize(deletes: delete)
       progress.end()
       FolderReport.show(result, on: shell.output)

@@ -18,7 +18,7 @@ struct ImportCommand: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    let progress = Progress(isShown: isatty(2) == 1 && !options.json)
+    let progress = Progress(isShown: isatty(2) == 1 && !options.json, interrupted: Interruption.allOrNothing)
     var batch = ImportBatch()
     for path in paths { try ImportReader.read(path, into: &batch, progress) }
     try await options.withShell { shell in
@@ -65,7 +65,7 @@ struct Export: AsyncParsableCommand {
         // What does not exist is said before a folder is made.
         let board = try await shell.board(board)
         let folder = try NoteFolder(to, creates: true)
-        let progress = Progress(isShown: isatty(2) == 1 && !options.json)
+        let progress = Progress(isShown: isatty(2) == 1 && !options.json, interrupted: Interruption.runAgain)
         let result = try await FolderRun(shell: shell, folder: folder, progress: progress).export(board.id.key)
         progress.end()
         return FolderReport.show(result, isExport: true, on: shell.output)
@@ -79,13 +79,18 @@ struct Export: AsyncParsableCommand {
   }
 }
 
-/// A line on a terminal that is written over.
+/// A line on a terminal that is written over, until the end or Ctrl-C.
 @MainActor
 final class Progress {
   private let isShown: Bool
   private var isDirty = false
+  private var interruption: Interruption?
 
-  init(isShown: Bool) { self.isShown = isShown }
+  /// - Parameter interrupted: what is told at Ctrl-C.
+  init(isShown: Bool, interrupted sentence: String? = nil) {
+    self.isShown = isShown
+    interruption = sentence.map { Interruption($0) }
+  }
 
   func show(_ text: String) {
     guard isShown else { return }
@@ -96,5 +101,6 @@ final class Progress {
   func end() {
     if isDirty { StandardError.write("\r\u{1B}[K", terminator: "") }
     isDirty = false
+    interruption = nil
   }
 }

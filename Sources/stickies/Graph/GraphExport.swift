@@ -28,7 +28,11 @@ extension GraphCommand {
         let progress = Progress(isShown: isatty(2) == 1 && !shell.output.json && file != nil)
         defer { progress.end() }
         let target = try ExportTarget(file, replaces: replace)
-        defer { target.discard() }
+        let interruption = target.draft.map { Interruption("nothing is exported", removing: $0) }
+        defer {
+          withExtendedLifetime(interruption) {}
+          target.discard()
+        }
         let graph = try await shell.client.exportGraph()
         var lines = GraphFile(model: shell.model)
         try target.write(lines.head(revision: graph.at.revision, objects: graph.count))
@@ -74,7 +78,8 @@ extension GraphCommand {
         throw Refusal(.notFound, "\(file) can't be read (\(String(cString: strerror(errno))))")
       }
       try await options.withGraph { shell in
-        let progress = Progress(isShown: isatty(2) == 1 && !shell.output.json)
+        let progress = Progress(
+          isShown: isatty(2) == 1 && !shell.output.json, interrupted: Interruption.allOrNothing)
         defer { progress.end() }
         let lines = try await GraphLinesOfFile(LineReader(descriptor: descriptor), shell.model)
         do {
@@ -111,17 +116,19 @@ private final class ExportTarget {
   private let name: String?
   /// The file that the name means; of a link what it leads to.
   private let file: String
-  private let draft: String
+  /// The file meanwhile; nil for standard output.
+  let draft: String?
   private var descriptor: Int32 = 1
 
   init(_ name: String?, replaces: Bool) throws {
     self.name = name
     guard let name else {
-      (file, draft) = ("", "")
+      (file, draft) = ("", nil)
       return
     }
     file = try Self.file(name, replaces: replaces)
-    draft = file + ".partial"
+    let draft = file + ".partial"
+    self.draft = draft
     descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
     if descriptor < 0 { throw failure() }
     guard Self.kind(descriptor) == S_IFREG else {
@@ -189,7 +196,7 @@ private final class ExportTarget {
   }
 
   func finish() throws {
-    guard name != nil else { return }
+    guard let draft else { return }
     guard fsync(descriptor) == 0, rename(draft, file) == 0 else { throw failure() }
     close(descriptor)
     descriptor = -1
@@ -202,7 +209,7 @@ private final class ExportTarget {
 
   /// Of an export that was not finished nothing stays.
   func discard() {
-    guard name != nil, descriptor >= 0 else { return }
+    guard let draft, descriptor >= 0 else { return }
     close(descriptor)
     unlink(draft)
   }

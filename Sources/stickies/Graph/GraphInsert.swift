@@ -99,7 +99,8 @@ private struct LineInsertion {
     self.policy = policy
     self.batch = batch
     planner = LinePlanner(model: shell.model, entity: entity)
-    progress = Progress(isShown: isatty(2) == 1 && !shell.output.json)
+    progress = Progress(
+      isShown: isatty(2) == 1 && !shell.output.json, interrupted: "what is in the log stays, the rest is not committed")
   }
 
   private var done: String {

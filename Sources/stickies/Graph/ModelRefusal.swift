@@ -102,8 +102,12 @@ struct ModelRefusal: ReportedError {
 
   private func brief(_ value: Value, _ property: Property?) -> String {
     if case .object(let id) = value { return name(id) }
-    let text = value.json(kind: property?.attribute?.kind).text
-    return text.excerpt
+    if case .objects(let ids) = value {
+      if ids.isEmpty { return "empty" }
+      let more = ids.count > 3 ? " and \(ids.count - 3) more" : ""
+      return ids.prefix(3).map(name).joined(separator: ", ") + more
+    }
+    return value.json(kind: property?.attribute?.kind).text.excerpt
   }
 
   // MARK: - For a program

@@ -35,7 +35,7 @@ extension Shell {
         throw Refusal(.malformed, "\(error)")
       }
     }
-    let progress = Progress(isShown: isatty(2) == 1 && !output.json)
+    let progress = Progress(isShown: isatty(2) == 1 && !output.json, interrupted: Interruption.allOrNothing)
     defer { progress.end() }
     let saved = try await client.batchUpdate(entity, where: predicate, set: assignments) {
       Self.show($0, "updated", progress)
@@ -46,7 +46,7 @@ extension Shell {
 
   /// Deletes all objects that match, with what the rules take along.
   func deleteOnServer(_ entity: Entity, where predicate: GraphPredicate) async throws {
-    let progress = Progress(isShown: isatty(2) == 1 && !output.json)
+    let progress = Progress(isShown: isatty(2) == 1 && !output.json, interrupted: Interruption.allOrNothing)
     defer { progress.end() }
     let saved = try await client.batchDelete(entity, where: predicate) { Self.show($0, "deleted", progress) }
     progress.end()
@@ -59,7 +59,7 @@ extension Shell {
     guard let lines = try await RowLines(LineReader(descriptor: 0), entity) else {
       throw Refusal(.malformed, "standard input is empty")
     }
-    let progress = Progress(isShown: isatty(2) == 1 && !output.json)
+    let progress = Progress(isShown: isatty(2) == 1 && !output.json, interrupted: Interruption.allOrNothing)
     defer { progress.end() }
     do {
       let rows = AsyncThrowingStream(unfolding: { try await lines.next() })

@@ -94,14 +94,25 @@ extension Shell {
     for conflict in skipped {
       StandardError.write("stickies: not restored: \(TextTable.visible(obstacle(conflict)))")
     }
+    // What only counts others has not been set back itself.
+    let changes = commit.changes.filter { !isDerivedAlone($0) }
     let counts = [("came back", Delta.Change.Kind.inserted), ("set back", .updated), ("deleted", .removed)]
-      .map { words, kind in (words, commit.changes.count { $0.kind == kind }) }.filter { $0.1 > 0 }
+      .map { words, kind in (words, changes.count { $0.kind == kind }) }.filter { $0.1 > 0 }
     let what = counts.map { "\(Output.count($0.1, "object")) \($0.0)" }.joined(separator: ", ")
     output.print("restored\(revision.map { " revision \($0)" } ?? ""): \(what)")
-    for change in commit.changes.prefix(10) {
+    for change in changes.prefix(10) {
       output.print("    \(Self.sign(change.kind)) \(output.line(change))")
     }
-    if commit.changes.count > 10 { output.print("    … and \(commit.changes.count - 10) more") }
+    if changes.count > 10 { output.print("    … and \(changes.count - 10) more") }
+  }
+
+  /// All that moved in it the server computed.
+  private func isDerivedAlone(_ change: Delta.Change) -> Bool {
+    guard change.kind == .updated, !change.edits.isEmpty else { return false }
+    return change.edits.allSatisfy { edit in
+      guard let attribute = model.property(edit.property)?.attribute else { return false }
+      return attribute.derivation != nil || [.created, .updated, .sequence].contains(attribute.assignment)
+    }
   }
 
   static func sign(_ kind: Delta.Change.Kind) -> String {
