@@ -13,10 +13,11 @@ extension GraphClient {
   }
 
   /// Commits changes that bypass the context, and waits until they are on the server's disk.
+  /// - Parameter undo: the step that it belongs to; nil makes it one of its own.
   /// - Throws: `Refusal`; nothing was written then, unless it is `unavailable`, when it may have been.
-  public func commit(_ changes: [Change], policy: MergePolicy) async throws -> Saved {
+  public func commit(_ changes: [Change], policy: MergePolicy, undo: UndoGroup? = nil) async throws -> Saved {
     let id = context.newTransactionID()
-    context.handle(.save(Transaction(id: id, policy: policy, changes: changes)))
+    context.handle(.save(Transaction(id: id, policy: policy, undo: undo, changes: changes)))
     return try await answer(to: id)
   }
 

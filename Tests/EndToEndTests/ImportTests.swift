@@ -46,6 +46,34 @@ import Testing
     #expect(note?["y"] == .integer(7))
   }
 
+  /// More than one transaction holds: links stay with their notes, one undo takes back all of it.
+  @Test func whatOneCommitCannotHoldBecomesSeveral() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let text = String(repeating: "many words ", count: 95_000)
+    var lines = [#"{"entity":"Board","id":"b1","name":"Plans"}"#, #"{"entity":"Tag","id":"t1","name":"big"}"#]
+    lines += (0..<20).map {
+      #"{"entity":"Note","id":"n\#($0)","board":"b1","text":"\#($0) \#(text)","tags":["t1"]}"#
+    }
+    lines += (1..<20).map { #"{"entity":"Link","id":"l\#($0)","from":"n\#($0)","to":"n\#($0 - 1)"}"# }
+    let path = try Self.write(lines, to: daemon)
+    let result = try daemon.run("import", path, "--json")
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try result.json()["imported"] == .integer(20))
+    #expect(try daemon.run("status", "--json").json()["revision"] == .integer(3))
+    let notes = try #require(try daemon.run("list", "--board", "Plans", "--json").json().arrayValue)
+    #expect(notes.count == 20 && notes.allSatisfy { $0["tags"]?.count == 1 })
+    #expect(try daemon.run("graph", "fetch", "Link", "--count").output == "19\n")
+    // Nothing is new to it.
+    #expect(try daemon.run("import", path, "--json").json()["unchanged"] == .integer(20))
+    #expect(try daemon.run("status", "--json").json()["revision"] == .integer(3))
+    #expect(try daemon.run("undo").status == 0)
+    for entity in ["Note", "Link", "Tag", "Board"] {
+      #expect(try daemon.run("graph", "fetch", entity, "--count").output == "0\n")
+    }
+    #expect(daemon.stop() == 0)
+  }
+
   @Test func aColorThatKeepDoesNotHaveIsNamed() throws {
     let daemon = try Daemon()
     try daemon.start()

@@ -26,7 +26,7 @@ public struct Edit: Hashable, Sendable {
 }
 
 extension Edit {
-  var approximateSize: Int {
+  package var approximateSize: Int {
     switch action {
     case .set(let value): 24 + value.approximateSize
     case .splice(let splices): splices.reduce(24) { $0 + 40 + $1.insertion.utf8.count }

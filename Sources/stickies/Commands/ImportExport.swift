@@ -9,16 +9,19 @@ struct ImportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
     abstract: "Take in notes: of Google Keep's Takeout, of macOS's Stickies, or JSON Lines from export.",
-    discussion: "All in one commit: an import that is interrupted leaves nothing behind, and can be run again; what is "
-      + "there already stays as it is.")
+    discussion: "Up to 8 MiB in one commit, more in several that one undo takes back; what is there already stays as it "
+      + "is, so an import that was interrupted can be run again.")
 
   @OptionGroup var options: Options
   @Argument(help: "Folders or files.")
   var paths: [String]
 
+  /// So many are named to a person.
+  private static let maximumSkipLines = 100
+
   @MainActor
   func run() async throws {
-    let progress = Progress(isShown: isatty(2) == 1 && !options.json, interrupted: Interruption.allOrNothing)
+    let progress = Progress(isShown: isatty(2) == 1 && !options.json, interrupted: Interruption.runAgain)
     var batch = ImportBatch()
     for path in paths { try ImportReader.read(path, into: &batch, progress) }
     try await options.withShell { shell in
@@ -34,7 +37,11 @@ struct ImportCommand: AsyncParsableCommand {
             .init("skipped", .array(skipped)),
           ]))
       } else {
-        for skip in result.skipped { shell.output.print("skipped \(skip.file): \(skip.reason)") }
+        for skip in result.skipped.prefix(Self.maximumSkipLines) {
+          shell.output.print("skipped \(skip.file): \(skip.reason)")
+        }
+        let more = result.skipped.count - Self.maximumSkipLines
+        if more > 0 { shell.output.print("… and \(more) more; --json names all of them") }
         shell.output.print(
           "imported \(result.imported), unchanged \(result.unchanged), skipped \(result.skipped.count)")
       }

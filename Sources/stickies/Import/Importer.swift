@@ -2,7 +2,7 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// Turns a batch into one transaction. Notes are known again by their origin, boards and tags by their names: what is
+/// Turns a batch into one transaction, or what one can't hold into several that are one step of undo. Notes are known again by their origin, boards and tags by their names: what is
 /// there stays as it is, and the unique keys see to it even when two imports run at once.
 @MainActor
 struct Importer {
@@ -21,8 +21,34 @@ struct Importer {
     let transaction = try await changes(new, batch, known, &result)
     guard !transaction.isEmpty else { return result }
     progress.show("writing \(new.count) notes")
-    _ = try await shell.client.commit(transaction, policy: .storeTrump)
+    try await commit(ImportParts(transaction, largest: Self.largestPart, keeping: shell.entity("Link").number))
     return result
+  }
+
+  /// A frame has twice as many bytes at most.
+  private static let largestPart = 8 << 20
+
+  private func commit(_ parts: ImportParts) async throws {
+    guard parts.count > 1 else {
+      for part in parts { _ = try await shell.client.commit(part, policy: .storeTrump) }
+      return
+    }
+    let replica = shell.client.context.newTransactionID().replica
+    let undo = UndoGroup(scope: replica, group: 1, name: "Import")
+    var permanent = [ObjectID: ObjectID]()
+    for (index, part) in parts.enumerated() {
+      progress.show("writing part \(index + 1) of \(parts.count)")
+      do {
+        let changes = part.map { ImportParts.naming($0, permanent) }
+        let saved = try await shell.client.commit(changes, policy: .storeTrump, undo: undo)
+        for identity in saved.committed.identities { permanent[identity.temporary] = identity.permanent }
+      } catch let refusal as Refusal where index > 0 {
+        var explained = await shell.explained(refusal)
+        explained.done =
+          "\(index) of \(parts.count) parts are imported; run it again for the rest, or undo takes them back"
+        throw explained
+      }
+    }
   }
 
   /// The notes of the batch that are there, by origin. A note that was exported from this very store is known by its id.
@@ -85,7 +111,9 @@ struct Importer {
       "Tag", batch.tags, of: notes.flatMap(\.tags), all: batch.notes.flatMap(\.tags))
     var ids = [String: ObjectID]()
     for note in batch.notes { if let id = note.id { ids[id] = known[note.origin] } }
-    var made = Set<String>()
+    // A link lies behind its second note, and goes with it: a later run takes those between notes that are there for done.
+    var linksAt = [String: [ImportBatch.Link]]()
+    for link in batch.links { for end in Set([link.from, link.to]) { linksAt[end, default: []].append(link) } }
     for note in notes {
       var values = note.values
       values["origin"] = .string(note.origin)
@@ -95,17 +123,14 @@ struct Importer {
       let id = insert("Note", values)
       if let name = note.id {
         ids[name] = id
-        made.insert(name)
+        for link in linksAt[name] ?? [] {
+          guard let from = ids[link.from], let to = ids[link.to] else { continue }
+          _ = insert("Link", link.values.merging(["from": .object(from), "to": .object(to)]) { $1 })
+        }
       }
     }
-    for link in batch.links {
-      guard let from = ids[link.from], let to = ids[link.to] else {
-        result.skipped.append(.init(file: link.place, reason: "the file does not hold both notes of the link"))
-        continue
-      }
-      // A link comes with its notes; between notes that are there already, it is there as well.
-      guard made.contains(link.from) || made.contains(link.to) else { continue }
-      _ = insert("Link", link.values.merging(["from": .object(from), "to": .object(to)]) { $1 })
+    for link in batch.links where ids[link.from] == nil || ids[link.to] == nil {
+      result.skipped.append(.init(file: link.place, reason: "the file does not hold both notes of the link"))
     }
     return changes
   }
