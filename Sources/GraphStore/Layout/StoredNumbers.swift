@@ -65,10 +65,9 @@ final class StoredNumbers: Sendable {
     return presentProperties[property] ?? Self.retired | property
   }
 
-  /// The entity whose number stands in a row.
+  /// The entity whose number stands in a row; a tombstone's may be gone.
   func entity(_ row: Row, _ column: Int32) -> EntityNumber {
-    let stored = EntityNumber(truncatingIfNeeded: row.integer(column))
-    return keepsEntities ? stored : present(entity: stored)
+    present(entity: EntityNumber(truncatingIfNeeded: row.integer(column)))
   }
 
   /// For `_entity IN (…)`.
