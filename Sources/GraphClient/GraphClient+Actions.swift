@@ -58,6 +58,8 @@ extension GraphClient {
     case .presence(let session, let author, let state, let left):
       presenceDidChange?(Presence(session: session, author: author, state: left ? nil : state))
     case .silence(let isSilent): self.isSilent = isSilent
+    // The context has made it anew.
+    case .outdated: break
     case .diverged:
       var told = Set<ObjectIdentifier>()
       for (_, watch) in watches.sorted(by: { $0.key < $1.key }) where told.insert(ObjectIdentifier(watch)).inserted {

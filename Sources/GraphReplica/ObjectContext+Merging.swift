@@ -24,6 +24,8 @@ extension ObjectContext {
         // Nor is it known any more what others had deleted.
         if state.isGone, state.sent.isEmpty, dirty[state.id] == nil { state.isDeleted = false }
       }
+    case .outdated(let transaction):
+      if queuedSaves.first?.id == transaction.id { sendNextSave() } else { handle(.save(transaction)) }
     case .changed(let update):
       apply(update)
       prefetch(update)

@@ -33,7 +33,8 @@ extension ObjectState {
     }
   }
 
-  /// Puts everything that was heard of under the edits that remain, and begins to listen anew.
+  /// Puts everything that was heard of under the edits that remain, and begins to listen anew. Between two saves: of those
+  /// that wait none has gone out yet.
   /// - Parameters:
   ///   - answered: the edits of a save that is committed now and stood on the ground of the moves.
   ///   - revision: its commit's, whose own echo is among the moves.
@@ -99,10 +100,16 @@ extension ObjectState {
     return (own, lifted)
   }
 
+  /// Nothing is under way: what was saved waits.
   private func compare(_ number: PropertyNumber, with stored: String) {
-    // What stands on a save that is under way is compared when that is answered.
-    guard sent.isEmpty, let local = edits[number] else { return }
-    edits[number] = local.rebased(onto: stored)
+    var ground = stored
+    func step(_ local: LocalValue) -> LocalValue {
+      let moved = local.rebased(onto: ground)
+      ground = moved.value.stringValue ?? ground
+      return moved
+    }
+    for index in sent.indices { sent[index].edits[number] = sent[index].edits[number].map(step) }
+    edits[number] = edits[number].map(step)
   }
 }
 

@@ -135,6 +135,8 @@ extension Replica {
   mutating func diverge(_ actions: inout [ReplicaAction]) {
     (provenRevision, doubtedRevision) = (0, 0)
     newest.forget()
+    hasDiverged = catchingUpTo != nil
+    for index in pending.indices { pending[index].isOutdated = true }
     actions.append(.diverged)
     for query in queries.keys.sorted() {
       guard let followed = queries[query] else { continue }

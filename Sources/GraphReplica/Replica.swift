@@ -49,6 +49,12 @@ public struct Replica: Sendable {
   var newest = NewestState.proven(nil)
   var lastHeard: Int64 = 0
   var lastSent: Int64 = 0
+  /// Until its queries have come as far as the server was when this replica came back, nothing is committed: what is saved
+  /// speaks of what they show, an answer is told last, and a store that was restored meanwhile is known as one. The head
+  /// of the welcome; nil once they have.
+  var catchingUpTo: Revision?
+  /// Meanwhile the store has turned out to have another past.
+  var hasDiverged = false
   /// Since when something is unanswered; nil while nothing is, or since the server was last heard nothing was asked.
   var askedAt: Int64?
   /// Whether that has been told.
@@ -88,6 +94,8 @@ public struct Replica: Sendable {
     }
 
     var kind: Kind
+    /// It was made of a past that the store does not have.
+    var isOutdated = false
 
     var id: TransactionID {
       switch kind {
@@ -128,14 +136,9 @@ public struct Replica: Sendable {
     case .received(let message): receive(message, &actions)
     case .disconnected: disconnect(&actions)
     case .save(let transaction):
-      pending.append(PendingSave(kind: .transaction(transaction)))
-      if case .live = phase { send(pending[pending.count - 1], &actions) }
-    case .undo(let undo):
-      pending.append(PendingSave(kind: .undo(undo)))
-      if case .live = phase { send(pending[pending.count - 1], &actions) }
-    case .restore(let restore):
-      pending.append(PendingSave(kind: .restore(restore)))
-      if case .live = phase { send(pending[pending.count - 1], &actions) }
+      keep(.transaction(transaction), &actions)
+    case .undo(let undo): keep(.undo(undo), &actions)
+    case .restore(let restore): keep(.restore(restore), &actions)
     case .subscribe(let query, let subscribe, let most):
       queries[query] = FollowedQuery(subscribe: subscribe, maximumCount: most)
       if case .live = phase { sendSubscribe(query, &actions) }
@@ -148,6 +151,7 @@ public struct Replica: Sendable {
       if case .live = phase { send(.presence(state), for: .other, &actions) }
     case .tick(let milliseconds): tick(milliseconds, &actions)
     }
+    if catchingUpTo != nil { endCatchingUp(&actions) }
   }
 
   /// The same, with the actions returned.
@@ -168,6 +172,30 @@ public struct Replica: Sendable {
     }
     lastSent = now
     actions.append(.send(ToServer(lastRequest, body)))
+  }
+
+  private mutating func keep(_ kind: PendingSave.Kind, _ actions: inout [ReplicaAction]) {
+    let save = PendingSave(kind: kind, isOutdated: hasDiverged)
+    pending.append(save)
+    if case .live = phase, catchingUpTo == nil { send(save, &actions) }
+  }
+
+  /// Sends what is pending, once the queries show what the server had when this side came back. The same id: a
+  /// transaction whose answer was lost lands once.
+  private mutating func endCatchingUp(_ actions: inout [ReplicaAction]) {
+    guard case .live = phase, subscribing == 0, let head = catchingUpTo else { return }
+    for followed in queries.values {
+      guard followed.incoming == nil, let token = followed.token, token.revision >= head else { return }
+    }
+    (catchingUpTo, hasDiverged) = (nil, false)
+    for save in pending {
+      if save.isOutdated, case .transaction(let transaction) = save.kind {
+        pending.removeAll { $0.id == save.id }
+        actions.append(.outdated(transaction))
+      } else {
+        send(save, &actions)
+      }
+    }
   }
 
   private mutating func send(_ save: PendingSave, _ actions: inout [ReplicaAction]) {
@@ -270,6 +298,7 @@ public struct Replica: Sendable {
     numbers = [:]
     (staged, moves) = ([], [:])
     (subscribing, heldAdvance) = (0, nil)
+    (catchingUpTo, hasDiverged) = (nil, false)
     (provenRevision, doubtedRevision) = (0, 0)
     newest.disconnect()
     for query in queries.keys.sorted() { queries[query]?.returnToHeld() }
@@ -289,8 +318,7 @@ public struct Replica: Sendable {
     actions.append(.welcomed(welcome))
     // First: the server answers it before it commits anything.
     askForProof(welcome.head, &actions)
-    // The same id: a transaction whose answer was lost lands once.
-    for save in pending { send(save, &actions) }
+    catchingUpTo = welcome.head.revision
     for query in queries.keys.sorted() { sendSubscribe(query, &actions) }
     if queries.isEmpty, subscribing == 0 { settleProof(&actions) }
   }

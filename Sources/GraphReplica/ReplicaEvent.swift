@@ -77,7 +77,7 @@ public enum ReplicaAction: Sendable {
   case send(ToServer)
   /// The connection is of no use any more.
   case disconnect(Refusal)
-  /// The hello was answered; everything that was pending has been sent again.
+  /// The hello was answered; what is pending is sent once the queries have come as far as the server.
   case welcomed(Welcome)
   /// The server wants nothing to do with this client, now or later.
   case rejected(Refusal)
@@ -92,6 +92,9 @@ public enum ReplicaAction: Sendable {
   /// The store does not know the past that this replica knows: it was restored from a backup, or is another one. What
   /// is held is worth nothing until it is loaded again.
   case diverged
+  /// A save that was made before the store turned out to have another past, and that was never answered: whoever made it makes
+  /// it anew, under its id, of what there is. It is not kept any more.
+  case outdated(Transaction)
   /// A commit, with everything that it does to this replica's queries.
   case changed(CommitUpdate)
   /// The query is not followed.

@@ -94,26 +94,21 @@ import Testing
     #expect(note["x"] == .double(0))
   }
 
-  /// A connection that brought the answer to a save of the restored store, and broke before the store had said that it does not
+  /// A connection that brought the answer to a fetch of the restored store, and broke before the store had said that it does not
   /// know what was held before: from then on nobody can tell the two apart by their newest state.
   @Test func whatIsOfTwoPastsIsWorthNothing() throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1)])
     let there = try #require(script.context.result(of: 1).first).revision
-    for value in [3.0, 4] {
-      note["x"] = .double(value)
-      #expect(script.context.save() != nil)
-    }
+    note["x"] = .double(3)
+    #expect(script.context.save() != nil)
     #expect(script.lines() == ["> commit 1: update"])
     #expect(
-      script.hear(script.committed(8, objects: [try script.image(5, 8, ["x": .double(3)])]), 3)
-        == ["> commit 2: update", "saved 1 as 8"])
+      script.hear(script.committed(8, objects: [try script.image(5, 8, ["x": .double(3)])]), 3) == ["saved 1 as 8"])
     #expect(script.handle(.disconnected) == [])
-    #expect(
-      script.connect(head: 9)
-        == ["welcomed", "> commits behind 8", "> commit 2: update", "> follow since \(there)"])
-    #expect(
-      script.hear(script.committed(10, objects: [try script.image(5, 10, ["x": .double(4)])]), 3) == ["saved 2 as 10"])
+    #expect(script.connect(head: 9) == ["welcomed", "> commits behind 8", "> follow since \(there)"])
+    #expect(script.handle(.ask(7, .fetch(Fetch(entity: script.note.number)))) == ["> fetch Note: "])
+    _ = script.hear(script.last([try script.image(5, 10, ["x": .double(4)])], at: 10), 4)
     #expect(script.handle(.disconnected) == [])
     #expect(script.connect(head: 10) == ["welcomed", "> follow since \(there)"])
     #expect(
@@ -158,28 +153,98 @@ import Testing
     #expect(note["x"] == .double(3) && note["y"] == .double(7))
   }
 
-  /// Until it has come anew, what is edited is edited unseen: nothing is said of places in a text that nobody knows, nor
-  /// of a revision that never was.
-  @Test func whatIsEditedBeforeItHasComeAnewIsSaidWhole() throws {
+  private static func changes(_ actions: [ReplicaAction]) -> [Change] {
+    actions.flatMap { action -> [Change] in
+      guard case .send(let message) = action, case .commit(let transaction, _) = message.body else { return [] }
+      return transaction.changes
+    }
+  }
+
+  /// What was sent to the store that is no more, what was saved meanwhile and what was typed since: all of it is said of
+  /// the text that is there, behind its coming.
+  @Test func whatWasPendingIsSaidOfTheTextThatThereIs() throws {
     let script = try ReplicaTranscript()
-    let note = try ReplicaTests.following(script, [script.image(5, 1, ["text": .string("one")])])
-    let edit = Edit(try script.number("text"), .set(.string("one two")))
+    let note = try ReplicaTests.following(script, [script.image(5, 1, ["text": .string("The quick fox")])])
+    let text = try script.number("text")
+    let dogs = Edit(text, .set(.string("Dogs")))
+    #expect(script.hear(script.delta(4, 8, [script.update(5, [dogs], previous: 1)])) == ["revision 8 changes [1]"])
+    #expect(script.handle(.disconnected) == [])
+    note["text"] = .string("Dogs, a line")
+    #expect(script.context.save() != nil)
+    #expect(script.lines() == [])
+    note["text"] = .string("Dogs, a line and more")
+    #expect(script.connect(head: 3) == ["welcomed", "> follow since 8"])
+    #expect(script.hear(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
+    note["text"] = .string("Dogs, a line and more yet")
+    #expect(script.context.save() != nil)
+    #expect(script.hear(script.last([try script.image(5, 2, ["text": .string("The quick fox")])], at: 3), 2) == [])
+    script.context.handle(.received(ToClient(0, .advance(revision: 3, fingerprint: 3_000))))
+    let line = [TextSplice(offset: 13, length: 0, insertion: ", a line")]
+    #expect(
+      Self.changes(script.context.takeActions())
+        == [Change(.update, script.id(5), base: 2, edits: [Edit(text, .splice(line))])])
+    let landed = try script.image(5, 4, ["text": .string("The quick fox, a line")])
+    script.context.handle(.received(ToClient(3, script.committed(4, objects: [landed]))))
+    #expect(note["text"] == .string("The quick fox, a line and more yet"))
+    let sent = Self.changes(script.context.takeActions())
+    guard case .splice(let more)? = sent.first?.edits.first?.action else {
+      Issue.record("\(sent)")
+      return
+    }
+    #expect(sent.first?.base == 4)
+    #expect(TextSplice.apply(more, to: "The quick fox, a line") == "The quick fox, a line and more yet")
+  }
+
+  /// What no query brings anew is edited unseen: nothing is said of places in a text that nobody knows, nor of a revision that
+  /// never was.
+  @Test func whatDoesNotComeAnewIsSaidWhole() throws {
+    let script = try ReplicaTranscript()
+    _ = try ReplicaTests.following(script, [script.image(5, 1)])
+    let note = try #require(
+      script.context.register([try script.image(6, 8, ["text": .string("one two")])]).first)
+    let edit = Edit(try script.number("x"), .set(.double(1)))
     #expect(script.hear(script.delta(4, 8, [script.update(5, [edit], previous: 1)])) == ["revision 8 changes [1]"])
     #expect(script.handle(.disconnected) == [])
     #expect(script.connect(head: 3) == ["welcomed", "> follow since 8"])
     #expect(script.hear(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
     note["text"] = .string("one two three")
     #expect(script.context.save() != nil)
-    let sent = script.context.takeActions().flatMap { action -> [Change] in
-      guard case .send(let message) = action, case .commit(let transaction, _) = message.body else { return [] }
-      return transaction.changes
-    }
+    #expect(script.hear(script.last([try script.image(5, 2)], at: 3), 2) == [])
+    script.context.handle(.received(ToClient(0, .advance(revision: 3, fingerprint: 3_000))))
+    let whole = Edit(try script.number("text"), .set(.string("one two three")))
     #expect(
-      sent == [
-        Change(
-          .update, script.id(5), base: 0,
-          edits: [Edit(try script.number("text"), .set(.string("one two three")))])
-      ])
+      Self.changes(script.context.takeActions()) == [Change(.update, script.id(6), base: 0, edits: [whole])])
+  }
+
+  /// The answer to what was typed first is lost: what was typed behind it stays behind it.
+  @Test(arguments: [true, false]) func aLostAnswerIsToldBehindWhatItIsAbout(_ resumes: Bool) throws {
+    let script = try ReplicaTranscript()
+    let note = try ReplicaTests.following(script, [script.image(5, 1, ["text": .string("START")])])
+    let text = try script.number("text")
+    note["text"] = .string("STARTh")
+    #expect(script.context.save() != nil)
+    #expect(script.lines() == ["> commit 1: update"])
+    note["text"] = .string("STARThello")
+    #expect(script.handle(.disconnected) == [])
+    let since = try #require(script.context.result(of: 1).first).revision
+    #expect(script.connect(head: 8) == ["welcomed", "> follow since \(since)"])
+    var lines = [String]()
+    if resumes {
+      #expect(script.hear(.subscribed(query: 9, resumed: true, known: true), 2) == ["query 1 goes on from \(since)"])
+      let theirs = Edit(text, .splice([TextSplice(offset: 0, length: 0, insertion: "RE")]))
+      let own = Edit(text, .splice([TextSplice(offset: 7, length: 0, insertion: "h")]))
+      for (revision, edit) in [(Revision(7), theirs), (8, own)] {
+        lines += script.hear(script.delta(9, revision, [script.update(5, [edit], previous: revision - 1)]))
+      }
+    } else {
+      #expect(script.hear(.subscribed(query: 9, resumed: false, known: true), 2) == [])
+      _ = script.hear(script.last([try script.image(5, 8, ["text": .string("RESTARTh")])], at: 8), 2)
+    }
+    lines += script.hear(.advance(revision: 8, fingerprint: 8_000))
+    #expect(lines.last == "> commit 1: update")
+    let answer = Committed(revision: 8, fingerprint: 8_000, identities: [], conflicts: [])
+    #expect(script.hear(.committed(answer, objects: [], isComplete: false), 3) == ["saved 1 as 8"])
+    #expect(note["text"] == .string("RESTARThello"))
   }
 
   /// Two queries that this side holds as of two states, followed on a new connection.
