@@ -67,15 +67,33 @@ import Testing
     func save() {
       guard !isSaving, script.context.save() != nil else { return }
       isSaving = true
-      for case .send(let message) in script.context.takeActions() {
-        if case .commit(let transaction, _) = message.body { outbox.append((transaction, message.request)) }
-      }
+      takeCommits()
     }
 
     func hear() {
       let (body, request) = inbox.removeFirst()
       if case .committed = body { isSaving = false }
-      _ = script.hear(body, request)
+      script.context.handle(.received(ToClient(request, body)))
+      takeCommits()
+    }
+
+    private func takeCommits() {
+      for case .send(let message) in script.context.takeActions() {
+        if case .commit(let transaction, _) = message.body { outbox.append((transaction, message.request)) }
+      }
+    }
+
+    /// Whatever was on its way is lost; what the server has meanwhile comes, then what was not answered goes once more.
+    func reconnect(to server: Server) throws {
+      (inbox, outbox) = ([], [])
+      _ = script.handle(.disconnected)
+      let asked = try #require(script.connect(head: server.revision).last)
+      let since = try #require(Revision(asked.split(separator: " ").last ?? ""))
+      inbox.append((.subscribed(query: 4, resumed: true, known: true), 2))
+      for (revision, edit) in server.committed where revision > since {
+        inbox.append((script.delta(4, revision, [script.update(5, [edit], previous: revision - 1)]), 0))
+      }
+      inbox.append((.advance(revision: server.revision, fingerprint: script.token(server.revision).fingerprint), 0))
     }
   }
 
@@ -84,27 +102,35 @@ import Testing
     var text: String
     let knowsLeaning: Bool
     var revision: Revision = 1
-    var committed = [(revision: Revision, splices: [TextSplice])]()
+    var committed = [(revision: Revision, edit: Edit)]()
+    /// Everybody's replica has the same id here.
+    var outcomes = [ObjectIdentifier: [TransactionID: Revision]]()
 
     /// Tells everybody, the author last.
     mutating func commit(
       _ transaction: Transaction, _ request: UInt64, of author: Typist, _ all: [Typist]
     ) throws {
+      if let earlier = outcomes[ObjectIdentifier(author)]?[transaction.id] {
+        let answer = Committed(revision: earlier, fingerprint: 0, identities: [], conflicts: [])
+        return author.inbox.append((.committed(answer, objects: [], isComplete: false), request))
+      }
       let change = try #require(transaction.changes.first)
       let edit = try #require(change.edits.first)
       guard case .splice(var splices) = edit.action else { throw Refusal(.malformed, "\(edit)") }
       if !knowsLeaning {
         splices = splices.map { TextSplice(offset: $0.offset, length: $0.length, insertion: $0.insertion) }
       }
-      for earlier in committed where earlier.revision > change.base {
-        splices = TextSplice.rebase(splices, over: earlier.splices)
+      for case (let earlier, .splice(let theirs)) in committed.map({ ($0.revision, $0.edit.action) })
+      where earlier > change.base {
+        splices = TextSplice.rebase(splices, over: theirs)
       }
       text = try #require(TextSplice.apply(splices, to: text))
       revision += 1
-      committed.append((revision, splices))
+      outcomes[ObjectIdentifier(author), default: [:]][transaction.id] = revision
+      let moved = Edit(edit.property, .splice(splices))
+      committed.append((revision, moved))
       for typist in all {
-        let update = typist.script.update(
-          5, [Edit(edit.property, .splice(splices))], previous: revision - 1)
+        let update = typist.script.update(5, [moved], previous: revision - 1)
         typist.inbox.append((typist.script.delta(4, revision, [update]), 0))
       }
       author.inbox.append((author.script.committed(revision), request))
@@ -113,12 +139,21 @@ import Testing
 
   /// Everybody types, takes back, saves and hears as it comes, until all is saved and heard.
   private func run(
-    _ letters: [String], knowsLeaning: Bool = true, _ random: inout SeededGenerator
+    _ letters: [String], knowsLeaning: Bool = true, losingConnections: Bool = false,
+    _ random: inout SeededGenerator
   ) throws -> (server: Server, typists: [Typist]) {
     var server = Server(text: "<>", knowsLeaning: knowsLeaning)
     let typists = try letters.map { try Typist($0, server.text) }
     for _ in 0..<Int.random(in: 20...80, using: &random) {
       guard let typist = random.pick(typists) else { continue }
+      if losingConnections, random.chance(8) {
+        // What was sent may have arrived.
+        if let (transaction, request) = typist.outbox.first, random.chance(60) {
+          try server.commit(transaction, request, of: typist, typists)
+        }
+        try typist.reconnect(to: server)
+        continue
+      }
       switch Int.random(in: 0..<10, using: &random) {
       case 0: if random.chance(40) { typist.takeBack() } else { typist.type(&random) }
       case 1..<4: typist.type(&random)
@@ -142,6 +177,19 @@ import Testing
       }
     }
     return (server, typists)
+  }
+
+  /// Saves arrive and their answers don't, and the other way round.
+  @Test(arguments: [["ab", "AB"], ["abcdefgh", "ABCDEFGH", "12345678"]])
+  func wordsStayInOnePieceWhateverConnectionsAreLost(letters: [String]) throws {
+    for seed in UInt64(0)..<200 {
+      var random = SeededGenerator(seed: seed)
+      let (server, typists) = try run(letters, losingConnections: true, &random)
+      for typist in typists {
+        #expect(typist.text == server.text, "seed \(seed)")
+        #expect(typist.run == typist.typed, "seed \(seed): \(server.text)")
+      }
+    }
   }
 
   /// - Parameter letters: with few of them a comparison of two texts often can't tell which is new.
