@@ -11,7 +11,7 @@ extension StoreReads {
     var chunk = [CommitEntry]()
     var size = 0
     func put(_ commit: CommitRecord) throws {
-      chunk.append(Self.entry(commit))
+      chunk.append(entry(commit))
       size += commit.approximateSize
       guard size >= ProtocolLimits.chunkSize else { return }
       try stream.put(frame(ToClient(number, .log(chunk, last: false))))
@@ -55,7 +55,7 @@ extension StoreReads {
 
   func follow(_ request: FollowRequest, _ number: UInt64, _ stream: ReadStream) throws {
     let part = try store.follow(request)
-    let commits = part.commits.map(Self.entry)
+    let commits = part.commits.map(entry)
     try stream.put(frame(ToClient(number, .followed(commits, at: part.at, head: part.head))))
     stream.finish(.success(part.head))
   }
@@ -84,8 +84,10 @@ extension StoreReads {
     stream.finish(.success(head))
   }
 
-  private static func entry(_ commit: CommitRecord) -> CommitEntry {
+  private func entry(_ commit: CommitRecord) -> CommitEntry {
     var entry = CommitEntry(commit)
+    // Nobody knows any more what an object of an entity that is gone was.
+    entry.changes.removeAll { store.model.entity($0.id.entity) == nil }
     guard commit.approximateSize > ProtocolLimits.maximumFrameSize / 2 else { return entry }
     // Too large for a frame with its objects: their ids remain.
     for index in entry.changes.indices {

@@ -93,6 +93,13 @@ import Testing
       try MigrationTests.migrate(store.directory, to: [try MigrationTests.model(MigrationTests.second)])
     }
     #expect(failure?.code == .corrupt)
+    // A rehearsal says so as well.
+    var options = StoreMigration.Options()
+    options.isRehearsal = true
+    let rehearsal = StoreMigration(
+      directory: store.directory.path, models: [try MigrationTests.model(MigrationTests.second)], now: 0,
+      options: options)
+    #expect(#expect(throws: StoreFailure.self) { try rehearsal.run() }?.code == .corrupt)
     #expect(FileManager.default.contents(atPath: path) == bytes)
     let names = try FileManager.default.contentsOfDirectory(atPath: store.directory.path)
     #expect(!names.contains { $0.contains("backup") })

@@ -48,6 +48,27 @@ import Testing
     #expect(findings.isEmpty, "\(findings)")
   }
 
+  /// It was deleted before its entity went, which is the last by its number, or an inner one.
+  @Test(arguments: ["A", "B", "C"]) func whoWasDeletedIsRememberedWithoutAnEntity(gone: String) throws {
+    func entities(_ names: [String]) -> String { names.map { #"{"name": "\#($0)"}"# }.joined(separator: ", ") }
+    let all = ["A", "B", "C"]
+    let old = try TestStore(try Self.model(1, entities(all)))
+    for name in all {
+      let id = try old.insert(name)
+      try old.must([Change(.delete, id, base: .max)])
+    }
+    try old.store.close()
+    let second = try Self.model(2, entities(all.filter { $0 != gone }))
+    let third = try Self.model(3, entities(all.filter { $0 != gone } + ["D"]))
+    for model in [second, third] {
+      try MigrationTests.migrate(old.directory, to: [model])
+      let store = try MigrationTests.opened(model, old.directory)
+      let findings = try StoreCheckRun(store).findings
+      #expect(findings.isEmpty, "\(findings)")
+      try store.store.close()
+    }
+  }
+
   @Test(arguments: [(true, false, "needs 1"), (false, true, "refers to an object whose entity is gone")])
   func whatLosesTooMuchByAnEntityThatGoesIsNamed(minimum: Bool, listed: Bool, words: String) throws {
     let old = try filled(minimum: minimum, listed: listed)

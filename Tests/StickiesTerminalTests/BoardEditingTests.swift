@@ -90,15 +90,15 @@ import Testing
 
   @Test func aDragOfANoteThatIsDeletedEndsItsStepOfUndo() async throws {
     let stage = try await Stage()
-    let gone = try await stage.note("gone", x: 16, y: 32)
+    let gone = try await stage.note("doomed", x: 16, y: 32)
     _ = try await stage.note("stays", x: 320, y: 32)
     let ann = try await stage.open()
-    let place = try #require(await ann.terminal.expects("gone").place(of: "gone"))
+    let place = try #require(await ann.terminal.expects("doomed").place(of: "doomed"))
     ann.terminal.mouse(.press(.left), place.x, place.y)
     ann.terminal.mouse(.drag(.left), place.x + 2, place.y + 1)
     stage.other.context.delete(gone)
     try await stage.other.save(policy: .objectTrump)
-    await ann.terminal.expects { $0.text.contains("ben@test has deleted the note") && !$0.text.contains("gone") }
+    await ann.terminal.expects { $0.text.contains("ben@test has deleted the note") && !$0.text.contains("doomed") }
     ann.terminal.mouse(.release(.left), place.x + 2, place.y + 1)
     ann.terminal.press(.tab)
     let symbols = Theme().symbols

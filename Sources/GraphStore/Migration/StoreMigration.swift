@@ -68,8 +68,7 @@ public struct StoreMigration: Sendable {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try StoreFiles.prepare(directory: folder)
         let copy = folder + "/" + StoreFiles.name
-        try options.progress("copying the store", 0)
-        try MigrationCopy.make(of: path, at: copy)
+        try makeVerifiedCopy(of: kept, at: copy)
         try perform(plans, on: copy, &report)
       } else {
         discardDrafts()
@@ -146,6 +145,11 @@ public struct StoreMigration: Sendable {
   private func backUp(_ kept: Model) throws -> String {
     let time = Dates.text(now).split(separator: ".")[0].filter { $0.isNumber || $0 == "T" }
     let copy = "\(path).version-\(kept.version).\(time).backup"
+    try makeVerifiedCopy(of: kept, at: copy)
+    return copy
+  }
+
+  private func makeVerifiedCopy(of kept: Model, at copy: String) throws {
     try options.progress("copying the store", 0)
     try MigrationCopy.make(of: path, at: copy) { draft in
       try options.progress("verifying the copy", 0.02)
@@ -157,7 +161,6 @@ public struct StoreMigration: Sendable {
           advice: "Run stickiesd check with the model that the store was made with.")
       }
     }
-    return copy
   }
 
   static func open<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result {
