@@ -112,6 +112,14 @@ extension RandomPredicate {
 
   private mutating func ifNull(_ type: GraphValueType, _ scope: Scope) -> String {
     guard let path = path(type, scope) else { return constant(type) }
+    let hops = scope.entity.relationships.filter { $0.relationship?.isToMany == false }
+    if random.chance(30), let hop = random.pick(hops),
+      let next = hop.relationship.flatMap({ model.entity($0.destination) })
+    {
+      let way = scope.prefix + hop.name
+      let value = self.path(type, Scope(prefix: way + ".", entity: next)) ?? path
+      return "ifNull(\(value), given(\(way), \(constant(type))))"
+    }
     return "ifNull(\(path), \(constant(type)))"
   }
 

@@ -230,6 +230,34 @@ import Testing
       parsing: rows.properties, groups: rows.groups, order: rows.order, entity: entity, model: lens.new)
   }
 
+  /// A path that leads nowhere shows nothing: no default stands for it.
+  @Test func whoIsNotThereHasNoDefault() throws {
+    func person(_ more: String) -> String {
+      #"""
+      {"name": "Person", "attributes": [
+        {"name": "rank", "type": "integer", "default": 4\#(more)},
+        {"name": "mood", "type": "enumeration", "enumeration": "Mood", "default": "calm"\#(more)}],
+       "relationships": [
+        {"name": "boss", "destination": "Person", "inverse": "people"},
+        {"name": "people", "destination": "Person", "inverse": "boss", "toMany": true}]}
+      """#
+    }
+    let old = try model(1, person(""))
+    let new = try model(2, person(#", "optional": true"#), moods: #""calm", "cross", "merry""#)
+    let lens = try ModelLens(over: [old, new])
+    let entity = try #require(old.entity(named: "Person")).number
+    let pairs = [
+      ("boss.rank == NULL", "ifNull(boss.rank, given(boss, 4)) == NULL"),
+      ("boss.boss.rank > 3", "ifNull(boss.boss.rank, given(boss.boss, 4)) > 3"),
+      (
+        "boss.mood == 'calm'",
+        #"ifNull(oneOf(boss.mood, "calm", "calm", "cross"), given(boss, "calm")) == "calm""#
+      ),
+      ("rank == 4", "ifNull(rank, 4) == 4"),
+    ]
+    for (seen, stored) in pairs { #expect(try lens.later(predicate: seen, of: entity) == stored) }
+  }
+
   @Test func whatIsFoundAndOrderedIsWhatIsSeen() throws {
     let lens = try lens()
     let (old, new) = (lens.old, lens.new)

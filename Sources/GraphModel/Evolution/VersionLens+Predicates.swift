@@ -93,14 +93,21 @@ extension VersionLens {
     guard case .property(let number) = path.end, let form = forms[number], let property = old.property(number),
       path.hops.allSatisfy({ old.property($0)?.relationship?.isToMany == false })
     else { return moved }
-    if let shown = shown(path) { return shown.expression(of: moved) }
+    if let shown = shown(path) { return shown.expression(of: moved) { Self.there($0, at: moved) } }
     switch form {
     case .whole: return .function(.integer, [moved])
     case .settled(let standIn) where !property.isOptional && !standIn.isNull:
       guard later[number].flatMap({ new.property($0) })?.isOptional == true else { return moved }
-      return .function(.ifNull, [moved, .value(standIn)])
+      return .function(.ifNull, [moved, Self.there(.value(standIn), at: moved)])
     case .settled, .same: return moved
     }
+  }
+
+  /// A value that stands for a null at the end of a path: where the path leads nowhere there is no value to stand for.
+  private static func there(_ value: GraphExpression, at path: GraphExpression) -> GraphExpression {
+    guard case .path(var way) = path, let last = way.hops.popLast() else { return value }
+    way.end = .property(last)
+    return .function(.given, [.path(way), value])
   }
 
   /// What is shown at the end of a path to one enumeration that takes other names in the newer version.

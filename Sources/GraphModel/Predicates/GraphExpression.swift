@@ -1,7 +1,8 @@
 /// What a comparison compares: a constant, what a path leads to, or what is calculated from them. Resolved against a
 /// model; `GraphExpression(parsing:entity:model:)` reads the text form.
 ///
-/// Null in, null out: whatever is calculated from a null is null, but for `ifNull` and `oneOf`.
+/// Null in, null out: whatever is calculated from a null is null, but for `ifNull`, and for what `oneOf` has behind its
+/// first argument.
 public indirect enum GraphExpression: Hashable, Sendable {
   case value(Value)
   /// For `IN`, and the two ends of `BETWEEN`.

@@ -11,7 +11,7 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
   case now, startOfDay, year, month, day, weekday, hour, minute, second
   case microseconds, seconds, minutes, hours, days, weeks
   // Nulls
-  case ifNull
+  case ifNull, given
   // Names
   case oneOf
 
@@ -29,7 +29,7 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
     switch self {
     case .now: 0...0
     case .concat: 2...20
-    case .power, .modulus, .ifNull: 2...2
+    case .power, .modulus, .ifNull, .given: 2...2
     case .oneOf: 3...Self.maximumNames + 2
     default: 1...1
     }
@@ -77,6 +77,7 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
     case .startOfDay, .year, .month, .day, .weekday, .hour, .minute, .second:
       guard case .date(let time) = first else { return .null }
       return applyToDate(time)
+    case .given: return arguments[1]
     case .now, .ifNull, .oneOf, .microseconds, .seconds, .minutes, .hours, .days, .weeks: return .null
     }
   }

@@ -82,7 +82,7 @@ struct PredicateWriter {
       return operand(left, kind, depth, isDuration: spans.left) + " \(operation.rawValue) "
         + operand(right, kind, depth, isDuration: spans.right)
     case .function(let function, let arguments):
-      let isDuration = function == .ifNull && self.isDuration(expression)
+      let isDuration = [.ifNull, .given].contains(function) && self.isDuration(expression)
       let texts = arguments.map { text($0, depth: depth, isDuration: isDuration) }
       return function.rawValue + "(" + texts.joined(separator: ", ") + ")"
     case .subquery(let level, let hops, let predicate):
@@ -122,6 +122,7 @@ struct PredicateWriter {
     switch expression {
     case .arithmetic(_, .duration, _, _): true
     case .function(.ifNull, let arguments): arguments.contains { isDuration($0) }
+    case .function(.given, let arguments): arguments.last.map { isDuration($0) } ?? false
     case .function(let function, _): function.unit != nil
     case .expressions(let parts): parts.contains { isDuration($0) }
     default: false

@@ -183,7 +183,7 @@ extension PredicateParser {
     }
     let expression = GraphExpression.calling(function, arguments.map(\.expression))
     if case .value(.null) = expression, type.kind != nil, !arguments.contains(where: { $0.type == .null }),
-      function != .ifNull, function != .oneOf
+      ![.ifNull, .given, .oneOf].contains(function)
     {
       throw fail("\(function.rawValue)() has no value for this", at: start)
     }

@@ -293,6 +293,7 @@ extension GraphFunction {
     case .startOfDay: return all(.date) ? .date : nil
     case .year, .month, .day, .weekday, .hour, .minute, .second: return all(.date) ? .integer : nil
     case .microseconds, .seconds, .minutes, .hours, .days, .weeks: return all(.integer, .double) ? .duration : nil
+    case .given: return arguments[1].type
     case .oneOf: return all(.string) ? .string : nil
     case .ifNull:
       let types = Set(arguments.map(\.type)).subtracting([.null])

@@ -19,10 +19,13 @@ public struct ShownName: Hashable, Sendable {
   }
 
   /// What is shown of an expression's value.
-  public func expression(of inner: GraphExpression) -> GraphExpression {
+  /// - Parameter there: the name that stands for null, where there is something that can have one.
+  func expression(
+    of inner: GraphExpression, there: (GraphExpression) -> GraphExpression = { $0 }
+  ) -> GraphExpression {
     let other = GraphExpression.value(otherwise.map(Value.string) ?? .null)
     let shown = GraphExpression.function(.oneOf, [inner, other] + names.map { .value(.string($0)) })
-    return standsForNull && otherwise != nil ? .function(.ifNull, [shown, other]) : shown
+    return standsForNull && otherwise != nil ? .function(.ifNull, [shown, there(other)]) : shown
   }
 
   /// Whether equality with this says the same of what is stored as of what is shown.

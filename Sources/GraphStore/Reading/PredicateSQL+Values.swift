@@ -40,6 +40,7 @@ extension PredicateSQL {
       // What was bound is a constant; what was not is null.
       if function == .now { return "NULL" }
       if function == .ifNull { return "coalesce(\(texts.joined(separator: ", ")))" }
+      if function == .given { return "CASE WHEN \(texts[0]) IS NOT NULL THEN \(texts[1]) END" }
       if function == .oneOf, texts.count > 2 {
         let names = texts[2...].joined(separator: ", ")
         return
