@@ -57,6 +57,32 @@ import Testing
     try daemon.expectSound()
   }
 
+  /// What is committed batch by batch stays, whichever question lost its answer: how much that is is said.
+  @Test func whatIsCommittedBeforeTheConnectionGoesIsSaid() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("board", "add", "Many")
+    let board = try #require(try daemon.run("graph", "fetch", "Board", "--ids").lines.first)
+    let text = String(repeating: "many words ", count: 100)
+    let lines = (0..<400).map { #"{"text": "\#($0) \#(text)", "board": "\#(board)"}"# + "\n" }.joined()
+    #expect(try daemon.run("graph", "insert", "Note", "-", input: lines).status == 0)
+    var told = 0
+    for cut in [8, 16, 32] {
+      let proxy = try CuttingProxy(to: daemon.socket, cutAfter: cut)
+      let result = try Daemon.run(
+        ["graph", "update", "Note", "--where", "x != \(cut)", "x=\(cut)", "--batch", "20"],
+        server: proxy.address.description, author: "ann@test", input: nil)
+      proxy.stop()
+      guard proxy.wasCut, result.status != 0 else { continue }
+      let made = try daemon.run("graph", "fetch", "Note", "--where", "x == \(cut)", "--count").output.dropLast()
+      guard made != "0" else { continue }
+      told += 1
+      #expect(result.errors.contains("\(made) objects before are updated"), "cut after frame \(cut): \(result.errors)")
+    }
+    #expect(told > 0)
+    #expect(daemon.stop() == 0)
+  }
+
   /// Nobody is there who could be asked.
   @Test(arguments: [
     Command(arguments: ["add", "new", "--json"]),

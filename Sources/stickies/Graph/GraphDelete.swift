@@ -7,7 +7,7 @@ import StickiesKit
 extension GraphCommand {
   struct Delete: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Delete objects, with what the model's delete rules take along; undo brings them back.",
+      abstract: "Delete objects, with what the model's delete rules take along; undo or restore brings them back.",
       usage: """
         stickies graph delete [<options>] <id> ... [--base <revision>] [--policy <policy>]
         stickies graph delete [<options>] <entity> --where <predicate> [--policy <policy>]

@@ -124,26 +124,28 @@ extension GraphCommand {
       var changes = [Change]()
       @MainActor func commit() async throws {
         guard !changes.isEmpty else { return }
-        do {
-          let saved = try await shell.client.commit(changes, policy: mergePolicy)
-          shell.tellLost(saved, mergePolicy)
-          updated += Self.changed(changes, saved)
-          revisions.append(saved.committed.revision)
-          changes = []
-        } catch let refusal as Refusal where !revisions.isEmpty {
-          var explained = await shell.explained(refusal)
-          explained.done = "\(Output.count(updated, "object")) before them \(updated == 1 ? "is" : "are") updated"
-          throw explained
-        }
+        let saved = try await shell.client.commit(changes, policy: mergePolicy)
+        shell.tellLost(saved, mergePolicy)
+        updated += Self.changed(changes, saved)
+        revisions.append(saved.committed.revision)
+        changes = []
       }
-      for try await chunk in shell.client.images(of: entity, where: predicate) {
-        for image in chunk {
-          matched += 1
-          changes.append(Change(.update, image.id, base: shell.base(of: image), edits: try wishes.edits(of: image)))
-          if changes.count == batch { try await commit() }
+      do {
+        for try await chunk in shell.client.images(of: entity, where: predicate) {
+          for image in chunk {
+            matched += 1
+            changes.append(Change(.update, image.id, base: shell.base(of: image), edits: try wishes.edits(of: image)))
+            if changes.count == batch { try await commit() }
+          }
         }
+        try await commit()
+      } catch let refusal as Refusal where !revisions.isEmpty {
+        // What was read or written next: what is committed stays.
+        var explained = await shell.explained(refusal)
+        explained.done =
+          "\(Output.count(updated, "object")) before \(updated == 1 ? "is" : "are") updated, in commits of their own"
+        throw explained
       }
-      try await commit()
       if shell.output.json {
         return shell.output.print(
           JSON.object([
