@@ -117,6 +117,24 @@ import Testing
     #expect(Self.counts(again) == [0, 0, 0, 0, 0] && again["compared"]?.arrayValue?.isEmpty == true)
   }
 
+  /// Nothing is moved over a delete; the others' edits go all the same.
+  @Test func aNoteThatCameBackIsMergedAsItIs() throws {
+    let desk = try Desk("one", "two", "three")
+    try desk.export()
+    try desk.daemon.run("delete", "1", author: "bob@test")
+    #expect(try desk.daemon.run("undo", author: "bob@test").status == 0)
+    try desk.daemon.run("edit", "1", "--text", "one of bob", author: "bob@test")
+    try desk.edit("one", "one", "my one")
+    try desk.edit("two", "two", "my two")
+    let report = try desk.sync()
+    #expect(report["edited"] == .integer(2))
+    #expect(report["compared"] == .array([.string(try desk.name("one"))]))
+    #expect(try desk.text(1) == "my one of bob")
+    #expect(try desk.text(2) == "my two")
+    #expect(try desk.sync()["edited"] == .integer(0))
+    #expect(desk.daemon.stop() == 0)
+  }
+
   @Test func frontMatterBecomesFieldsAndTags() throws {
     let desk = try Desk("one")
     try desk.daemon.run("tag", "1", "home", "phone")

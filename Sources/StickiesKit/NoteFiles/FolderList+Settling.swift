@@ -46,12 +46,18 @@ extension FolderList {
   /// The server no longer knows what was committed up to `oldest`: an edit of what was written before can't be moved over
   /// that. So it is moved over the difference between what the file was written from and the note as it is, which both are
   /// still there.
-  /// - Parameter notes: the notes as they are.
+  /// The same goes for a note that was deleted and brought back since: nothing is moved over that.
+  /// - Parameters:
+  ///   - notes: the notes as they are.
+  ///   - revived: those that were brought back.
   /// - Returns: the notes of which that holds from now on.
-  public mutating func detach(upTo oldest: Revision, from notes: [NoteSnapshot]) -> [UniqueID] {
+  public mutating func detach(
+    upTo oldest: Revision, from notes: [NoteSnapshot], revived: Set<UniqueID> = []
+  ) -> [UniqueID] {
     var detached = [UniqueID]()
     for note in notes {
-      guard var entry = self[note.id], !entry.isDetached, entry.revision <= oldest,
+      guard var entry = self[note.id], !entry.isDetached,
+        entry.revision <= oldest || revived.contains(note.id),
         entry.revision != note.revision || !Bytes.equal(entry.text, note.text) || entry.values != note.values
       else { continue }
       entry.isDetached = true

@@ -37,7 +37,8 @@ enum FolderReport {
     for conflict in result.conflicts { output.print(line(conflict)) }
     for file in result.compared {
       output.print(
-        "compared \(shown(file)): what others did to its note was pruned; it was merged with the note as it is")
+        "compared \(shown(file)): what happened to its note since is pruned, or it was deleted and brought back; it was merged "
+          + "with the note as it is")
     }
     for file in result.missing { output.print("missing \(shown(file)): its note stays; --delete deletes it") }
     for file in result.unsent { output.print("unsent \(shown(file)): it was edited; sync-folder sends that") }

@@ -71,10 +71,10 @@ struct FolderRun {
     try await settle(&list)
     var result = FolderResult()
     var attempts = 0
-    var old = Set<UniqueID>()
+    var (old, revived) = (Set<UniqueID>(), Set<UniqueID>())
     while true {
       let notes = try await FolderNotes(shell)
-      let found = try await compare(list, notes)
+      let found = try await compare(list, notes, revived: revived)
       list = found.changes.list
       old.formUnion(found.old)
       let leaving = deletes ? found.changes.missing.filter(\.isUnchanged) : []
@@ -90,6 +90,7 @@ struct FolderRun {
       } catch let refusal as Refusal where [.conflict, .unique, .pruned].contains(refusal.code) {
         // Somebody was quicker: nothing was written, and all is compared again.
         list.sending = nil
+        revived.formUnion(refusal.conflicts.filter { $0.kind == .deleted }.map(\.id.key))
         attempts += 1
         if attempts == Self.maximumAttempts { throw refusal }
       }
@@ -145,7 +146,9 @@ struct FolderRun {
   /// `old` are notes whose edits are merged with what is there, for want of history.
   private typealias Found = (changes: FolderChanges, notes: [NoteSnapshot], old: [UniqueID])
 
-  private func compare(_ list: FolderList, _ notes: FolderNotes) async throws -> Found {
+  private func compare(
+    _ list: FolderList, _ notes: FolderNotes, revived: Set<UniqueID> = []
+  ) async throws -> Found {
     progress.show("comparing")
     let board = ObjectID(key: list.board, entity: shell.entity("Board").number)
     guard try await !shell.images("Board", where: .identifiers([board])).isEmpty else {
@@ -156,7 +159,7 @@ struct FolderRun {
     let elsewhere = try await notes.notes(list.entries.map(\.id).filter { !known.contains($0) })
     var list = list
     let oldest = try await shell.client.status().oldest
-    let old = oldest > 0 ? list.detach(upTo: oldest, from: here + elsewhere) : []
+    let old = list.detach(upTo: oldest, from: here + elsewhere, revived: revived)
     return (FolderChanges(of: try folder.files(), list: list, notes: here, elsewhere: elsewhere), here, old)
   }
 
