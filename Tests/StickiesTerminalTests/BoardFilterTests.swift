@@ -65,7 +65,7 @@ import Testing
     await ann.terminal.expects { $0.text.contains("mine and") && !$0.text.contains("not yet") }
     note.color = .blue
     try await stage.other.save(policy: .objectTrump)
-    await ann.terminal.expects("ben@test changed it, and it left")
+    await ann.terminal.expects("ben@test changed it: it is not shown here")
     await ann.terminal.expects("Write on")
     ann.terminal.types("w")
     await ann.terminal.expectsNo("The note left the filter")

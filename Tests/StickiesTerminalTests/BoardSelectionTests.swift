@@ -8,6 +8,21 @@ import Testing
 /// What is done to several notes at once.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardSelectionTests {
+  /// What follows would be taken for other commands.
+  @Test func aKeyForANoteWithoutOneSaysSo() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("one")
+    let ann = try await stage.open()
+    await ann.terminal.expects("one")
+    ann.terminal.types("t")
+    await ann.terminal.expects("no note is chosen: Tab or a click chooses one")
+    ann.terminal.types("e")
+    ann.terminal.press(.delete)
+    await ann.terminal.expects("no note is selected")
+    #expect(try await stage.stored().count == 1)
+    await stage.close()
+  }
+
   @Test func withNothingSelectedNothingIsDone() async throws {
     let stage = try await Stage()
     _ = try await stage.note("only one", color: .yellow)

@@ -73,8 +73,8 @@ public struct WindowLoss: Hashable, Sendable {
     switch (kind, author) {
     case (.deleted, let author?): "\(author) deleted it while it was edited here"
     case (.deleted, nil): "it was deleted while it was edited here"
-    case (.leftFilter, let author?): "\(author) changed it, and it left what is shown while it was edited here"
-    case (.leftFilter, nil): "it left what is shown while it was edited here"
+    case (.leftFilter, let author?): "\(author) changed it: it is not shown here any more"
+    case (.leftFilter, nil): "it is not shown here any more"
     }
   }
 }

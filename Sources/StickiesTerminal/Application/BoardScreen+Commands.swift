@@ -24,6 +24,7 @@ extension BoardScreen {
   }
 
   private func note(_ command: Command, check: ((Note) -> Bool)? = nil, _ perform: @escaping () -> Void) {
+    noteCommands.insert(command)
     board(
       command,
       state: { [weak self] in
@@ -33,6 +34,17 @@ extension BoardScreen {
           isChecked: !notes.isEmpty && notes.allSatisfy { check?($0) ?? false },
           title: self?.title(of: command))
       }, perform)
+  }
+
+  /// A key of something that is done to notes, while there is none: what follows would be taken for other commands, so it is
+  /// said.
+  func tellNoTarget(_ key: KeyEvent) -> Bool {
+    let equivalent = KeyEquivalent(key.key, key.modifiers)
+    guard editing == nil, !hasTargets, allows(.edit),
+      application.menuBar.commands.contains(where: { $0.key == equivalent && noteCommands.contains($0.command) })
+    else { return false }
+    say(mode.isEditing ? "no note is selected" : "no note is chosen: Tab or a click chooses one")
+    return true
   }
 
   private func answerAlways() {

@@ -163,8 +163,8 @@ extension BoardScreen {
     let away = fewest > Self.maximumAway ? nil : away
     guard let away, away.count <= Self.maximumAway else {
       return say(
-        "\(mode.selection.count) notes are too many for one step; of those out of sight at most \(Self.maximumAway): "
-          + "search for fewer", isTrouble: true)
+        "at most \(Self.maximumAway) notes out of sight in one step, \(mode.selection.count) are selected",
+        isTrouble: true)
     }
     if away.isEmpty { body(targets) } else { read(away[...], after: [], body) }
   }

@@ -81,7 +81,8 @@ extension BoardScreen {
     save()
     undoScope.endGroup()
     page.reconcile()
-    say(notes.count == 1 ? "deleted; u brings it back" : "deleted \(notes.count) notes; u brings them back")
+    let (what, them) = notes.count == 1 ? ("deleted", "it") : ("deleted \(notes.count) notes", "them")
+    say("\(what); u brings \(them) back" + (linkState.isConnected ? "" : " once the server is there"))
   }
 
   // MARK: - Focus

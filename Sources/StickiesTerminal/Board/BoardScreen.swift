@@ -19,6 +19,8 @@ final class BoardScreen: ApplicationDelegate {
   var waitTokens = Set<BusyToken>()
   var savingToken: BusyToken?
   var busyTimer: TimerID?
+  /// What is done to notes, and makes no sense without one.
+  var noteCommands = Set<Command>()
   /// How the connection stands.
   var linkState = ConnectionState.connected { didSet { if linkState != oldValue { linkDidChange() } } }
   /// The server owes an answer for a while.
@@ -313,7 +315,7 @@ final class BoardScreen: ApplicationDelegate {
       application.terminate()
       return true
     }
-    return false
+    return tellNoTarget(key)
   }
 
   override func mouse(_ mouse: MouseEvent) -> Bool { canvasMouse(mouse) }

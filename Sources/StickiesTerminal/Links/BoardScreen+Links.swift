@@ -12,7 +12,7 @@ extension BoardScreen {
     if linkStart != nil { return endLink(at: focused) }
     guard linkIsOpen, let focused, focused.note != nil else { return }
     linkStart = focused
-    say("Tab or a click chooses the other note, Return links or unlinks, Esc leaves it")
+    say("Tab or a click chooses the other note; Return (un)links, Esc ends")
   }
 
   func cancelLink() {

@@ -35,21 +35,28 @@ public struct ToolBarView: Hashable, Sendable {
 
   private func isEnabled(_ item: Item) -> Bool { !item.actsOnSelection || (count ?? 0) > 0 }
 
-  private func text(_ item: Item) -> String {
-    item.actsOnSelection ? "\(item.title) (\(count ?? 0))" : item.title
+  /// - Parameter isTight: the count stands once, at the first action.
+  private func texts(isTight: Bool) -> [String] {
+    let first = items.firstIndex(where: \.actsOnSelection)
+    return items.enumerated().map { place, item in
+      item.actsOnSelection && (!isTight || place == first) ? "\(item.title) (\(count ?? 0))" : item.title
+    }
   }
 
-  /// Where everything lies, from column 0; what does not fit is left out, keys first.
+  /// Where everything lies, from column 0; what does not fit is left out: keys first, then counts that stand there already.
   private func placed(width: Int) -> [(place: Int, x: Int, text: String, key: String)] {
     let keyed = items.map { $0.key.isEmpty ? 0 : CellText.width(of: $0.key) + 1 }
-    let titles = items.map { CellText.width(of: text($0)) + 3 }
+    func columns(_ texts: [String]) -> [Int] { texts.map { CellText.width(of: $0) + 3 } }
+    var texts = texts(isTight: false)
+    if columns(texts).reduce(1, +) > width + 1 { texts = self.texts(isTight: true) }
+    let titles = columns(texts)
     let showsKeys = titles.reduce(1, +) + keyed.reduce(0, +) <= width
     var x = 1
     var placed = [(place: Int, x: Int, text: String, key: String)]()
     for (place, item) in items.enumerated() {
       let own = titles[place] + (showsKeys ? keyed[place] : 0)
       guard x + own <= width + 1 else { break }
-      placed.append((place, x, text(item), showsKeys ? item.key : ""))
+      placed.append((place, x, texts[place], showsKeys ? item.key : ""))
       x += own
     }
     return placed
