@@ -189,14 +189,21 @@ public struct Replica: Sendable {
     }
     (catchingUpTo, hasDiverged) = (nil, false)
     for save in pending {
-      if save.isOutdated, case .transaction(let transaction) = save.kind {
-        pending.removeAll { $0.id == save.id }
-        actions.append(.outdated(transaction))
-      } else {
+      guard save.isOutdated else {
         send(save, &actions)
+        continue
+      }
+      pending.removeAll { $0.id == save.id }
+      switch save.kind {
+      case .transaction(let transaction): actions.append(.outdated(transaction))
+      // A step or a revision of the other past may be something else here.
+      case .undo, .restore: actions.append(.saved(save.id, .failure(Self.otherPast)))
       }
     }
   }
+
+  private static let otherPast = Refusal(
+    .unavailable, "the store was put back to an earlier state meanwhile: look at what there is, and ask again")
 
   private mutating func send(_ save: PendingSave, _ actions: inout [ReplicaAction]) {
     switch save.kind {

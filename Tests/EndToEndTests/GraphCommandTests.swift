@@ -111,6 +111,20 @@ import Testing
     #expect(try company.run("update", project, "steps=" + order.joined(separator: ",")).status == 0)
     #expect(try company.run("show", project, "--json").json()["steps"] == .array(order.map(JSON.string)))
     let lines: [String] = try company.run("show", project).lines
+    // One member moves, without a word about the others.
+    func moved(_ place: String) throws -> [String] {
+      let result = try company.run("update", project, "--place", "steps=\(place)")
+      #expect(result.status == 0, "\(result.errors)")
+      let now = try company.run("show", project, "--json").json()["steps"]?.arrayValue ?? []
+      return now.compactMap(\.stringValue).compactMap { id in steps.firstIndex(of: id).map { "\($0)" } }
+    }
+    #expect(try moved("\(steps[1]):first") == ["1", "2", "0"])
+    #expect(try moved("\(steps[1]),\(steps[2]):last") == ["0", "1", "2"])
+    #expect(try moved("\(steps[0]):\(steps[1])") == ["1", "0", "2"])
+    for wrong in ["steps=x", "steps=\(steps[0]):", "steps=\(steps[0]):\(steps[0])", "title=a:first"] {
+      let refused = try company.run("update", project, "--place", wrong)
+      #expect(refused.status == 64, "\(wrong): \(refused.errors)")
+    }
     let first = try #require(lines.firstIndex(of: "steps: 3"))
     let titles = lines[(first + 1)...].prefix(3).map { $0.components(separatedBy: " ").last ?? "" }
     #expect(titles == ["three", "one", "two"])

@@ -195,6 +195,21 @@ import Testing
     #expect(TextSplice.apply(more, to: "The quick fox, a line") == "The quick fox, a line and more yet")
   }
 
+  /// A step of the other past may be somebody else's here.
+  @Test func anUndoThatWaitedIsRefused() throws {
+    let script = try ReplicaTranscript()
+    _ = try ReplicaTests.following(script, [script.image(5, 1)])
+    let edit = Edit(try script.number("x"), .set(.double(1)))
+    #expect(script.hear(script.delta(4, 8, [script.update(5, [edit], previous: 1)])) == ["revision 8 changes [1]"])
+    #expect(script.handle(.disconnected) == [])
+    script.context.undo(UndoRequest(script.context.newTransactionID()))
+    #expect(script.connect(head: 3) == ["welcomed", "> follow since 8"])
+    #expect(script.hear(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
+    #expect(script.hear(script.last([try script.image(5, 2)], at: 3), 2) == [])
+    #expect(
+      script.hear(.advance(revision: 3, fingerprint: 3_000)) == ["query 1 has 1 at 3", "1 was refused: unavailable"])
+  }
+
   /// What no query brings anew is edited unseen: nothing is said of places in a text that nobody knows, nor of a revision that
   /// never was.
   @Test func whatDoesNotComeAnewIsSaidWhole() throws {

@@ -9,6 +9,7 @@ extension GraphCommand {
       abstract: "Change an object, or all objects of an entity that match.",
       usage: """
         stickies graph update [<options>] <id> <name=value> ...
+        stickies graph update [<options>] <id> --place <name=ids:place> ...
         stickies graph update [<options>] <entity> --where <predicate> <name=value> ...
         stickies graph update [<options>] <entity> --where <predicate> --one-commit [--set <name=expression>] ...
         """,
@@ -30,6 +31,11 @@ extension GraphCommand {
     var add: [String] = []
     @Option(help: ArgumentHelp("Objects that a to-many loses.", valueName: "name=ids"))
     var remove: [String] = []
+    @Option(
+      help: ArgumentHelp(
+        "Where in an ordered to-many objects stand: first, last, or right behind a member.",
+        valueName: "name=ids:place"))
+    var place: [String] = []
     @Option(help: "Who wins where somebody else changed the same property since it was read. (default: objectTrump)")
     var policy: PolicyName?
     @Option(parsing: .unconditional, help: "The revision that you read the object at, when not now.")
@@ -47,7 +53,7 @@ extension GraphCommand {
     private var mergePolicy: MergePolicy { (policy ?? .objectTrump).policy }
 
     func validate() throws {
-      if words.isEmpty, values == nil, add.isEmpty, remove.isEmpty, set.isEmpty {
+      if words.isEmpty, values == nil, add.isEmpty, remove.isEmpty, place.isEmpty, set.isEmpty {
         throw ValidationError("nothing is to change")
       }
       if oneCommit, condition == nil { throw ValidationError("--one-commit goes with --where") }
@@ -56,6 +62,7 @@ extension GraphCommand {
       if oneCommit, !(add.isEmpty && remove.isEmpty) {
         throw ValidationError("--add and --remove go without --one-commit")
       }
+      if !place.isEmpty, condition != nil { throw ValidationError("--place is for one object, and goes without --where") }
       if let base, base < 1 {
         throw ValidationError("--base takes a revision from 1: nobody has read an object before")
       }
@@ -206,6 +213,38 @@ private struct Wishes {
     for number in order {
       guard let set = sets[number] else { continue }
       members.append(Edit(number, .members(added: set.added, removed: set.removed)))
+    }
+    for word in command.place { members.append(try await placing(word, entity, shell)) }
+  }
+
+  /// `tasks=ID,ID:first`, `…:last`, or `…:ID` for right behind that one.
+  private func placing(_ word: String, _ entity: Entity, _ shell: Shell) async throws -> Edit {
+    let property = try Self.toMany(word, entity, shell)
+    guard property.relationship?.isOrdered == true else {
+      throw Refusal(.malformed, "\(entity.name).\(property.name) has no order")
+    }
+    guard !(inputs.map(\.property.number) + members.map(\.property)).contains(property.number) else {
+      throw Refusal(.malformed, "\(property.name) is changed twice: who is placed becomes a member")
+    }
+    let parts = word.drop { $0 != "=" }.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+      throw Refusal(.malformed, "\"\(word)\" is not of the form name=id,id:first, :last or :id")
+    }
+    var objects = [ObjectID]()
+    for name in PropertyInput.names(String(parts[0])) {
+      let id = try await shell.id(name, for: property)
+      if !objects.contains(id) { objects.append(id) }
+    }
+    switch parts[1] {
+    case "first": return Edit(property.number, .place(objects, after: nil))
+    // Behind one of themselves is the end.
+    case "last": return Edit(property.number, .place(objects, after: objects.first))
+    default:
+      let anchor = try await shell.id(.text(String(parts[1])), for: property)
+      guard !objects.contains(anchor) else {
+        throw Refusal(.malformed, "\"\(word)\" puts an object behind itself")
+      }
+      return Edit(property.number, .place(objects, after: anchor))
     }
   }
 
