@@ -62,7 +62,7 @@ extension GraphCommand {
       if oneCommit, !(add.isEmpty && remove.isEmpty) {
         throw ValidationError("--add and --remove go without --one-commit")
       }
-      if !place.isEmpty, condition != nil { throw ValidationError("--place is for one object, and goes without --where") }
+      if !place.isEmpty, condition != nil { throw ValidationError("--place goes without --where") }
       if let base, base < 1 {
         throw ValidationError("--base takes a revision from 1: nobody has read an object before")
       }
