@@ -99,7 +99,7 @@ import Testing
     #expect(result.errors == "stickies: there is no command \"lst\". Did you mean \"list\"?\n")
     #expect(try daemon.run("serach", "milk").errors.contains("Did you mean \"search\"?"))
     #expect(try daemon.run("board", "rnm", "a", "b").status == 64)
-    #expect(try daemon.run("board", "renaem", "a", "b").errors.contains("Did you mean \"rename\"?"))
+    #expect(try daemon.run("board", "renaem", "a", "b").errors.contains("Did you mean \"board rename\"?"))
     let far = try daemon.run("frobnicate", "--json")
     #expect(far.status == 64)
     #expect(

@@ -385,7 +385,7 @@ import Testing
     #expect(try company.run("fetch", "Person", "--offset", "-1").status == 64)
     #expect(try company.run("update", "Person", "--where", "name == \"x\"").status == 64)
     #expect(try company.run("insert", "Person", "-", "name=x").status == 64)
-    #expect(try company.run("fech", "Person").errors.contains("Did you mean \"fetch\"?"))
+    #expect(try company.run("fech", "Person").errors.contains("Did you mean \"graph fetch\"?"))
     let notes = try company.daemon.run("list", "--json")
     #expect(notes.status == 2)
     #expect(try notes.refusal()["code"] == .string("notAllowed"))

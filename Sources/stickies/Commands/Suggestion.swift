@@ -3,10 +3,11 @@ import GraphModel
 /// The nearest of the words that would have been understood.
 enum Suggestion {
   /// The end of a message about a word that is none of `names`: `. Did you mean "list"?`; nil when none is near.
-  static func sentence(for word: String, among names: [String]) -> String? {
+  /// - Parameter letters: how long the word is of which some may be wrong; nil for all of it.
+  static func sentence(for word: String, among names: [String], letters: Int? = nil) -> String? {
     let guess = names.map { ($0, distance(word.lowercased(), $0.lowercased())) }.min { $0.1 < $1.1 }
     return guess.flatMap { name, distance in
-      distance <= max(1, name.count / 3) ? ". Did you mean \"\(name)\"?" : nil
+      distance <= max(1, (letters ?? name.count) / 3) ? ". Did you mean \"\(name)\"?" : nil
     }
   }
 

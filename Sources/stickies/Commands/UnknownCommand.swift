@@ -15,7 +15,9 @@ struct UnknownCommand: Error, CustomStringConvertible {
     }
     // The root's own.
     if path.isEmpty, word == "help" { return nil }
-    let suggestion = Suggestion.sentence(for: word, among: names)
+    let suggestion = Suggestion.sentence(
+      for: (path + [word]).joined(separator: " "), among: names.map { (path + [$0]).joined(separator: " ") },
+      letters: word.count)
     let help = "see stickies \((["help"] + path).joined(separator: " "))"
     return UnknownCommand(
       description: "there is no command \"\((path + [word]).joined(separator: " "))\"\(suggestion ?? "; " + help)")
