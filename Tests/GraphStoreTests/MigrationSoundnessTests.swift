@@ -82,6 +82,49 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
+  /// What goes had a reference, and a row behind it is filled: its checksum is its own.
+  @Test func whatIsFilledBehindAnObjectThatGoesIsSealed() throws {
+    let base = #"{"name": "Base", "attributes": [{"name": "v", "type": "string", %}]}"#
+    let old = try TestStore(
+      try Self.model(
+        1,
+        base.replacing("%", with: #""optional": true"#) + #"""
+          , {"name": "Sub", "parent": "Base", "relationships": [{"name": "t", "destination": "T", "inverse": "subs"}]},
+          {"name": "T", "relationships": [{"name": "subs", "destination": "Sub", "inverse": "t", "toMany": true}]}
+          """#))
+    _ = try old.insert("Sub", ["t": .object(try old.insert("T"))])
+    for _ in 0..<2 { _ = try old.insert("Base") }
+    try old.store.close()
+    let model = try Self.model(2, base.replacing("%", with: #""default": "none""#) + #", {"name": "T"}"#)
+    try MigrationTests.migrate(old.directory, to: [model])
+    let store = try MigrationTests.opened(model, old.directory)
+    #expect(try store.all("Base", "v == 'none'").count == 2)
+    let findings = try StoreCheckRun(store).findings
+    #expect(findings.isEmpty, "\(findings)")
+  }
+
+  private static func person(_ value: String, _ more: String) -> String {
+    #"{"name": "P", "attributes": [{"name": "v", "type": "string", \#(value)}], \#(more)}"#
+  }
+
+  /// Null becomes the default, which a rule or a key of before does not take: all who break it are named.
+  @Test(arguments: [
+    (#""rules": [{"name": "r", "predicate": "v != 'none'"}]"#, "breaks the rule r"),
+    (#""unique": [["v"]]"#, "shares its v with"),
+  ])
+  func whatIsFilledInBreaksNoRuleUnseen(more: String, words: String) throws {
+    let old = try TestStore(try Self.model(1, Self.person(#""optional": true"#, more)))
+    let ids = try [old.insert("P"), old.insert("P")]
+    _ = try old.insert("P", ["v": .string("x")])
+    try old.store.close()
+    let model = try Self.model(2, Self.person(#""default": "none""#, more))
+    let refusal = try #require(throws: MigrationRefusal.self) {
+      try MigrationTests.migrate(old.directory, to: [model])
+    }
+    #expect(Set(refusal.breaches.map(\.object)) == Set(ids))
+    #expect(refusal.breaches.allSatisfy { $0.text.contains(words) }, "\(refusal)")
+  }
+
   /// Nothing tells the versions apart, so nothing would be done, and nothing said.
   @Test func aMappingThatNobodyWouldCarryOutIsRefused() throws {
     let entity = #"{"name": "A", "attributes": [{"name": "n", "type": "integer"}]}"#

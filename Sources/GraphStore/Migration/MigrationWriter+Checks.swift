@@ -69,6 +69,7 @@ extension MigrationWriter {
 
   private func isNew(_ constraint: [PropertyNumber], _ owner: Entity) -> Bool {
     let earlier = constraint.compactMap { plan.kept($0) }
+    if constraint.contains(where: { plan.new.property($0).map(isMoved) ?? false }) { return true }
     guard earlier.count == constraint.count, let before = plan.entities[owner.number].flatMap({ plan.old.entity($0) })
     else { return true }
     return !before.uniquenessConstraints.contains(earlier)
@@ -91,6 +92,7 @@ extension MigrationWriter {
         for text in try checker.breaches(of: image) { breaches.add(image.id, plan.new, text) }
       }
     }
+    try findBroken(besides: tables)
     if !plan.removedEntities.isEmpty {
       for row in try GRDB.Row.fetchAll(database, sql: "PRAGMA foreign_key_check") {
         guard let table = new.orderedTables.first(where: { $0.name == row[0] }), let number = row[1] as Int64?,
@@ -101,6 +103,27 @@ extension MigrationWriter {
       try findBereft()
     }
     try breaches.refuse(plan)
+  }
+
+  /// Rules that stay, of objects whose values were filled in, let go or counted anew.
+  private mutating func findBroken(besides judged: Set<EntityNumber>) throws {
+    let objects = ObjectReader(connection, layout: new)
+    for (root, rows) in touched.sorted(by: { $0.key < $1.key }) where !judged.contains(root) {
+      guard let table = new.table(of: root), let family = plan.new.entity(root)?.family,
+        family.contains(where: { !plan.new.rules(of: $0).isEmpty })
+      else { continue }
+      let select = try connection.statement(table.select + " WHERE t._row = ?")
+      for row in rows {
+        select.bind(1, row)
+        if try connection.step(select) {
+          let image = try objects.image(select, in: table)
+          for rule in plan.new.rules(of: image.id.entity) where !rule.holds(for: image) {
+            breaches.add(image.id, plan.new, "breaks the rule \(rule.name)")
+          }
+        }
+        sqlite3_reset(select.statement)
+      }
+    }
   }
 
   /// Lists that name objects whose entity is gone, out of a table that stays.

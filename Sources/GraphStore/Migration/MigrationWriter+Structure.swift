@@ -205,10 +205,24 @@ extension MigrationWriter {
 
   /// Those that the new version does not have, as soon as columns have their names: tables and indexes share theirs.
   func dropIndexes() throws {
-    let wanted = Set(wantedIndexes.map(Self.essence))
+    let wanted = Set(wantedIndexes.filter { !isKeyOfMovedValues($0) }.map(Self.essence))
     for index in try indexes() where !index.name.hasPrefix("_") && !wanted.contains(index.text) {
       try run("DROP INDEX \(quoted(index.name))")
     }
+  }
+
+  /// A key of values that are filled in or computed: objects may come to share it, which is told of all of them.
+  private func isKeyOfMovedValues(_ statement: String) -> Bool {
+    guard statement.hasPrefix("CREATE UNIQUE") else { return false }
+    return new.orderedTables.contains { table in
+      statement.contains(" ON \(quoted(table.name))")
+        && table.columns.contains { isMoved($0.property) && statement.contains(quoted($0.name)) }
+    }
+  }
+
+  /// Its values may change in this migration, under the number that they have.
+  func isMoved(_ property: Property) -> Bool {
+    property.attribute?.isDerived == true || plan.fills.contains { $0.property.number == property.number }
   }
 
   func makeIndexes(withKeys: Bool) throws {

@@ -130,7 +130,11 @@ extension MigrationWriter {
       let select = try connection.statement(table.select + " WHERE t._row = ?")
       for row in rows {
         select.bind(1, row)
-        guard try connection.step(select) else { continue }
+        guard try connection.step(select) else {
+          // It has gone since; as it stands the statement would take no other row.
+          sqlite3_reset(select.statement)
+          continue
+        }
         let image = try objects.image(select, in: table)
         sqlite3_reset(select.statement)
         let update = try connection.statement("UPDATE \(quoted(table.name)) SET _sum = ? WHERE _row = ?")
