@@ -12,7 +12,10 @@ extension GraphClient {
   /// Does what the context wants done since the last call: for those who follow queries by the context itself, as
   /// controllers do.
   public func perform() {
-    for action in context.takeActions() { perform(action) }
+    let actions = context.takeActions()
+    // Whoever is told of something may ask the next thing at once: what was asked before goes out before.
+    for action in actions where action.isForTheConnection { perform(action) }
+    for action in actions where !action.isForTheConnection { perform(action) }
   }
 
   private func perform(_ action: ReplicaAction) {

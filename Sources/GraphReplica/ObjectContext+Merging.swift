@@ -17,6 +17,7 @@ extension ObjectContext {
       prefetchAnew(query)
     case .resumed(let query, _): prefetchWhatIsMissing(query)
     case .diverged:
+      for index in queuedSaves.indices where queuedSaves[index].request != nil { queuedSaves[index].isOutdated = true }
       // Any image of the store as it is now counts as newer.
       for state in held {
         state.stored?.revision = -1

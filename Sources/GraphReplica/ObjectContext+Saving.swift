@@ -7,9 +7,11 @@ struct QueuedSave {
   let policy: MergePolicy
   let undo: UndoGroup?
   /// The objects that it changes, as they were dirty then.
-  let states: [(state: ObjectState, kind: Change.Kind, base: Revision)]
+  var states: [(state: ObjectState, kind: Change.Kind, base: Revision)]
   /// An undo, a redo or a restore, which waits its turn as a save does: it speaks of the saves before it.
   var request: ReplicaEvent?
+  /// The request speaks of a past that the store does not have.
+  var isOutdated = false
 }
 
 extension ObjectContext {
@@ -79,7 +81,12 @@ extension ObjectContext {
 
   func sendNextSave() {
     guard let save = queuedSaves.first else { return }
-    if let request = save.request { return handle(request) }
+    if let request = save.request {
+      guard save.isOutdated else { return handle(request) }
+      actions.append(.saved(save.id, .failure(Replica.otherPast)))
+      queuedSaves.removeFirst()
+      return sendNextSave()
+    }
     var changes = [Change]()
     // Behind everything else: what was put behind an object comes to stand there wherever its joining is said.
     var moves = [Change]()
@@ -161,6 +168,7 @@ extension ObjectContext {
 
   func confirm(_ id: TransactionID, _ saved: Saved) {
     let save = takeQueuedSave(id)
+    if let save { nameStep(of: save, at: saved.committed.revision) }
     var identities = [ObjectID: ObjectID]()
     for identity in saved.committed.identities {
       guard let state = state(identity.temporary), state.sent.contains(where: { $0.transaction == id }) else {
@@ -199,6 +207,15 @@ extension ObjectContext {
       settle(state)
     }
     sendNextSave()
+  }
+
+  /// An undo that waited for the save means what that did, be it nothing: not the step before it.
+  private func nameStep(of save: QueuedSave, at revision: Revision) {
+    guard !save.states.isEmpty, let next = queuedSaves.first, case .undo(var undo)? = next.request,
+      undo.revision == nil, !undo.redo, undo.scope == nil || undo.scope == save.undo?.scope ?? .zero
+    else { return }
+    undo.revision = revision
+    queuedSaves[0].request = .undo(undo)
   }
 
   /// A temporary id has become an object. Its echo may have come first, or it met an object that was there: then the
@@ -245,9 +262,16 @@ extension ObjectContext {
     state.stored = image
   }
 
-  /// A refused transaction's edits are unsaved again, under what was edited since.
+  /// A refused transaction's edits are unsaved again, under what was edited since. They speak of what was seen when they were
+  /// made, however often they are saved: a conflict stands until `refresh`.
   func giveBack(_ id: TransactionID) {
-    for (state, _, _) in takeQueuedSave(id)?.states ?? [] {
+    let save = takeQueuedSave(id)
+    if save?.states.isEmpty == false, case .undo(let undo)? = queuedSaves.first?.request, undo.revision == nil, !undo.redo {
+      // It was of what has been refused, and not of the step before.
+      queuedSaves.removeFirst()
+      actions.append(.saved(undo.id, .failure(Self.nothingToUndo)))
+    }
+    for (state, _, begun) in save?.states ?? [] {
       let state = self.state(state.id) ?? state
       guard let index = state.sent.firstIndex(where: { $0.transaction == id }) else { continue }
       let sent = state.sent.remove(at: index)
@@ -257,8 +281,10 @@ extension ObjectContext {
         state.edits = [:]
       } else if let next = state.sent.indices.first {
         state.sent[next].edits = sent.edits.merging(state.sent[next].edits) { $0.merged(with: $1) }
+        lowerBase(of: state, in: state.sent[next].transaction, to: begun)
       } else {
         state.edits = sent.edits.merging(state.edits) { $0.merged(with: $1) }
+        state.base = min(state.base, begun)
         // It may have been deleted and brought back meanwhile.
         dirty[state.id] = state
       }
@@ -266,6 +292,21 @@ extension ObjectContext {
       settle(state)
     }
     sendNextSave()
+  }
+
+  private static let nothingToUndo = Refusal(.conflict, "there is nothing to undo: the change was refused")
+
+  private func lowerBase(of state: ObjectState, in id: TransactionID, to base: Revision) {
+    guard let save = queuedSaves.firstIndex(where: { $0.id == id }),
+      let place = queuedSaves[save].states.firstIndex(where: { $0.state === state || $0.state.id == state.id })
+    else { return }
+    queuedSaves[save].states[place].base = min(queuedSaves[save].states[place].base, base)
+  }
+
+  /// Takes what the server has of an object for seen, as far as it is known here; what is unsaved stays. Behind a refusal
+  /// it says that the conflict has been looked at: the next save is compared with what is committed after this.
+  public func refresh(_ object: ManagedObject) {
+    object.state.base = max(object.state.base, object.state.revision)
   }
 
   private func takeQueuedSave(_ id: TransactionID) -> QueuedSave? {

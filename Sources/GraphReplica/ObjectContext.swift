@@ -164,8 +164,10 @@ public final class ObjectContext {
   private func perform(_ event: ReplicaEvent) {
     var produced = [ReplicaAction]()
     replica.handle(event, into: &produced)
+    // The server wants requests in the order of their numbers: observers of what follows may make further ones.
+    actions += produced.filter(\.isForTheConnection)
     depth += 1
-    for action in produced where !isForLoads(action) {
+    for action in produced where !action.isForTheConnection && !isForLoads(action) {
       merge(action)
       actions.append(action)
     }

@@ -202,7 +202,7 @@ public struct Replica: Sendable {
     }
   }
 
-  private static let otherPast = Refusal(
+  static let otherPast = Refusal(
     .unavailable, "the store was put back to an earlier state meanwhile: look at what there is, and ask again")
 
   private mutating func send(_ save: PendingSave, _ actions: inout [ReplicaAction]) {

@@ -176,3 +176,14 @@ public struct CommitUpdate: Hashable, Sendable {
 
   public func hash(into hasher: inout Hasher) { hasher.combine(revision) }
 }
+
+extension ReplicaAction {
+  /// What goes to the server, in the order of the requests' numbers, and the welcome that tells how: it comes before what
+  /// is told, for whoever is told may make further requests.
+  public var isForTheConnection: Bool {
+    switch self {
+    case .send, .welcomed: true
+    default: false
+    }
+  }
+}

@@ -85,7 +85,7 @@ import Testing
       } else {
         #expect(
           script.hear(.refused(Refusal(.notFound, "of a past that this store does not have")), 2)
-            == ["diverged", "> unfollow 9", "> follow"])
+            == ["> unfollow 9", "> follow", "diverged"])
       }
     }
     #expect(script.hear(.subscribed(query: 10, resumed: false, known: true), 5) == [])
@@ -113,7 +113,7 @@ import Testing
     #expect(script.connect(head: 10) == ["welcomed", "> follow since \(there)"])
     #expect(
       script.hear(.subscribed(query: 9, resumed: true), 2)
-        == ["query 1 goes on from \(there)", "diverged", "> unfollow 9", "> follow"])
+        == ["> unfollow 9", "> follow", "query 1 goes on from \(there)", "diverged"])
   }
 
   /// The server had begun anew what is followed under another number by then.
@@ -121,7 +121,7 @@ import Testing
     let script = try Self.returning(2, 8)
     #expect(script.hear(.subscribed(query: 4, resumed: true, known: true), 2) == ["query 1 goes on from 2"])
     #expect(
-      script.hear(.subscribed(query: 5, resumed: false, known: false), 3) == ["diverged", "> unfollow 4", "> follow"])
+      script.hear(.subscribed(query: 5, resumed: false, known: false), 3) == ["> unfollow 4", "> follow", "diverged"])
     #expect(script.hear(.reset(query: 4, reason: "too far behind")) == [])
     #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
     #expect(script.hear(script.last([try script.image(6, 3)], at: 9), 2) == [])
@@ -256,7 +256,7 @@ import Testing
       _ = script.hear(script.last([try script.image(5, 8, ["text": .string("RESTARTh")])], at: 8), 2)
     }
     lines += script.hear(.advance(revision: 8, fingerprint: 8_000))
-    #expect(lines.last == "> commit 1: update")
+    #expect(lines.contains("> commit 1: update"))
     let answer = Committed(revision: 8, fingerprint: 8_000, identities: [], conflicts: [])
     #expect(script.hear(.committed(answer, objects: [], isComplete: false), 3) == ["saved 1 as 8"])
     #expect(note["text"] == .string("RESTARThello"))
@@ -284,7 +284,7 @@ import Testing
     let script = try Self.returning(2, 8)
     #expect(script.hear(.subscribed(query: 4, resumed: true, known: true), 2) == ["query 1 goes on from 2"])
     #expect(
-      script.hear(.subscribed(query: 5, resumed: false, known: false), 3) == ["diverged", "> unfollow 4", "> follow"])
+      script.hear(.subscribed(query: 5, resumed: false, known: false), 3) == ["> unfollow 4", "> follow", "diverged"])
     #expect(script.hear(script.last([try script.image(5, 3)], at: 9), 3) == [])
     // The one that loads anew waits for its own, as after a reset.
     #expect(script.hear(.advance(revision: 9, fingerprint: 9_000)) == [])

@@ -120,7 +120,7 @@ import Testing
     #expect(script.hear(try Self.moved(script, 5, [3, 4, 5], new: [4, 5], at: 1), 3) == [])
     #expect(
       script.hear(.advance(revision: 1, fingerprint: 1_000))
-        == ["window 1 shows [3, 4, 5] of 9 from 2 at 1", "> move 5 to 4+3"])
+        == ["> move 5 to 4+3", "window 1 shows [3, 4, 5] of 9 from 2 at 1"])
     #expect(Self.shown(script, query) == [3, 4, 5])
     let change = try #require(script.changes.last?.windows[query])
     #expect(change.removed == [0, 1] && change.inserted == [1, 2] && change.total == nil)

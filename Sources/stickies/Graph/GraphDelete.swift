@@ -87,6 +87,8 @@ extension GraphCommand {
     @MainActor
     private func deleteAll(_ entity: Entity, _ condition: String, _ shell: Shell) async throws {
       let predicate = try shell.predicate(condition, on: entity)
+      let interruption = Interruption(Interruption.inCommits)
+      defer { withExtendedLifetime(interruption) {} }
       var read = [(id: ObjectID, revision: Revision)]()
       for try await chunk in shell.client.images(of: entity, where: predicate) {
         read += chunk.map { ($0.id, $0.revision) }

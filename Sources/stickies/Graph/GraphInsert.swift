@@ -100,7 +100,7 @@ private struct LineInsertion {
     self.batch = batch
     planner = LinePlanner(model: shell.model, entity: entity)
     progress = Progress(
-      isShown: isatty(2) == 1 && !shell.output.json, interrupted: "what is in the log stays, the rest is not committed")
+      isShown: isatty(2) == 1 && !shell.output.json, interrupted: Interruption.inCommits)
   }
 
   private var done: String {

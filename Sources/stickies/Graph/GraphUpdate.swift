@@ -126,6 +126,8 @@ extension GraphCommand {
     private func updateAll(_ entity: Entity, _ condition: String, _ shell: Shell) async throws {
       let predicate = try shell.predicate(condition, on: entity)
       let wishes = try await Wishes(self, entity, shell)
+      let interruption = Interruption(Interruption.inCommits)
+      defer { withExtendedLifetime(interruption) {} }
       var (matched, updated) = (0, 0)
       var revisions = [Revision]()
       var changes = [Change]()

@@ -29,6 +29,7 @@ final class Interruption {
   }
 
   /// Of a commit that may have been on its way.
+  static let inCommits = "what is in the log stays, the rest is not committed"
   static let runAgain = "what is done is done; run it again for the rest"
   static let allOrNothing = "all of it is committed, or nothing; the log says which"
 }
