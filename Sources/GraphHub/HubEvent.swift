@@ -17,12 +17,15 @@ public struct Ticket: Hashable, Sendable, Comparable {
 
 /// What happens to the hub.
 public enum HubEvent: Sendable {
+  /// A connection was accepted; its hello is still to come.
   case opened(SessionID)
+  /// A message of a session, in the order in which it sent them.
   case received(ToServer, from: SessionID)
   /// A frame or a message that can't be read: the session ends.
   case malformed(String, from: SessionID)
   /// So many of the bytes given to `.send` and `.broadcast` have left for this session's socket.
   case drained(SessionID, bytes: Int)
+  /// The connection is gone; nothing of it follows.
   case closed(SessionID)
   /// A batch came back from the writer, in the order of the tickets' commits.
   case committed([(ticket: Ticket, result: WriteResult)])
@@ -34,12 +37,15 @@ public enum HubEvent: Sendable {
   case rowsKept(Ticket, request: UInt64, Result<Int, Refusal>)
   /// A read has been delivered to its session down to the last byte, or was refused.
   case readFinished(Ticket, Result<Token, Refusal>)
+  /// The commits that `.history` asked for, or the first of them; or they can't be read.
   case history(Ticket, Result<[CommitRecord], Refusal>)
   /// Objects for an order, in none.
   case collected(Ticket, [ObjectImage])
   /// An order's objects are all here, as of that state; or it can't be read.
   case collectFinished(Ticket, Result<Token, Refusal>)
+  /// Whether the store was ever in the state that `.recognize` asked about; false when it can't tell.
   case recognized(Ticket, Bool)
+  /// What the server tells of itself; the hub adds what it alone knows.
   case statistics(Ticket, ServerStatus)
   /// Time passes: milliseconds of a clock that only goes forward.
   case tick(Int64)
@@ -49,12 +55,15 @@ public enum HubEvent: Sendable {
 
 /// What the hub wants done, in this order.
 public enum HubAction: Sendable {
+  /// One encoded frame to a session.
   case send([UInt8], to: SessionID)
   /// The same bytes to several sessions: encoded once.
   case broadcast([UInt8], to: [SessionID])
+  /// Hand this to the writer, behind what it has already.
   case commit(Ticket, WriteRequest)
   /// Keep rows, behind those that are kept under this ticket: not in memory, there may be gigabytes.
   case keepRows(Ticket, [[Value]], request: UInt64)
+  /// The rows that are kept under this ticket are of no use any more.
   case dropRows(Ticket)
   /// The rows that are kept under the first ticket are those of the batch that is committed next, under the second.
   case takeRows(Ticket, for: Ticket)
@@ -65,17 +74,23 @@ public enum HubAction: Sendable {
   case read(Ticket, ReadRequest, session: SessionID, request: UInt64)
   /// Read objects for an order that windows are cut from, some at a time: one statement. `session` is who asked first.
   case collect(Ticket, FetchRequest, session: SessionID)
+  /// The session takes one more chunk of the read.
   case continueRead(Ticket)
+  /// Nobody waits any more for what `.read` or `.collect` asked for.
   case cancelRead(Ticket)
   /// Commits for a session that lags behind the ring.
   case history(Ticket, after: Revision, through: Revision)
   /// From the next batch on, records say what becomes of this query, which follows paths.
   case watch(LiveQuery, number: UInt64)
+  /// Records need not speak of the query with this number any more.
   case unwatch(UInt64)
   /// Was the store ever in this state?
   case recognize(Ticket, Token)
+  /// Collect what the server tells of itself.
   case statistics(Ticket)
+  /// Take nothing more from the session's socket: it reads too slowly, or has too many commits under way.
   case pauseReading(SessionID)
+  /// Read from the session's socket again.
   case resumeReading(SessionID)
   /// Close once everything sent has left, or after a moment.
   case close(SessionID)
@@ -85,7 +100,9 @@ public enum HubAction: Sendable {
 
 /// What a read streams to a session.
 public indirect enum ReadRequest: Sendable, Hashable {
+  /// Objects, or rows made of them, now or as they were.
   case objects(FetchRequest)
+  /// Commits of history.
   case log(LogRequest)
   /// What undo and redo of an author would take; nil for all scopes.
   case undoState(author: String, scope: UniqueID?)

@@ -266,7 +266,9 @@ extension ObjectContext {
   /// made, however often they are saved: a conflict stands until `refresh`.
   func giveBack(_ id: TransactionID) {
     let save = takeQueuedSave(id)
-    if save?.states.isEmpty == false, case .undo(let undo)? = queuedSaves.first?.request, undo.revision == nil, !undo.redo {
+    if save?.states.isEmpty == false, case .undo(let undo)? = queuedSaves.first?.request, undo.revision == nil,
+      !undo.redo
+    {
       // It was of what has been refused, and not of the step before.
       queuedSaves.removeFirst()
       actions.append(.saved(undo.id, .failure(Self.nothingToUndo)))

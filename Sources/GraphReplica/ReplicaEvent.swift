@@ -92,8 +92,8 @@ public enum ReplicaAction: Sendable {
   /// The store does not know the past that this replica knows: it was restored from a backup, or is another one. What
   /// is held is worth nothing until it is loaded again.
   case diverged
-  /// A save that was made before the store turned out to have another past, and that was never answered: whoever made it makes
-  /// it anew, under its id, of what there is. It is not kept any more.
+  /// A save that was made before the store turned out to have another past, and that was never answered: whoever made it
+  /// makes it anew, under its id, of what there is. It is not kept any more.
   case outdated(Transaction)
   /// A commit, with everything that it does to this replica's queries.
   case changed(CommitUpdate)
@@ -125,11 +125,17 @@ public struct Saved: Hashable, Sendable {
 
 /// The answer to a question that is no fetch.
 public enum Answer: Hashable, Sendable {
+  /// Commits of the log, or a part of them; more follow unless it is the last.
   case log([CommitEntry], last: Bool)
+  /// What the server tells of itself.
   case status(ServerStatus)
+  /// The text of the server's model file, and its hash.
   case model(source: String, hash: ModelHash)
+  /// What undo and redo would take now.
   case undoState(UndoState)
+  /// The newest commit at or before the time that was asked about.
   case revisionAt(DatedRevision)
+  /// Where the value of the property comes from.
   case why(ValueOrigin)
   /// Commits behind a token, up to where history was read, and the newest state.
   case followed([CommitEntry], at: Token, head: Token)

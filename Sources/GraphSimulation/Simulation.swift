@@ -6,10 +6,30 @@ import GraphWire
 
 /// A bug that is planted to see whether the checkers catch it.
 public enum PlantedBug: String, Sendable, CaseIterable {
-  case notSynchronous, replyBeforeCommit, forgottenTransactionID, lostRemoval, unmovedSplices, unspreadPlaces
-  case lostCounts, pastOfToday, untoldBatch, forgottenFault
+  /// The store's, by the same names.
+  case notSynchronous, replyBeforeCommit, forgottenTransactionID
+  /// No live query and no window hears of an object that it loses.
+  case lostRemoval
+  /// Clients say of each update that it is of the newest revision, so that nothing moves their splices.
+  case unmovedSplices
+  /// The store's, by the same name.
+  case unspreadPlaces
+  /// The store's, by the same name.
+  case lostCounts
+  /// Whoever asks for the graph as it was gets it as it is.
+  case pastOfToday
+  /// A large batch does not say of which entities its objects are.
+  case untoldBatch
+  /// Nothing is found of what is asked for by ids.
+  case forgottenFault
+  /// The store's, by the same names.
   case forgottenPrunedID, forgottenFloor
-  case forgottenFingerprint, unnoticedRestore, unsettledRead
+  /// The server compares the numbers of revisions and nothing else.
+  case forgottenFingerprint
+  /// Clients do not hear that the store knows nothing of what they were shown.
+  case unnoticedRestore
+  /// A client of an older version is told names that its version does not have.
+  case unsettledRead
 
   var storeBug: SQLiteStore.PlantedBug? { SQLiteStore.PlantedBug(rawValue: rawValue) }
 }

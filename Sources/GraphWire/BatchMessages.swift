@@ -6,6 +6,7 @@ public struct BatchRequest: Hashable, Sendable {
   public enum Operation: Hashable, Sendable {
     /// An empty predicate means all objects.
     case update(predicate: String, [Assignment])
+    /// All objects that match go, with what the delete rules take along; an empty predicate means all.
     case delete(predicate: String)
     /// As many rows as `batchRows` have brought under the same transaction id, with a value for each property.
     case insert(properties: [PropertyNumber], rows: UInt64)
@@ -15,7 +16,9 @@ public struct BatchRequest: Hashable, Sendable {
   public struct Assignment: Hashable, Sendable {
     /// A constant, or `salary * 1.1`.
     public enum Source: Hashable, Sendable {
+      /// The same for every object.
       case value(Value)
+      /// In the language of predicates, calculated from each object as it was.
       case expression(String)
     }
 

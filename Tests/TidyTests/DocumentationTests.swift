@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-/// Every public declaration of a library says what it is. Left out is what answers a protocol and is documented there: of
-/// Swift's own the list below, of ours whatever a documented protocol asks for in a type that names it.
+/// Every public declaration of a library says what it is, and so does every line of a public enum's cases. Left out is what
+/// answers a protocol and is documented there: of Swift's own the list below, of ours whatever a documented protocol asks
+/// for in a type that names it.
 @Suite struct DocumentationTests {
   /// Whatever another target imports; the programs have nobody who imports them.
   private static let libraries: Set<String> = [
@@ -27,13 +28,14 @@ import Testing
 
   private static let words = "func|var|let|init|subscript|struct|class|enum|protocol|typealias|associatedtype|actor"
 
-  /// The public declarations of a file, and the requirements of its public protocols.
+  /// The public declarations of a file, the cases of its public enums, and the requirements of its public protocols.
   private static func declarations(_ text: String) throws -> [Declaration] {
     let anyModifier = #"(?:@[A-Za-z]+(?:\([^)]*\))? +|(?:[a-z]+(?:\([a-z]+\))? +))*?"#
     let head = try Regex<(Substring, Substring, Substring, Substring)>(
       #"^ *(\#(anyModifier))(\#(words))\b ?\??([^ A-Za-z_`({:]+(?= )|[A-Za-z_0-9`]*(?:\((?:from|rawValue|nilLiteral)\b)?)"#
     )
     let type = try Regex(#"\b(?:extension|struct|class|enum|protocol|actor) "#)
+    let publicEnum = try Regex(#"\bpublic (?:[a-z]+ )*enum "#)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     func indent(_ line: Substring) -> Int { line.prefix { $0 == " " }.count }
 
@@ -48,13 +50,20 @@ import Testing
       if isInString || trimmed.isEmpty || trimmed.hasPrefix("//") { continue }
       while let nearest = around.first, indent(nearest) >= indent(line) { around.removeFirst() }
       defer { if line.contains(type), !trimmed.hasPrefix("}") { around.insert(line, at: 0) } }
+      var above = index - 1
+      while above >= 0, lines[above].drop(while: { $0 == " " }).hasPrefix("@") { above -= 1 }
+      let isDocumented = above >= 0 && lines[above].drop { $0 == " " }.hasPrefix("///")
+      // Those of a switch stand deeper. A line may have several that belong together.
+      if trimmed.hasPrefix("case ") || trimmed.hasPrefix("indirect case "), let nearest = around.first,
+        nearest.contains(publicEnum), indent(line) == indent(nearest) + 2
+      {
+        found.append(Declaration(name: String(trimmed), isDocumented: isDocumented, line: index + 1, around: around))
+        continue
+      }
       guard let match = line.firstMatch(of: head) else { continue }
       let modifiers = match.output.1.split(separator: " ")
       let isRequirement = around.first.map { $0.contains("public protocol ") } ?? false
       guard modifiers.contains("public") || modifiers.contains("open") || isRequirement else { continue }
-      var above = index - 1
-      while above >= 0, lines[above].drop(while: { $0 == " " }).hasPrefix("@") { above -= 1 }
-      let isDocumented = above >= 0 && lines[above].drop { $0 == " " }.hasPrefix("///")
       let name =
         match.output.2 == "init" || match.output.2 == "subscript" ? match.output.2 + match.output.3 : match.output.3
       found.append(Declaration(name: String(name), isDocumented: isDocumented, line: index + 1, around: around))
@@ -91,10 +100,11 @@ import Testing
       protocols.contains { requirements[$0]?.contains(name) == true || answers(name, refined[$0] ?? []) }
     }
 
-    var count = 0
+    var (count, cases) = (0, 0)
     for (_, path, text) in files {
       for declaration in try Self.declarations(text) {
         count += 1
+        if declaration.name.hasPrefix("case ") { cases += 1 }
         let isAnswer =
           Self.documentedBySwift.contains(declaration.name)
           || answers(declaration.name, declaration.around.first.map(Self.parents) ?? [])
@@ -102,6 +112,7 @@ import Testing
       }
     }
     #expect(count > 800, "only \(count) public declarations were found")
+    #expect(cases > 500, "only \(cases) lines of cases were found")
   }
 
   @Test(arguments: [

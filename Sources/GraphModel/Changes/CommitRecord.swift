@@ -72,7 +72,12 @@ public struct ChangeSummary: Hashable, Sendable {
 public struct ObjectChange: Hashable, Sendable {
   /// What became of the object; an object revived by an undo counts as inserted.
   public enum Kind: UInt8, Sendable {
-    case inserted, updated, deleted
+    /// It was made, or came back.
+    case inserted
+    /// Some of its properties have other values.
+    case updated
+    /// It is gone.
+    case deleted
   }
 
   /// What the commit did to it.

@@ -65,7 +65,12 @@ public struct Transaction: Hashable, Sendable {
 public struct Change: Hashable, Sendable {
   /// What is to happen to the object.
   public enum Kind: UInt8, Sendable {
-    case insert, update, delete
+    /// The object is made.
+    case insert
+    /// Its properties change, as the edits say.
+    case update
+    /// The object goes, with what the delete rules take along.
+    case delete
     /// An object that was deleted comes back under its own id. Only the server makes these, from history.
     case revive
   }

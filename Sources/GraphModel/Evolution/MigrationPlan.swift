@@ -121,12 +121,18 @@ public struct MigrationPlan: Sendable {
 public struct MigrationStep: Sendable, Equatable, CustomStringConvertible {
   /// What it is; the names are for programs.
   public enum Kind: String, Sendable, CaseIterable {
-    case addEntity, removeEntity, renameEntity, addProperty, removeProperty, renameProperty
+    /// An entity is new, goes with all its objects, or has another name.
+    case addEntity, removeEntity, renameEntity
+    /// A property is new, goes with its values, or has another name.
+    case addProperty, removeProperty, renameProperty
     /// What may be null, which type, which cases, which relationship.
     case changeProperty
     /// Values come from an expression.
     case map
-    case addUnique, removeUnique, changeRules
+    /// No two objects may share a key any more, or they may again.
+    case addUnique, removeUnique
+    /// What objects must keep is another: limits, counts, rules, or that an entity is abstract now.
+    case changeRules
   }
 
   /// What it is.

@@ -4,6 +4,7 @@ public struct ValueOrigin: Hashable, Sendable {
   public enum Kind: UInt8, Sendable {
     /// With the object: given at its insert, or its default.
     case inserted
+    /// By a later change of the object, or by a migration.
     case updated
     /// The object was deleted, and came back with another value than it went with.
     case revived

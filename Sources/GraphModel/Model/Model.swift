@@ -173,7 +173,9 @@ public final class Entity: Sendable {
 public final class Property: Sendable {
   /// What the property holds: a value, or other objects.
   public enum Kind: Sendable {
+    /// A value of its own.
     case attribute(Attribute)
+    /// One object or many, which know of it by the inverse.
     case relationship(Relationship)
   }
 
@@ -223,12 +225,34 @@ public final class Property: Sendable {
 public final class Attribute: Sendable {
   /// The type; the names are those of the model file and of the wire's dictionary.
   public enum Kind: String, Sendable, CaseIterable {
-    case bool, integer, double, decimal, string, date, uuid, data, uri, enumeration, json, text
+    /// True or false.
+    case bool
+    /// Numbers: whole ones of 64 bits, finite floating-point ones, and exact ones of 38 digits.
+    case integer, double, decimal
+    /// A text that is replaced as a whole.
+    case string
+    /// A point in time, to the microsecond.
+    case date
+    /// A UUID that clients give.
+    case uuid
+    /// Bytes.
+    case data
+    /// A text with a scheme, a colon and no blanks.
+    case uri
+    /// The name of one of the attribute's cases.
+    case enumeration
+    /// A JSON document, kept as one line of text and replaced as a whole; never JSON's `null`.
+    case json
+    /// A text whose concurrent edits merge character by character.
+    case text
   }
 
   /// Who sets the value: the client, or the server at insert or at each change.
   public enum Assignment: String, Sendable, CaseIterable {
-    case sequence, created, updated
+    /// 1, 2, 3 … at insert: rising, and never used twice.
+    case sequence
+    /// The time of the insert, and that of the last change; an import may give others at insert.
+    case created, updated
     /// The place among the members of an ordered relationship, beside the to-one that leads there.
     case position
 
@@ -296,7 +320,14 @@ public final class Attribute: Sendable {
 public final class Relationship: Sendable {
   /// What deleting this object means for those at the other end.
   public enum DeleteRule: String, Sendable, CaseIterable {
-    case nullify, cascade, deny, noAction
+    /// They let go of it; refused where their to-one is required.
+    case nullify
+    /// They are deleted too, by their own rules.
+    case cascade
+    /// The delete is refused while any of them remain.
+    case deny
+    /// Nothing happens to them; a delete that would leave a reference to nothing is refused.
+    case noAction
   }
 
   /// Which side of the pair holds the reference.

@@ -4,13 +4,17 @@
 /// Null in, null out: whatever is calculated from a null is null, but for `ifNull`, and for what `oneOf` has behind its
 /// first argument.
 public indirect enum GraphExpression: Hashable, Sendable {
+  /// A constant, null included.
   case value(Value)
   /// For `IN`, and the two ends of `BETWEEN`.
   case list([Value])
   /// The same where some of them are calculated.
   case expressions([GraphExpression])
+  /// What a path leads to: one value or many.
   case path(GraphPredicate.Path)
+  /// An operator between its left and its right side.
   case arithmetic(ArithmeticOperator, ArithmeticKind, GraphExpression, GraphExpression)
+  /// A function of its arguments, in order.
   case function(GraphFunction, [GraphExpression])
   /// How many of the objects that the hops lead to satisfy a predicate: `SUBQUERY(path, $x, …).@count`. The predicate's
   /// own paths start at each of those objects, paths of level 1 at the object in front of the hops.
@@ -22,9 +26,13 @@ public indirect enum GraphExpression: Hashable, Sendable {
 
 /// The four operators.
 public enum ArithmeticOperator: String, Hashable, Sendable, CaseIterable {
+  /// The sum; of a date and a duration, the later date.
   case add = "+"
+  /// The difference; of two dates a duration, of a date and a duration the earlier date.
   case subtract = "-"
+  /// The product, of numbers only.
   case multiply = "*"
+  /// The quotient, of numbers only; null for a division by zero.
   case divide = "/"
 }
 
@@ -32,7 +40,9 @@ public enum ArithmeticOperator: String, Hashable, Sendable, CaseIterable {
 public enum ArithmeticKind: Hashable, Sendable {
   /// 64 bits. What does not fit becomes a double, as SQLite has it; a quotient is cut towards zero.
   case integer
+  /// Floating-point numbers. What is not finite becomes null.
   case double
+  /// Decimals. What has more than 38 digits is rounded.
   case decimal
   /// A date, and microseconds to add or take away.
   case date
@@ -42,17 +52,25 @@ public enum ArithmeticKind: Hashable, Sendable {
 
 /// The type of an expression, as far as literals and comparisons need it.
 public enum GraphValueType: Hashable, Sendable {
+  /// No value, so that nobody knows of which type.
   case null
+  /// True or false.
   case bool
+  /// Whole numbers of 64 bits.
   case integer
+  /// Floating-point numbers.
   case double
+  /// Exact numbers, of up to 38 digits.
   case decimal
   /// Strings of whatever attribute.
   case string
+  /// Points in time, in microseconds.
   case date
   /// Microseconds, as a whole number.
   case duration
+  /// UUIDs that clients give; the ids of objects are of the type `object`.
   case uuid
+  /// Bytes.
   case data
   /// An object of this entity.
   case object(EntityNumber)

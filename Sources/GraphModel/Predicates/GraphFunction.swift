@@ -2,17 +2,44 @@
 /// function, without one a property.
 public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
   // Strings
-  case lowercase, uppercase, canonical, length, trimmed, concat
+  /// A text in lower case, in upper case, and as `[cd]` compares it: without case and diacritics.
+  case lowercase, uppercase, canonical
+  /// How many Unicode scalars a text has.
+  case length
+  /// A text without the white space at its ends.
+  case trimmed
+  /// Texts, one behind the other: 2 to 20.
+  case concat
   // Numbers
-  case abs, ceiling, floor, round, trunc, sqrt, power, modulus
+  /// A number without its sign.
+  case abs
+  /// A number without its fraction, of its own type: rounded up, down, to the nearest (a half away from zero), or cut.
+  case ceiling, floor, round, trunc
+  /// The square root, as a double; null of what is below zero.
+  case sqrt
+  /// The first number to the power of the second, as a double; null where the exponent is not whole.
+  case power
+  /// What is left of a division of whole numbers or decimals, with the sign of the first; null for a division by zero.
+  case modulus
   // Types
+  /// The argument as a value of this type; null where it is none. A fraction is cut to make a whole number.
   case integer, double, decimal, string, date, uuid, data
   // Dates
-  case now, startOfDay, year, month, day, weekday, hour, minute, second
+  /// When the query was read; for a live query, when it was subscribed.
+  case now
+  /// The midnight that a date's day begins with, in UTC.
+  case startOfDay
+  /// A part of a date in UTC, as a whole number. Months and days begin at 1, and Sunday is 1.
+  case year, month, day, weekday, hour, minute, second
+  /// A duration of so many of them; a fraction will do.
   case microseconds, seconds, minutes, hours, days, weeks
   // Nulls
-  case ifNull, given
+  /// The first argument, or the second where that is null.
+  case ifNull
+  /// The second argument, or null where the first is null.
+  case given
   // Names
+  /// The first argument where it is null or one of the names behind the second; else the second.
   case oneOf
 
   /// The name as it was written, in whatever case.

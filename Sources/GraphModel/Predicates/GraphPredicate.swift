@@ -8,9 +8,13 @@ public indirect enum GraphPredicate: Hashable, Sendable {
   case always
   /// No object.
   case never
+  /// All of them hold.
   case and([GraphPredicate])
+  /// At least one of them holds.
   case or([GraphPredicate])
+  /// It does not hold: there are two truth values, with null too.
   case not(GraphPredicate)
+  /// Two expressions stand to each other as the comparator says.
   case comparison(Comparison)
 
   /// Whether answering it takes a full-text index.
@@ -92,8 +96,11 @@ public indirect enum GraphPredicate: Hashable, Sendable {
   public enum Quantifier: String, Hashable, Sendable {
     /// The left side has one value.
     case one = ""
+    /// At least one of them.
     case any = "ANY"
+    /// Every one; true when there is none.
     case all = "ALL"
+    /// Not one.
     case none = "NONE"
   }
 
@@ -131,7 +138,9 @@ public indirect enum GraphPredicate: Hashable, Sendable {
 
   /// What can be made of the values of one attribute of many objects. Nulls do not count.
   public enum Aggregate: String, Hashable, Sendable, CaseIterable {
+    /// The least. Of no values: null.
     case minimum = "min"
+    /// The greatest. Of no values: null.
     case maximum = "max"
     /// Of no values: 0.
     case sum
@@ -141,17 +150,29 @@ public indirect enum GraphPredicate: Hashable, Sendable {
 
   /// The operators, as the text form writes them.
   public enum Comparator: String, Hashable, Sendable, CaseIterable {
+    /// Null equals null and nothing else.
     case equal = "=="
+    /// Holds where one of the two is null and the other is not.
     case notEqual = "!="
+    /// Never holds for null, like the three that follow.
     case less = "<"
+    /// Less or equal.
     case lessOrEqual = "<="
+    /// Holds where the right side is less.
     case greater = ">"
+    /// Greater or equal.
     case greaterOrEqual = ">="
+    /// The value equals one of a list; never for an empty list.
     case `in` = "IN"
+    /// The value lies between two others, or is one of them; never for null.
     case between = "BETWEEN"
+    /// A pattern fits the whole text: `*` is any run, `?` one Unicode scalar, `\` takes the next literally.
     case like = "LIKE"
+    /// The text begins so, or the text form of an id does.
     case beginsWith = "BEGINSWITH"
+    /// The text ends so.
     case endsWith = "ENDSWITH"
+    /// The text has the other somewhere in it.
     case contains = "CONTAINS"
     /// A regular expression matches the whole text.
     case matches = "MATCHES"

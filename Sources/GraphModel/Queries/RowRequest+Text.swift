@@ -2,8 +2,11 @@
 public struct FetchSyntaxError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The parts that are read with their columns.
   public enum Part: String, Sendable {
+    /// The columns.
     case properties
+    /// What objects have in common that make one row.
     case groups = "values to group by"
+    /// The order of groups and of distinct rows.
     case order
   }
 

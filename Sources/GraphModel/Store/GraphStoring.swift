@@ -147,8 +147,28 @@ public struct StoreStatistics: Sendable, Hashable {
 public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// For programs; `sentence` is for people.
   public enum Code: String, Sendable {
-    case inUse, notAStore, newerVersion, corrupt, readOnly, full, cannotLock, inputOutput, notDurable, modelDiffers,
-      alreadyThere
+    /// Another process has the store open, or is writing the file.
+    case inUse
+    /// There is no store, or the file is none.
+    case notAStore
+    /// A newer program wrote the store, in a layout that this one does not know.
+    case newerVersion
+    /// The store or its log is damaged.
+    case corrupt
+    /// The files can't be written by this user.
+    case readOnly
+    /// The disk has no room.
+    case full
+    /// The files can't be locked, by this file system or because others hold them.
+    case cannotLock
+    /// A file can't be read or written for another reason.
+    case inputOutput
+    /// The file system lets SQLite promise nothing of what is committed.
+    case notDurable
+    /// The model is not the one that the store was made with, or can't be used.
+    case modelDiffers
+    /// Something stands where a file is to be written, and is left alone.
+    case alreadyThere
   }
 
   /// What kind of failure it is.

@@ -1,12 +1,19 @@
 /// A JSON document, kept as it was written: members stay in order and integers stay whole, which a model file's
 /// messages and an attribute of type `json` both need.
 public indirect enum JSON: Hashable, Sendable {
+  /// `null`.
   case null
+  /// `true` or `false`.
   case bool(Bool)
+  /// A number without fraction and exponent that fits into 64 bits.
   case integer(Int64)
+  /// Any other number.
   case double(Double)
+  /// A string, without quotes and escapes.
   case string(String)
+  /// Elements of any kind, in order.
   case array([JSON])
+  /// Members, in the order in which they were written.
   case object([Member])
 
   /// A name and its value; names are unique in what was parsed.

@@ -4,14 +4,23 @@
 /// Equality and order of strings compare UTF-8 bytes. Swift's own `==` is canonical equivalence and SQLite's is
 /// bytes; an index and a predicate must agree, so bytes it is.
 public enum Value: Sendable {
+  /// No value.
   case null
+  /// True or false.
   case bool(Bool)
+  /// A whole number of 64 bits; of two dates, the microseconds between them.
   case integer(Int64)
+  /// A finite floating-point number.
   case double(Double)
+  /// An exact number, of up to 38 digits.
   case decimal(DecimalValue)
+  /// Text of any sort.
   case string(String)
+  /// A point in time, in microseconds since 1970.
   case date(Timestamp)
+  /// A UUID that a client gave; it names no object.
   case uuid(UniqueID)
+  /// Bytes; the empty array is a value.
   case data([UInt8])
   /// A to-one relationship.
   case object(ObjectID)
@@ -125,7 +134,12 @@ extension Value {
 
 /// How two values stand to each other.
 public enum Order: Sendable {
-  case ascending, same, descending
+  /// The first comes before the second.
+  case ascending
+  /// Neither comes first.
+  case same
+  /// The first comes after the second.
+  case descending
 
   /// How the first stands to the second.
   @inlinable

@@ -10,10 +10,13 @@ import Synchronization
 public enum CrashableFiles {
   /// What can be made to fail below a watched folder.
   public enum Fault: Sendable {
+    /// Writes and syncs fail: the disk has no room.
     case full
     /// So many more writes and syncs succeed.
     case fullAfter(operations: Int)
+    /// Writes and syncs fail: the disk is broken.
     case inputOutput
+    /// Writes and syncs fail: nobody may write there.
     case readOnly
     /// So many more writes and syncs succeed; the next one meets a machine without power.
     case powerCutAfter(operations: Int)

@@ -2,7 +2,22 @@ import GraphModel
 
 /// A property of a note that stands in a file's front matter and may be changed there.
 public enum NoteField: String, Sendable, CaseIterable {
-  case color, tags, x, y, width, height, z, pinned, locked, collapsed
+  /// The paper's color, by its name in the palette.
+  case color
+  /// The names of the note's tags.
+  case tags
+  /// The left and the top edge on the board, in points.
+  case x, y
+  /// The size, in points: 1 to 100,000.
+  case width, height
+  /// The place in the pile: a note lies above those with a lower one.
+  case z
+  /// Whether the note comes before others.
+  case pinned
+  /// Whether faces ask before they edit the note.
+  case locked
+  /// Whether only the first line shows.
+  case collapsed
 
   /// What a value of the field looks like.
   public enum Kind: Sendable {
@@ -30,8 +45,11 @@ public enum NoteField: String, Sendable, CaseIterable {
 
 /// The value of a field.
 public enum NoteValue: Sendable {
+  /// The name of a color.
   case word(String)
+  /// A finite number, within the limits of its field.
   case number(Double)
+  /// True or false.
   case flag(Bool)
   /// Ascending by bytes, none twice.
   case words([String])
