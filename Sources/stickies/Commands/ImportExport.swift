@@ -10,8 +10,8 @@ struct ImportCommand: AsyncParsableCommand {
     commandName: "import",
     abstract: "Take in notes: of Google Keep's Takeout, of macOS's Stickies, or JSON Lines from export.",
     discussion: """
-      Up to 8 MiB in one commit, more in several that one undo takes back; what is there already stays as it is, so an \
-      import that was interrupted can be run again.
+      Up to 8 MiB in one commit, more in several that one undo takes back. What is there already stays as it is, so that \
+      one that was interrupted can be run again.
       """)
 
   @OptionGroup var options: Options
