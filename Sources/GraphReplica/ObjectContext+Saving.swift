@@ -190,8 +190,10 @@ extension ObjectContext {
       let sent = state.sent.remove(at: index)
       let conflicts = saved.committed.conflicts.filter { $0.id == state.id && !$0.mineWon }
       if sent.isDelete {
-        // Under some policies a change of somebody else outweighs a delete.
-        let isGone = !conflicts.contains { $0.kind == .changed }
+        // Under some policies a change of somebody else outweighs a delete. And who brought it back since may have been heard
+        // of before the answer.
+        let isBack = state.stored?.revision ?? 0 > saved.committed.revision
+        let isGone = !isBack && !conflicts.contains { $0.kind == .changed }
         state.isDeleted = isGone
         if isGone { state.stored = nil }
       } else if !saved.isComplete, conflicts.isEmpty, state.stored != nil || made.contains(state.id),

@@ -41,7 +41,7 @@ struct StoreOperator {
   /// The store is as the backup has it.
   mutating func restored(at step: Int, over revision: Revision, clients: Int) {
     lostRevision = revision
-    late = random.chance(60) && clients > 1 ? [random.below(clients)] : []
+    late = random.chance(85) && clients > 1 ? [random.below(clients)] : []
     if random.chance(30) {
       // The same backup serves once more.
       dueAt = step + 15 + random.below(150)
