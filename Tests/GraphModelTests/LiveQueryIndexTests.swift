@@ -22,6 +22,11 @@ import Testing
       "text IN[c] {\"ABC\", \"xYz\"}", "text LIKE \"*X?Z*\"", "text LIKE[cd] \"a?g*zwei\"", "text LIKE \"a\\\\bc\"",
       "text LIKE \"*\"", "text CONTAINS \"\"", "text ==[c] \"\"", "NOT (text CONTAINS \"a\")",
       "origin CONTAINS \"k\" OR text CONTAINS[c] \"OFFER, \"",
+      "NOT (color != \"red\")", "NOT (number != 3.0)", "NOT (origin != NULL)", "NOT (x > 4 OR color != \"blue\")",
+      "NOT (color != \"red\" AND number != 2)", "NOT (NOT (number == 4))", "NOT (text !=[cd] \"ABC\")",
+      "NOT (pinned == TRUE OR NOT (x < 3))", "NOT TRUEPREDICATE", "NOT FALSEPREDICATE", "NOT (x < 5)",
+      "text MATCHES \"ab.*\"", "text MATCHES \"abd?c\"", "text MATCHES \"a|xyz\"", "text MATCHES[c] \"AB.\"",
+      "text MATCHES \"Off(er|al), X.*\"", "text MATCHES \".*\"", "text MATCHES \"Ä{0,1}rger.*|abc\"",
     ]
     for seed in UInt64(0)..<200 {
       var random = SeededGenerator(seed: seed)
@@ -60,6 +65,43 @@ import Testing
         if evaluator.matches(before) || evaluator.matches(after) {
           #expect(candidates.contains(number), "seed \(seed): \(query.predicate.text(in: model))")
         }
+      }
+    }
+  }
+
+  /// What a NOT denies is waited for by its opposite, and a pattern by what it begins with: neither is judged for every change.
+  @Test func oppositesAndBeginningsAreFiled() throws {
+    let model = try Fixtures.stickies()
+    let note = try #require(model.entity(named: "Note"))
+    func places(_ text: String) throws -> [QueryPlace]? {
+      QueryPlace.all(of: try GraphPredicate(parsing: text, entity: note, model: model), model: model)
+    }
+    for (denied, meant) in [
+      ("NOT (color != \"red\")", "color == \"red\""), ("NOT (x > 4 OR color != \"blue\")", "color == \"blue\""),
+      ("NOT (color != \"red\" AND number != 2)", "color == \"red\" OR number == 2"),
+      ("NOT (NONE tags.name == \"a\")", "ANY tags.name == \"a\""),
+      ("NOT (ALL tags.name != \"a\")", "ANY tags.name == \"a\""),
+      ("text MATCHES \"ab[0-9]+\"", "text BEGINSWITH \"ab\""),
+    ] {
+      let filed = try places(denied)
+      #expect(try filed != nil && filed == places(meant), "\(denied)")
+    }
+    for text in ["NOT (color == \"red\")", "NOT (x < 5)", "NOT (ANY tags.name != \"a\")", "text MATCHES \"[ab]c\""] {
+      #expect(try places(text) == nil, "\(text)")
+    }
+  }
+
+  @Test func everyTextThatAPatternMatchesBeginsAsItSays() throws {
+    let patterns = [
+      ("abc", "abc"), ("ab*c", "a"), ("ab?", "a"), ("ab+", "ab"), ("ab{0,2}c", "a"), ("ab|cd", ""), ("a(b|c)", ""),
+      ("a(bc)", "a"), ("a\\.b", "a"), ("a.b", "a"), ("^ab", ""), ("", ""), ("äé漢", "äé漢"), ("(?:ab)", ""),
+    ]
+    for (pattern, beginning) in patterns {
+      #expect(RegularExpression.literalBeginning(of: pattern) == beginning, "\(pattern)")
+      let expression = try RegularExpression(parsing: pattern)
+      for text in ["abc", "ab", "a", "ac", "abb", "cd", "a.b", "axb", "äé漢", "AB", ""]
+      where expression.matchesWhole(text) {
+        #expect(text.hasPrefix(beginning), "\(pattern) \(text)")
       }
     }
   }

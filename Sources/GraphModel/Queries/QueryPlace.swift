@@ -44,22 +44,47 @@ private struct QueryPlaceFinder {
   /// - Parameter way: what leads from the query's object to the one that the predicate judges, in a subquery.
   func best(for predicate: GraphPredicate, way: [PropertyNumber]) -> Offer? {
     switch predicate {
-    case .always, .not: return nil
+    case .always: return nil
     case .never: return Offer(rank: 0, places: [])
-    case .and(let parts):
-      // One is enough: all of them hold. Of equals the first.
-      return parts.compactMap { best(for: $0, way: way) }.min { $0.rank < $1.rank }
-    case .or(let parts):
-      var all = Offer(rank: 0, places: [])
-      for part in parts {
-        guard let offer = best(for: part, way: way) else { return nil }
-        all.rank = max(all.rank, offer.rank + 1)
-        for place in offer.places where !all.places.contains(place) { all.places.append(place) }
-        guard all.places.count <= QueryPlace.maximumPlaces else { return nil }
-      }
-      return all
+    case .not(let inner): return best(forNot: inner, way: way)
+    case .and(let parts): return fewest(of: parts.map { best(for: $0, way: way) })
+    case .or(let parts): return together(parts) { best(for: $0, way: way) }
     case .comparison(let comparison): return offer(of: comparison, way)
     }
+  }
+
+  /// There are two truth values, so the opposite of a comparison is one, too, where the language has it.
+  private func best(forNot predicate: GraphPredicate, way: [PropertyNumber]) -> Offer? {
+    switch predicate {
+    case .always: return Offer(rank: 0, places: [])
+    case .never: return nil
+    case .not(let inner): return best(for: inner, way: way)
+    case .and(let parts): return together(parts) { best(forNot: $0, way: way) }
+    case .or(let parts): return fewest(of: parts.map { best(forNot: $0, way: way) })
+    case .comparison(var comparison):
+      switch (comparison.quantifier, comparison.comparator) {
+      case (.one, .notEqual): comparison.comparator = .equal
+      case (.all, .notEqual): (comparison.quantifier, comparison.comparator) = (.any, .equal)
+      case (.none, _): comparison.quantifier = .any
+      default: return nil
+      }
+      return offer(of: comparison, way)
+    }
+  }
+
+  /// One is enough: all of them hold. Of equals the first.
+  private func fewest(of offers: [Offer?]) -> Offer? { offers.compactMap(\.self).min { $0.rank < $1.rank } }
+
+  /// Any of them may hold.
+  private func together(_ parts: [GraphPredicate], _ best: (GraphPredicate) -> Offer?) -> Offer? {
+    var all = Offer(rank: 0, places: [])
+    for part in parts {
+      guard let offer = best(part) else { return nil }
+      all.rank = max(all.rank, offer.rank + 1)
+      for place in offer.places where !all.places.contains(place) { all.places.append(place) }
+      guard all.places.count <= QueryPlace.maximumPlaces else { return nil }
+    }
+    return all
   }
 
   private func offer(of comparison: GraphPredicate.Comparison, _ way: [PropertyNumber]) -> Offer? {
@@ -92,9 +117,11 @@ private struct QueryPlaceFinder {
     case .less, .lessOrEqual: return range(20, nil, constants.first)
     case .greater, .greaterOrEqual: return range(20, constants.first, nil)
     case .between where constants.count == 2: return range(19, constants[0], constants[1])
-    case .beginsWith where path.end != .identifier:
+    case .beginsWith where path.end != .identifier, .matches where path.end != .identifier:
+      let text = constants.first?.stringValue ?? ""
+      let prefix = comparison.comparator == .matches ? RegularExpression.literalBeginning(of: text) : text
       // Strings are ordered by their bytes, which is the order of their scalars.
-      guard let prefix = constants.first?.stringValue, !prefix.isEmpty else { return nil }
+      guard !prefix.isEmpty else { return nil }
       return range(18, .string(prefix), prefix.firstBeyondPrefix.map(Value.string))
     case .search:
       // All of its words are there; the longest is the rarest.

@@ -100,3 +100,23 @@ extension RegularExpression: Hashable {
     for byte in pattern.utf8 { hasher.combine(byte) }
   }
 }
+
+extension RegularExpression {
+  /// What every text begins with that the whole of a pattern matches, as far as it is plain letters; empty where nothing tells.
+  static func literalBeginning(of pattern: String) -> String {
+    // Sides of an alternative begin differently.
+    guard !pattern.contains("|") else { return "" }
+    var plain = String.UnicodeScalarView()
+    for scalar in pattern.unicodeScalars {
+      switch scalar {
+      case "*", "?", "{":
+        // It speaks of the letter before it, which need not be there.
+        _ = plain.popLast()
+        return String(plain)
+      case ".", "[", "]", "(", ")", "\\", "^", "$", "+", "}": return String(plain)
+      default: plain.append(scalar)
+      }
+    }
+    return String(plain)
+  }
+}
