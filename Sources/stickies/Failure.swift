@@ -107,6 +107,19 @@ protocol ReportedError: Error {
   var report: Failure.Report { get }
 }
 
+/// Somebody takes the connection, and does not say welcome on it.
+struct NoWelcome: ReportedError, CustomStringConvertible {
+  let reason: String
+
+  var description: String { reason }
+
+  var report: Failure.Report {
+    Failure.Report(
+      code: "noDaemon", message: "the daemon does not answer: \(reason); stickies doctor looks for the trouble",
+      exit: Failure.noDaemon)
+  }
+}
+
 /// An id's beginning that fits several objects.
 struct AmbiguousID: ReportedError {
   struct Candidate {

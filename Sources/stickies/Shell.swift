@@ -64,12 +64,16 @@ struct Options: ParsableArguments {
 
   /// On a terminal a connection that takes a while says so.
   @MainActor
-  func connecting<Result>(_ body: () async throws -> Result) async rethrows -> Result {
-    guard !json, isatty(2) == 1 else { return try await body() }
-    let interruption = Interruption()
-    defer { withExtendedLifetime(interruption) {} }
-    return try await ConnectingLine(to: server ?? "") { StandardError.write($0, terminator: "") }
-      .whileConnecting(body)
+  func connecting<Result>(_ body: () async throws -> Result) async throws -> Result {
+    do {
+      guard !json, isatty(2) == 1 else { return try await body() }
+      let interruption = Interruption()
+      defer { withExtendedLifetime(interruption) {} }
+      return try await ConnectingLine(to: server ?? "") { StandardError.write($0, terminator: "") }
+        .whileConnecting(body)
+    } catch let refusal as Refusal where refusal.code == .unavailable {
+      throw NoWelcome(reason: refusal.message)
+    }
   }
 
   /// Tells refusals in the names of the model that is spoken.

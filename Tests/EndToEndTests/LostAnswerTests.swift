@@ -83,6 +83,19 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
+  /// The connection goes before anything was asked: that is a daemon that does not answer.
+  @Test func whoIsNotWelcomedHasNoDaemon() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let proxy = try CuttingProxy(to: daemon.socket, cutAfter: 1, isLast: true)
+    let result = try Daemon.run(["list"], server: proxy.address.description, author: "ann@test", input: nil)
+    proxy.stop()
+    #expect(result.status == 69)
+    #expect(result.errors.hasPrefix("stickies: the daemon does not answer: "), "\(result.errors)")
+    #expect(result.errors.hasSuffix("; stickies doctor looks for the trouble\n"))
+    #expect(daemon.stop() == 0)
+  }
+
   /// Nobody is there who could be asked.
   @Test(arguments: [
     Command(arguments: ["add", "new", "--json"]),
