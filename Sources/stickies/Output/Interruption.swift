@@ -17,8 +17,7 @@ final class Interruption {
       if isatty(2) == 1 { StandardError.write("\r\u{1B}[K", terminator: "") }
       if let sentence { StandardError.write("stickies: interrupted: \(sentence)") }
       if let draft { unlink(draft) }
-      signal(SIGINT, SIG_DFL)
-      kill(getpid(), SIGINT)
+      Self.end()
     }
     source.resume()
   }
@@ -26,6 +25,16 @@ final class Interruption {
   deinit {
     source.cancel()
     signal(SIGINT, previous)
+  }
+
+  /// By the signal, to this thread: one to the process could come back as an event.
+  private static func end() {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGINT)
+    signal(SIGINT, SIG_DFL)
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    raise(SIGINT)
   }
 
   /// Of a commit that may have been on its way.
