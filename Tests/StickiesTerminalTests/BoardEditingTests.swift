@@ -96,6 +96,8 @@ import Testing
     let place = try #require(await ann.terminal.expects("doomed").place(of: "doomed"))
     ann.terminal.mouse(.press(.left), place.x, place.y)
     ann.terminal.mouse(.drag(.left), place.x + 2, place.y + 1)
+    // The mouse has it.
+    await ann.terminal.expects { $0.place(of: "doomed") == Point(x: place.x + 2, y: place.y + 1) }
     stage.other.context.delete(gone)
     try await stage.other.save(policy: .objectTrump)
     await ann.terminal.expects { $0.text.contains("ben@test has deleted the note") && !$0.text.contains("doomed") }
