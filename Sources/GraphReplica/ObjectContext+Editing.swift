@@ -202,6 +202,12 @@ extension ObjectContext {
     state.isDeleted && !state.sent.contains { $0.isDelete }
   }
 
+  /// Takes what the server has of an object for seen, as far as it is known here; what is unsaved stays. Behind a refusal
+  /// it says that the conflict has been looked at: the next save is compared with what is committed after this.
+  public func refresh(_ object: ManagedObject) {
+    object.state.base = max(object.state.base, object.state.revision)
+  }
+
   /// Forgets everything that was not saved.
   public func rollback() {
     for (id, state) in dirty {

@@ -307,12 +307,6 @@ extension ObjectContext {
     queuedSaves[save].states[place].base = min(queuedSaves[save].states[place].base, base)
   }
 
-  /// Takes what the server has of an object for seen, as far as it is known here; what is unsaved stays. Behind a refusal
-  /// it says that the conflict has been looked at: the next save is compared with what is committed after this.
-  public func refresh(_ object: ManagedObject) {
-    object.state.base = max(object.state.base, object.state.revision)
-  }
-
   private func takeQueuedSave(_ id: TransactionID) -> QueuedSave? {
     guard let index = queuedSaves.firstIndex(where: { $0.id == id }) else { return nil }
     return queuedSaves.remove(at: index)

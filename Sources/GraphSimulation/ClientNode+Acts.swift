@@ -7,9 +7,13 @@ extension ClientNode {
   /// - Returns: what was done, for the trace.
   func act(_ random: inout SeededRandom) -> String {
     defer { perform() }
-    if wasRefused, random.chance(60) {
+    if wasRefused, random.chance(40) {
       rollback()
       return "rollback after a refusal"
+    }
+    if wasRefused, random.chance(20) {
+      refresh()
+      return "refresh after a refusal"
     }
     switch random.below(54) {
     case 0...1: return insertFolder(&random)
@@ -80,11 +84,13 @@ extension ClientNode {
   }
 
   private func updateItem(_ random: inout SeededRandom) -> String {
-    guard let item = random.pick(objects("Item")) else { return "no item" }
+    let items = objects("Item")
+    // Where everyone is at work, what one has not saved yet another has changed.
+    guard let item = random.chance(40) ? items.first : random.pick(items) else { return "no item" }
     if random.chance(50) { set(item, "size", .integer(Int64(random.below(100)) - 2)) }
     if random.chance(40) { set(item, "kind", .string(random.pick(kinds) ?? "red")) }
     // Everyone likes to write in the oldest one.
-    if let page = random.chance(60) ? objects("Item").first : item {
+    if let page = random.chance(60) ? items.first : item {
       for _ in 0..<random.below(4) {
         if case .string(let text) = page["text"] { page["text"] = .string(typed.edit(text, &random)) }
       }
@@ -202,11 +208,16 @@ extension ClientNode {
     let isNew = random.chance(60)
     guard let task = isNew ? insert("Task") : random.pick(objects("Task")) else { return "no task" }
     if isNew || random.chance(50) {
-      task["code"] = random.pick([.null, .string("A-1"), .string("AB-2"), .string("C-3"), .string("AA-7")]) ?? .null
-      if random.chance(10) { task["code"] = .string(random.pick(["a-1", "A-", "ABC-1", "A-1\n"]) ?? "") }
+      let codes: [Value] = [.null, .string("A-1"), .string("AB-2"), .string("C-3"), .string("AA-7")]
+      write(random.pick(codes) ?? .null, "code", task)
+      if random.chance(10) { write(.string(random.pick(["a-1", "A-", "ABC-1", "A-1\n"]) ?? ""), "code", task) }
     }
-    if isNew || random.chance(60) { task["starts"] = random.chance(30) ? .null : .integer(Int64(random.below(8))) }
-    if isNew || random.chance(60) { task["due"] = random.chance(30) ? .null : .integer(Int64(2 + random.below(8))) }
+    if isNew || random.chance(60) {
+      write(random.chance(30) ? .null : .integer(Int64(random.below(8))), "starts", task)
+    }
+    if isNew || random.chance(60) {
+      write(random.chance(30) ? .null : .integer(Int64(2 + random.below(8))), "due", task)
+    }
     if random.chance(40) {
       task["about"] = random.chance(30) ? .null : (random.pick(objects("Item"))?.id).map(Value.object) ?? .null
     }
@@ -250,22 +261,41 @@ extension ClientNode {
   func save(_ random: inout SeededRandom, _ what: String, policy: MergePolicy? = nil) -> String {
     let policy = policy ?? random.pick(MergePolicy.allCases) ?? .error
     guard let id = context.save(policy: policy) else { return what + " (nothing)" }
+    edited.note(save: id)
     kept = []
     return "\(what), transaction \(id.sequence), \(policy)"
   }
 
   private func rollback() {
     context.rollback()
+    edited.drop()
     (kept, wasRefused) = ([], false)
+  }
+
+  /// The user looks at what others have made of what it could not save, and goes on with its own.
+  private func refresh() {
+    for object in edited.givenBackObjects.compactMap({ context.object($0) }) {
+      context.refresh(object)
+      edited.note(lookAt: object.id, revision: object.revision)
+    }
+    wasRefused = false
   }
 
   /// Sets an attribute, which has to stay so until the next save: whatever comes from others goes in under it.
   func set(_ object: ManagedObject, _ name: String, _ value: Value) {
     // An older version may not have it.
     guard object.entity.property(named: name) != nil else { return }
-    object[name] = value
+    write(value, name, object)
     kept.removeAll { $0.object === object && $0.property == name }
     kept.append((object, name, value))
+  }
+
+  /// Sets an attribute as of what its user is shown.
+  private func write(_ value: Value, _ name: String, _ object: ManagedObject) {
+    if let number = object.entity.property(named: name)?.number {
+      edited.note(object.id, number, readAt: object.revision)
+    }
+    object[name] = value
   }
 
   /// The objects of an entity and its heirs in what this client follows, each once.

@@ -14,6 +14,8 @@ extension ClientNode {
     var isAnew = true
     /// Requests for objects that had been sent before it.
     var requestsBefore = 0
+    /// The replica has found meanwhile that the store does not know its past: what was gone may be there.
+    var isOfTwoPasts = false
   }
 
   /// What a load has brought: objects as they came, and ids that stand for nothing.
@@ -114,7 +116,7 @@ extension ClientNode {
         if isSettled { finished.missing.append(object.id) }
       } else if object.isFault {
         // Of a tree, something that joined while it was loaded.
-        if pending.paths.isEmpty || pending.isAtRest { finished.unfilled.append(object.id) }
+        if !pending.isOfTwoPasts, pending.paths.isEmpty || pending.isAtRest { finished.unfilled.append(object.id) }
       } else if isSettled, pending.isAnew {
         let values = object.entity.storedProperties.map { object.value($0.number) }
         finished.images.append(ObjectImage(id: object.id, revision: object.revision, values: values))

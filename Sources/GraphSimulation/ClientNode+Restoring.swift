@@ -27,6 +27,7 @@ extension ClientNode {
     let unanswered = context.replica.pendingTransactions + [pendingBatch?.batch.id].compactMap { $0 }
     for id in unanswered where !known.contains(id) { next.unanswered[id] = committed.contains(id) }
     astray = next
+    edited.restart()
     let gone = acknowledged.filter { $0.revision > kept.revision }.map(\.id)
     acknowledged.removeAll { $0.revision > kept.revision }
     takenBack += gone
@@ -39,6 +40,7 @@ extension ClientNode {
   func noticeRestore() {
     // What it is shown from here on counts anew.
     defer { lastRevision = 0 }
+    for load in loads.keys { loads[load]?.isOfTwoPasts = true }
     guard let astray else { return }
     if astray.mustNotice { happened.note(context.hasChanges ? .restoreNoticedWithEdits : .restoreNoticed) }
     self.astray?.mustNotice = false

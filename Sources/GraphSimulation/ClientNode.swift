@@ -60,7 +60,7 @@ final class ClientNode {
   /// What its user puts in order, over all its lives.
   private(set) var placed = PlacedMembers()
   /// At which revisions its user read what it edits, over all its lives.
-  private(set) var edited = EditedBases()
+  var edited = EditedBases()
   /// Past reads and transactions that were refused because history does not reach back so far.
   var prunedReads = [Revision]()
   var prunedTransactions = [TransactionID]()
@@ -95,10 +95,12 @@ final class ClientNode {
         id: UniqueID(high: UInt64(number) + 1, low: replicas), author: "client \(number)", model: model.hash))
     observation = context.observe { [unowned self] change in
       guard !change.deleted.isEmpty else { return }
+      edited.drop(Set(change.deleted))
       kept.removeAll { change.deleted.contains($0.object.id) }
     }
     (queries, windows) = ([], [])
     (kept, wasRefused) = ([], false)
+    edited.restart()
     (pendingBatch, pastReads, loads) = (nil, [:], [:])
     (finishedPastReads, finishedLoads, prefetching) = ([], [], [])
     (lastRevision, astray) = (0, nil)
@@ -177,6 +179,10 @@ final class ClientNode {
   func perform() {
     // What is asked for an answer's sake makes actions of its own.
     while case let actions = context.takeActions(), !actions.isEmpty {
+      // What goes out takes along what was refused, though its user is told of that behind it.
+      for case .saved(let id, .failure) in actions {
+        edited.note(refusalOf: id) { context.object($0)?.isDeleted == false }
+      }
       for action in actions { perform(action) }
     }
   }
@@ -248,6 +254,7 @@ final class ClientNode {
       up.append(Frame.encode(message))
       return
     }
+    if bug == .forgottenBases { raiseBases(of: &transaction) }
     let said = inStoreWords(transaction)
     typed.note(said, text: text.number)
     placed.note(said)
@@ -262,5 +269,12 @@ final class ClientNode {
       }
     }
     up.append(Frame.encode(ToServer(message.request, .commit(transaction, acknowledged: acknowledged))))
+  }
+
+  /// A planted bug: what it says was seen is what it was shown last, not what its user saw when it edited.
+  private func raiseBases(of transaction: inout Transaction) {
+    for index in transaction.changes.indices where transaction.changes[index].base > 0 {
+      transaction.changes[index].base = context.object(transaction.changes[index].id)?.revision ?? 0
+    }
   }
 }

@@ -1,8 +1,14 @@
 import GraphModel
 
-/// At which revision one simulated user read what it sets. Whoever sets an attribute that somebody else has changed
-/// since then is told so, or is refused; also where history no longer has what was changed.
+/// At which revision one simulated user read what it sets: as it was shown when it set it, whatever its replica says later.
+/// Whoever sets an attribute that somebody else has changed since then is told so, or is refused; also where history no
+/// longer has what was changed.
 struct EditedBases {
+  private struct Place: Hashable {
+    let object: ObjectID
+    let property: PropertyNumber
+  }
+
   private struct Edited {
     let object: ObjectID
     let property: PropertyNumber
@@ -10,23 +16,61 @@ struct EditedBases {
     var base: Revision
   }
 
+  /// What was set and not saved since.
+  private var unsaved = [Place: Revision]()
+  /// What was refused: it is unsaved again, or goes along with the save behind it.
+  private var givenBack = [Place: Revision]()
+  private var saves = [TransactionID: [Place: Revision]]()
   private var sent = [TransactionID: [Edited]]()
   private var acknowledged = [TransactionID: Committed]()
+
+  // MARK: - What is seen
+
+  /// The user sets an attribute of an object that it was shown as of a revision.
+  mutating func note(_ object: ObjectID, _ property: PropertyNumber, readAt revision: Revision) {
+    let place = Place(object: object, property: property)
+    guard !object.isTemporary, revision >= 0 else { return }
+    unsaved[place] = min(revision, unsaved[place] ?? revision)
+  }
+
+  mutating func note(save id: TransactionID) {
+    saves[id] = unsaved
+    unsaved = [:]
+  }
+
+  var givenBackObjects: [ObjectID] { Set(givenBack.keys.map(\.object)).sorted() }
+
+  /// The user has looked at an object that it could not save.
+  mutating func note(lookAt object: ObjectID, revision: Revision) {
+    for place in unsaved.keys where place.object == object { unsaved[place] = revision }
+    for place in givenBack.keys where place.object == object { givenBack[place] = revision }
+  }
+
+  /// What was set of these is forgotten; of everything, for nil.
+  mutating func drop(_ objects: Set<ObjectID>? = nil) {
+    let stays = { (place: Place) in objects.map { !$0.contains(place.object) } ?? false }
+    unsaved = unsaved.filter { stays($0.key) }
+    givenBack = givenBack.filter { stays($0.key) }
+  }
 
   // MARK: - What is said and answered
 
   mutating func note(_ transaction: Transaction, model: Model) {
+    // One that is sent again says the same, if not as of an older revision.
+    guard sent[transaction.id] == nil else { return }
+    let read = saves.removeValue(forKey: transaction.id) ?? [:]
     var said = [Edited]()
     for change in transaction.changes where change.kind == .update && !change.id.isTemporary {
       for edit in change.edits {
         guard case .set(let value) = edit.action, model.property(edit.property)?.isPlainAttribute == true else {
           continue
         }
-        said.append(Edited(object: change.id, property: edit.property, value: value, base: change.base))
+        let place = Place(object: change.id, property: edit.property)
+        // A replica may say that less was seen, and be told of more.
+        let base = [read[place], givenBack.removeValue(forKey: place)].compactMap { $0 }.min() ?? change.base
+        said.append(Edited(object: change.id, property: edit.property, value: value, base: base))
       }
     }
-    // One that is sent again says the same, if not as of an older revision.
-    guard sent[transaction.id] == nil else { return }
     sent[transaction.id] = said
   }
 
@@ -34,6 +78,18 @@ struct EditedBases {
   mutating func forget(_ id: TransactionID) { sent[id] = [] }
 
   mutating func note(_ id: TransactionID, _ committed: Committed) { acknowledged[id] = committed }
+
+  /// Its edits are unsaved again, those of objects that are there.
+  mutating func note(refusalOf id: TransactionID, isThere: (ObjectID) -> Bool) {
+    let said = (sent[id] ?? []).map { (Place(object: $0.object, property: $0.property), $0.base) }
+    for (place, base) in said + (saves.removeValue(forKey: id) ?? [:]).map({ ($0.key, $0.value) })
+    where isThere(place.object) {
+      givenBack[place] = min(base, givenBack[place] ?? base)
+    }
+  }
+
+  /// The process has died and what was unsaved is gone, or revisions begin to count anew.
+  mutating func restart() { (unsaved, givenBack, saves) = ([:], [:], [:]) }
 
   /// Whether an attribute was set that its user had read before a revision.
   func began(_ id: TransactionID, below revision: Revision) -> Bool {

@@ -12,6 +12,8 @@ public enum PlantedBug: String, Sendable, CaseIterable {
   case lostRemoval
   /// Clients say of each update that it is of the newest revision, so that nothing moves their splices.
   case unmovedSplices
+  /// Clients say of each update that its user saw what they were shown last.
+  case forgottenBases
   /// The store's, by the same name.
   case unspreadPlaces
   /// The store's, by the same name.

@@ -2,8 +2,9 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 
-/// Turns a batch into one transaction, or what one can't hold into several that are one step of undo. Notes are known again by their origin, boards and tags by their names: what is
-/// there stays as it is, and the unique keys see to it even when two imports run at once.
+/// Turns a batch into one transaction, or what one can't hold into several that are one step of undo. Notes are known
+/// again by their origin, boards and tags by their names: what is there stays as it is, and the unique keys see to it
+/// even when two imports run at once.
 @MainActor
 struct Importer {
   let shell: Shell
@@ -33,8 +34,7 @@ struct Importer {
       for part in parts { _ = try await shell.client.commit(part, policy: .storeTrump) }
       return
     }
-    let replica = shell.client.context.newTransactionID().replica
-    let undo = UndoGroup(scope: replica, group: 1, name: "Import")
+    let undo = UndoGroup(scope: shell.client.context.replica.id, group: 1, name: "Import")
     var permanent = [ObjectID: ObjectID]()
     for (index, part) in parts.enumerated() {
       progress.show("writing part \(index + 1) of \(parts.count)")

@@ -37,8 +37,10 @@ final class Interruption {
     raise(SIGINT)
   }
 
-  /// Of a commit that may have been on its way.
+  /// Of what is committed part by part.
   static let inCommits = "what is in the log stays, the rest is not committed"
+  /// Of what does nothing twice.
   static let runAgain = "what is done is done; run it again for the rest"
+  /// Of one commit, which may have been on its way.
   static let allOrNothing = "all of it is committed, or nothing; the log says which"
 }
