@@ -60,9 +60,9 @@ extension Hub {
     var lagging = Set<SessionID>()
     /// The readers of a query that have others as well; looked up once for the batch.
     var readersOfSeveral = [UInt64: [SessionID]]()
-    /// Queries with a delta that no frame can hold.
+    /// Queries with a delta that no frame can hold: they hear of no commit behind it.
     var tooLarge = Set<UInt64>()
-    /// Queries that follow paths, of which nobody can say what the batch did to them.
+    /// Queries that follow paths, of which nobody can say what the batch did to them, nor what happened behind that.
     var unknown = Set<UInt64>()
 
     mutating func append(_ frame: [UInt8], for number: UInt64) {
@@ -102,6 +102,9 @@ extension Hub {
         continue
       }
       deltas[number] = frame
+      // Its readers have missed a commit of this batch and are about to read anew: on top of that gap this would be taken for
+      // all there is.
+      guard !batch.unknown.contains(number), !batch.tooLarge.contains(number) else { continue }
       batch.append(frame, for: number)
       let several =
         batch.readersOfSeveral[number] ?? entry.readers.filter { sessions[$0]?.readers.count ?? 0 > 1 }

@@ -96,6 +96,44 @@ import Testing
     #expect(again == ["2 < committed 3"])
   }
 
+  /// What came on top of the gap would be taken for all there is: the object would be of its revision, and not its values.
+  @Test func behindACommitThatCannotBeToldNothingOfItsBatchIs() throws {
+    for isUnknown in [true, false] {
+      var limits = HubLimits()
+      if !isUnknown { limits.maximumFrameSize = 2_000 }
+      var script = try HubTranscript(limits: limits)
+      try script.open(1)
+      try script.follow(1, isUnknown ? "board.name == \"a\"" : "", ticket: 1, at: 0)
+      try script.open(2)
+      try script.follow(2, "", ticket: 2, at: 0)
+      if !isUnknown { try script.follow(2, "color == \"pink\"", ticket: 3, at: 0) }
+      _ = try script.save(3, sequence: 1)
+      var first = try script.record(1, text: String(repeating: "x", count: isUnknown ? 10 : 3_000))
+      var second = try script.record(2)
+      let image = try #require(second.changes.first?.after)
+      if isUnknown {
+        first.related = RelatedEffects(knownThrough: 1, unknown: [1])
+        second.related = RelatedEffects(
+          knownThrough: 1, effects: [.init(query: 1, changes: [.inserted(image)])])
+      }
+      let lines = try script.handle(
+        .committed(
+          [first, second].map { record in
+            (
+              Ticket(0),
+              WriteResult(
+                outcome: .committed(
+                  Committed(revision: record.revision, fingerprint: record.fingerprint, identities: [], conflicts: [])),
+                record: record)
+            )
+          }))
+      #expect(lines.filter { $0.hasPrefix("1 ") } == ["1 < reset 1", "1 < query 1"])
+      #expect(
+        lines.filter { $0.hasPrefix("2 ") }
+          == (isUnknown ? ["2 < delta 2 of 1", "2 < delta 2 of 2"] : ["2 < reset 1", "2 < query 1"]))
+    }
+  }
+
   @Test func aSlowReadersDeltasAreDroppedAndToldLaterInOrder() throws {
     var limits = HubLimits()
     (limits.sessionBacklog, limits.resumeBacklog) = (2_000, 500)

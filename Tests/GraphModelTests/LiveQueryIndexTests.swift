@@ -26,6 +26,7 @@ import Testing
       "NOT (color != \"red\" AND number != 2)", "NOT (NOT (number == 4))", "NOT (text !=[cd] \"ABC\")",
       "NOT (pinned == TRUE OR NOT (x < 3))", "NOT TRUEPREDICATE", "NOT FALSEPREDICATE", "NOT (x < 5)",
       "text MATCHES \"ab.*\"", "text MATCHES \"abd?c\"", "text MATCHES \"a|xyz\"", "text MATCHES[c] \"AB.\"",
+      "x == 1 + 2", "x IN {1 + 1, 7}", "x == abs(-4)", "NOT (x != 2 * 3)", "text MATCHES \"abc|\u{301}x\"",
       "text MATCHES \"Off(er|al), X.*\"", "text MATCHES \".*\"", "text MATCHES \"Ä{0,1}rger.*|abc\"",
     ]
     for seed in UInt64(0)..<200 {
@@ -95,6 +96,7 @@ import Testing
     let patterns = [
       ("abc", "abc"), ("ab*c", "a"), ("ab?", "a"), ("ab+", "ab"), ("ab{0,2}c", "a"), ("ab|cd", ""), ("a(b|c)", ""),
       ("a(bc)", "a"), ("a\\.b", "a"), ("a.b", "a"), ("^ab", ""), ("", ""), ("äé漢", "äé漢"), ("(?:ab)", ""),
+      ("abc|\u{301}x", ""), ("👍|🏽.*", ""),
     ]
     for (pattern, beginning) in patterns {
       #expect(RegularExpression.literalBeginning(of: pattern) == beginning, "\(pattern)")

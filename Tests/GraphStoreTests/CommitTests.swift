@@ -258,6 +258,19 @@ import Testing
     #expect(try store.value(note, "Note.x") == .double(9))
   }
 
+  @Test func whatIsSaidLastInATransactionCountsAlsoWhereItIsWhatOthersMadeOfIt() throws {
+    let store = try TestStore(try Fixtures.stickies())
+    let board = try store.insert("Board", ["name": .string("B")])
+    let note = try store.insert("Note", ["board": .object(board), "text": .string("one"), "x": .double(0)])
+    let base = try store.store.head.revision
+    store.replica = UniqueID(high: 2, low: 2)
+    try store.must([store.update(note, "Note.x", .double(2), base: base)])
+    store.replica = UniqueID(high: 1, low: 2)
+    let updates = try [1, 2].map { try store.update(note, "Note.x", .double($0), base: base) }
+    try store.must(updates, policy: .objectTrump)
+    #expect(try store.value(note, "Note.x") == .double(2))
+  }
+
   @Test func textsMergeCharacterByCharacter() throws {
     let store = try TestStore(try Fixtures.stickies())
     let board = try store.insert("Board", ["name": .string("B")])

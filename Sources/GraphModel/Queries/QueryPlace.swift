@@ -103,10 +103,18 @@ private struct QueryPlaceFinder {
     path.hops = way + path.hops
     guard canRead(path) else { return nil }
     guard comparison.options.isEmpty else { return offer(ofFolded: comparison, path, constants) }
+    // A whole number and a fraction that are equal have different hashes: a calculated constant is not yet of the path's type.
     let type = path.type(in: model)
-    // A whole number compared with a fraction has another hash.
-    let isMixed = constants.contains { value in
-      if case .double = value { type == .integer } else { false }
+    var isMixed = false
+    if type == .double {
+      constants = constants.map { value in
+        guard case .integer(let whole) = value else { return value }
+        let fraction = Double(whole)
+        if Int64(exactly: fraction) != whole { isMixed = true }
+        return .double(fraction)
+      }
+    } else if type == .integer {
+      isMixed = constants.contains { if case .double = $0 { true } else { false } }
     }
     func range(_ rank: Int, _ low: Value?, _ high: Value?) -> Offer {
       Offer(rank: rank, places: [.range(path, low: low, high: high)])

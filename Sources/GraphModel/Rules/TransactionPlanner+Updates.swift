@@ -15,7 +15,7 @@ extension TransactionPlanner {
     }
     let past = try past(of: id, after: change.base)
     if try recordRevival(of: id, in: past, after: change.base) { return }
-    for edit in try merge(change.edits, of: before, past: past) {
+    for edit in try merge(change.edits, of: before, past: past, into: draft) {
       try applyYielding(edit, to: draft, since: change.base)
     }
   }
@@ -27,12 +27,17 @@ extension TransactionPlanner {
   }
 
   /// The edits that remain once others' are considered; conflicts are noted on the way.
-  private mutating func merge(_ edits: [Edit], of stored: ObjectImage, past: [PastChange]) throws -> [Edit] {
+  private mutating func merge(
+    _ edits: [Edit], of stored: ObjectImage, past: [PastChange], into draft: Draft
+  ) throws -> [Edit] {
     var remaining = [Edit]()
     for edit in edits {
       switch try compare(edit, with: stored, past: past) {
       case .merged(let edit): remaining.append(edit)
-      case .settled: break
+      case .settled:
+        // What this transaction has made of it before, it takes back here.
+        let isChangedHere = model.property(edit.property).map { draft.after[$0] != stored[$0] } ?? false
+        if isChangedHere || remaining.contains(where: { $0.property == edit.property }) { remaining.append(edit) }
       case .conflicting(let wanted, let last):
         let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
         record(edit.property, of: stored, mine: wanted, last, mineWon: mineWins)

@@ -104,8 +104,8 @@ extension RegularExpression: Hashable {
 extension RegularExpression {
   /// What every text begins with that the whole of a pattern matches, as far as it is plain letters; empty where nothing tells.
   static func literalBeginning(of pattern: String) -> String {
-    // Sides of an alternative begin differently.
-    guard !pattern.contains("|") else { return "" }
+    // Sides of an alternative begin differently. A mark behind it makes one character of the two, and no letter of it.
+    guard !pattern.unicodeScalars.contains("|") else { return "" }
     var plain = String.UnicodeScalarView()
     for scalar in pattern.unicodeScalars {
       switch scalar {
