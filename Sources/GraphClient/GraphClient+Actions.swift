@@ -13,17 +13,26 @@ extension GraphClient {
   /// controllers do.
   public func perform() {
     let actions = context.takeActions()
-    // Whoever is told of something may ask the next thing at once: what was asked before goes out before.
-    for action in actions where action.isForTheConnection { perform(action) }
-    for action in actions where !action.isForTheConnection { perform(action) }
+    let connection = connection
+    // Whoever is told of something may ask the next thing at once: what was asked before goes out before. That holds for
+    // whoever is told of the connection as well.
+    for action in actions where action.isForTheConnection {
+      if case .welcomed(let welcome) = action { self.welcome = welcome } else { perform(action) }
+    }
+    for action in actions {
+      switch action {
+      case .welcomed: if connection == self.connection, transport != nil { perform(action) }
+      case _ where action.isForTheConnection: break
+      default: perform(action)
+      }
+    }
   }
 
   private func perform(_ action: ReplicaAction) {
     switch action {
     case .send(let message): send(message)
     case .disconnect(let refusal): lost(refusal)
-    case .welcomed(let welcome):
-      self.welcome = welcome
+    case .welcomed:
       state = .connected
       pause = options.firstPauseMilliseconds
       settle()

@@ -54,6 +54,7 @@ extension ObjectContext {
       // What is newer than the result may be an object that it could not know yet; of one without an image, or with the
       // image of its own save alone, nobody here knows how old it is.
       guard let stored = state.stored, stored.revision > 0, stored.revision <= revision else { continue }
+      burials.note(state.id, at: revision)
       bury(state)
       gone.append(state.id)
     }

@@ -35,18 +35,22 @@ extension ObjectContext {
 
   /// An object goes that the server never heard of: what was said to lead there leads nowhere, as when an inverse is set to
   /// null.
-  private func nullify(referencesTo id: ObjectID) {
+  func nullify(referencesTo id: ObjectID) {
     for state in dirty.values {
       for (number, local) in state.edits {
         if local.value.objectID == id {
           state.edits[number] = nil
           guard let property = state.entity.property(number), !state.value(property).isNull else { continue }
           state.edits[number] = ObjectState.LocalValue(value: .null)
-        } else if local.added.contains(id) {
-          var rest = local
-          rest.added.remove(id)
-          rest.forgetMoves(of: id)
-          state.edits[number] = rest.isEmptyList ? nil : rest
+        } else {
+          state.edits[number] = local.withoutMember(id)
+        }
+      }
+      // Nor would the server take a save that waits and names it.
+      for index in state.sent.indices {
+        for (number, local) in state.sent[index].edits {
+          state.sent[index].edits[number] =
+            local.value.objectID == id ? ObjectState.LocalValue(value: .null) : local.withoutMember(id)
         }
       }
       settle(state)

@@ -18,6 +18,7 @@ extension ObjectContext {
     case .resumed(let query, _): prefetchWhatIsMissing(query)
     case .diverged:
       for index in queuedSaves.indices where queuedSaves[index].request != nil { queuedSaves[index].isOutdated = true }
+      burials.forget()
       // Any image of the store as it is now counts as newer.
       for state in held {
         state.stored?.revision = -1
@@ -111,6 +112,7 @@ extension ObjectContext {
         change.departed.append(item.id)
         return
       }
+      burials.note(item.id, at: revision)
       if let state, !state.isDeleted || state.stored != nil { bury(state) }
       if !change.deleted.contains(item.id) { change.deleted.append(item.id) }
     }

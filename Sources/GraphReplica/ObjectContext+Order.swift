@@ -83,6 +83,15 @@ extension ObjectState.LocalValue {
 
   mutating func forgetMoves(of object: ObjectID) { moves = moves.compactMap { $0.mapped { $0 == object ? nil : $0 } } }
 
+  /// Nil when nothing is left to be said.
+  func withoutMember(_ id: ObjectID) -> Self? {
+    guard added.contains(id) else { return self }
+    var rest = self
+    rest.added.remove(id)
+    rest.forgetMoves(of: id)
+    return rest.isEmptyList ? nil : rest
+  }
+
   mutating func replaceInMoves(_ identities: [ObjectID: ObjectID]) {
     moves = moves.compactMap { $0.mapped { identities[$0] ?? $0 } }
   }

@@ -195,7 +195,10 @@ extension ObjectContext {
         let isBack = state.stored?.revision ?? 0 > saved.committed.revision
         let isGone = !isBack && !conflicts.contains { $0.kind == .changed }
         state.isDeleted = isGone
-        if isGone { state.stored = nil }
+        if isGone {
+          state.stored = nil
+          burials.note(state.id, at: saved.committed.revision)
+        }
       } else if !saved.isComplete, conflicts.isEmpty, state.stored != nil || made.contains(state.id),
         state.stored?.revision ?? 0 < saved.committed.revision,
         !results.values.contains(where: { $0[state.id] != nil })
@@ -213,11 +216,18 @@ extension ObjectContext {
 
   /// An undo that waited for the save means what that did, be it nothing: not the step before it.
   private func nameStep(of save: QueuedSave, at revision: Revision) {
-    guard !save.states.isEmpty, let next = queuedSaves.first, case .undo(var undo)? = next.request,
-      undo.revision == nil, !undo.redo, undo.scope == nil || undo.scope == save.undo?.scope ?? .zero
-    else { return }
+    guard var undo = undoBehind(save) else { return }
     undo.revision = revision
     queuedSaves[0].request = .undo(undo)
+  }
+
+  /// The undo that waited for a save and means its step; nil where it may mean another: of another stack, or a commit that
+  /// was made beside the queue.
+  private func undoBehind(_ save: QueuedSave) -> UndoRequest? {
+    guard !save.states.isEmpty, case .undo(let undo)? = queuedSaves.first?.request, undo.revision == nil, !undo.redo,
+      undo.scope == nil || undo.scope == save.undo?.scope ?? .zero, undo.id.sequence == save.id.sequence + 1
+    else { return nil }
+    return undo
   }
 
   /// A temporary id has become an object. Its echo may have come first, or it met an object that was there: then the
@@ -268,17 +278,21 @@ extension ObjectContext {
   /// made, however often they are saved: a conflict stands until `refresh`.
   func giveBack(_ id: TransactionID) {
     let save = takeQueuedSave(id)
-    if save?.states.isEmpty == false, case .undo(let undo)? = queuedSaves.first?.request, undo.revision == nil,
-      !undo.redo
-    {
+    if let save, let undo = undoBehind(save) {
       // It was of what has been refused, and not of the step before.
       queuedSaves.removeFirst()
       actions.append(.saved(undo.id, .failure(Self.nothingToUndo)))
     }
+    var unmade = [ObjectID]()
     for (state, _, begun) in save?.states ?? [] {
       let state = self.state(state.id) ?? state
       guard let index = state.sent.firstIndex(where: { $0.transaction == id }) else { continue }
       let sent = state.sent.remove(at: index)
+      if state.isInserted, state.isDeleted {
+        abandon(state)
+        unmade.append(state.id)
+        continue
+      }
       // A later save of the same object stands on this one: it takes the edits along. Those of an object that others have
       // deleted are gone with it.
       if state.isGone {
@@ -295,7 +309,16 @@ extension ObjectContext {
       state.settleTexts()
       settle(state)
     }
+    for id in unmade { nullify(referencesTo: id) }
     sendNextSave()
+  }
+
+  /// Its insert was refused, and it was deleted meanwhile: the server never hears of it again.
+  private func abandon(_ state: ObjectState) {
+    for index in queuedSaves.indices { queuedSaves[index].states.removeAll { $0.state === state } }
+    (state.sent, state.edits) = ([], [:])
+    dirty[state.id] = nil
+    forget(state.id)
   }
 
   private static let nothingToUndo = Refusal(.conflict, "there is nothing to undo: the change was refused")

@@ -38,6 +38,7 @@ public final class ObjectContext {
   public var undoScope: UndoScope?
   /// Saves that are not answered; the first is under way.
   var queuedSaves = [QueuedSave]()
+  var burials = Burials()
   /// What is being loaded.
   var loads = ObjectLoads()
   /// Events that are being handled, one inside the other.
@@ -99,8 +100,10 @@ public final class ObjectContext {
   }
 
   /// Takes an object as the server has it; an older image than the one that is held changes nothing.
+  /// - Returns: nil for one that is known to have been deleted since.
   @discardableResult
   func register(_ image: ObjectImage) -> ObjectState? {
+    guard !burials.outlived(image) else { return nil }
     if let state = states[image.id]?.state {
       if dirty[image.id] == nil { state.isDeleted = false }
       if state.stored?.revision ?? -1 < image.revision { merge(image, into: state) }

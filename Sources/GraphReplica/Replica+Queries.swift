@@ -17,6 +17,8 @@ struct FollowedQuery {
   var token: Token?
   /// The state of the result that the owner still holds while another is on its way.
   private(set) var held: Token?
+  /// The request that the server's answers name: the subscription, or the window's last move.
+  var request: UInt64?
   /// Of a window: the place that the server was last told.
   var place: Subscribe.Window?
   /// Of a window: the place whose rows come, or are shown.
@@ -49,7 +51,7 @@ struct FollowedQuery {
   mutating func returnToHeld() {
     token = token ?? held
     held = nil
-    (number, incoming, isMoving) = (nil, nil, false)
+    (number, request, incoming, isMoving) = (nil, nil, nil, false)
   }
 
   /// What the owner holds is worth nothing.
@@ -65,21 +67,37 @@ extension Replica {
       queries[query] = nil
       return actions.append(.refusedQuery(query, Self.serverWithoutWindows))
     }
+    subscribing += 1
+    // A server reads a few at a time, and refuses what waits beyond its limit.
+    if subscribing - unsent.count > Self.maximumSubscribing { unsent.append(query) } else { announce(query, &actions) }
+  }
+
+  /// So many subscriptions wait for their answers at most; more of them wait here. A quarter of what the server lets wait.
+  static let maximumSubscribing = ProtocolLimits.maximumOutstandingRequests / 4
+
+  private mutating func announce(_ query: QueryID, _ actions: inout [ReplicaAction]) {
+    guard let followed = queries[query] else { return }
     queries[query]?.place = followed.subscribe.window
     queries[query]?.shown = followed.subscribe.window
     var subscribe = followed.subscribe
     // What was loaded on an earlier connection is current as of the token.
     if let token = followed.token { subscribe.since = token }
-    subscribing += 1
     send(.subscribe(subscribe), for: .subscribe(query), &actions)
+    queries[query]?.request = lastRequest
   }
 
   mutating func unsubscribe(_ query: QueryID, _ actions: inout [ReplicaAction]) {
     guard let followed = queries.removeValue(forKey: query) else { return }
+    if let place = unsent.firstIndex(of: query) {
+      unsent.remove(at: place)
+      return endSubscribing(mayShow: true, &actions)
+    }
     guard let number = followed.number, case .live = phase else { return }
     // It counts among the session's queries until the server says that it does not.
     send(.unsubscribe(query: number), for: .other, &actions)
     numbers[number] = nil
+    // Nothing that is still said of it answers anything; a move that is not answered yet has another number to give back.
+    if let request = followed.request { asked[request] = nil }
     if let before = moves.removeValue(forKey: query)?.before { numbers[before] = nil }
     staged.removeAll { numbers[$0.query] == nil }
   }
@@ -113,7 +131,12 @@ extension Replica {
   /// One subscription has been answered. What was held is shown when the last one is, unless that one resumes: then
   /// the advance which ends its replay shows it.
   mutating func endSubscribing(mayShow: Bool, wasAnswered: Bool = false, _ actions: inout [ReplicaAction]) {
-    if !wasAnswered { subscribing = max(0, subscribing - 1) }
+    if !wasAnswered {
+      subscribing = max(0, subscribing - 1)
+      if !unsent.isEmpty, subscribing - unsent.count < Self.maximumSubscribing {
+        announce(unsent.removeFirst(), &actions)
+      }
+    }
     guard subscribing == 0 else { return }
     settleProof(&actions)
     guard subscribing == 0, mayShow else { return }

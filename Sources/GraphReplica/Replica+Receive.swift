@@ -42,10 +42,10 @@ extension Replica {
       if queries[query] == nil { asked[message.request] = nil }
       takeSubscribed(query, number, resumed: resumed, known: known, &actions)
     case (.subscribed(let number, _, _), .moveWindow(let query)?):
-      asked[message.request] = .subscribe(query)
+      answersMove(message.request, of: query)
       takeAnew(query, number, &actions)
     case (.windowMoved(let moved), .moveWindow(let query)?):
-      asked[message.request] = .subscribe(query)
+      answersMove(message.request, of: query)
       take(moved, of: query, &actions)
     case (.refused, .moveWindow(let query)?):
       asked[message.request] = nil
@@ -118,6 +118,13 @@ extension Replica {
       actions.append(.presence(session: session, author: author, state: state, left: left))
     default: break
     }
+  }
+
+  /// From here on the server's answers name the move.
+  private mutating func answersMove(_ number: UInt64, of query: QueryID) {
+    asked[number] = queries[query].map { _ in .subscribe(query) }
+    if let old = queries[query]?.request { asked[old] = nil }
+    queries[query]?.request = number
   }
 
   private mutating func forget(_ number: UInt64, _ request: RequestID) {

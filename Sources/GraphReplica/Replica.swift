@@ -38,6 +38,10 @@ public struct Replica: Sendable {
   /// Subscriptions that the server has not answered. Until it has, nothing is shown: a query that resumes may yet bring
   /// its part of a revision that the others have had.
   var subscribing = 0
+  /// Those of them that are yet to be sent.
+  var unsent = [QueryID]()
+  /// What was asked while this side caught up, behind so many of the saves that wait for that.
+  private var heldQuestions = [(request: RequestID, question: Question, saves: Int)]()
   /// An advance that came meanwhile.
   var heldAdvance: (revision: Revision, fingerprint: UInt64)?
   /// The newest state of this side of which this connection's server has said that it knows it, and the newest of which it
@@ -94,6 +98,8 @@ public struct Replica: Sendable {
     }
 
     var kind: Kind
+    /// It was sent, on this connection or on one before: it may have been done.
+    var hasLeft = false
     /// It was made of a past that the store does not have.
     var isOutdated = false
 
@@ -188,7 +194,8 @@ public struct Replica: Sendable {
       guard followed.incoming == nil, let token = followed.token, token.revision >= head else { return }
     }
     (catchingUpTo, hasDiverged) = (nil, false)
-    for save in pending {
+    for (index, save) in pending.enumerated() {
+      askHeld(behind: index, &actions)
       guard save.isOutdated else {
         send(save, &actions)
         continue
@@ -197,15 +204,29 @@ public struct Replica: Sendable {
       switch save.kind {
       case .transaction(let transaction): actions.append(.outdated(transaction))
       // A step or a revision of the other past may be something else here.
-      case .undo, .restore: actions.append(.saved(save.id, .failure(Self.otherPast)))
+      case .undo, .restore: actions.append(.saved(save.id, .failure(save.hasLeft ? Self.forgotten : Self.otherPast)))
       }
+    }
+    askHeld(behind: .max, &actions)
+  }
+
+  /// What was asked before a save that waited is asked before it, and what was asked behind it behind it.
+  private mutating func askHeld(behind saves: Int, _ actions: inout [ReplicaAction]) {
+    while let held = heldQuestions.first, held.saves <= saves {
+      heldQuestions.removeFirst()
+      ask(held.request, held.question, &actions)
     }
   }
 
   static let otherPast = Refusal(
     .unavailable, "the store was put back to an earlier state meanwhile: look at what there is, and ask again")
 
+  private static let forgotten = Refusal(
+    .unavailable,
+    "its answer was lost, and the store does not know any more what came before: whether it was done is in the log")
+
   private mutating func send(_ save: PendingSave, _ actions: inout [ReplicaAction]) {
+    if let index = pending.firstIndex(where: { $0.id == save.id }) { pending[index].hasLeft = true }
     switch save.kind {
     case .transaction(let transaction):
       send(.commit(transaction, acknowledged: 0), for: .save(transaction.id), &actions)
@@ -238,6 +259,10 @@ public struct Replica: Sendable {
     guard case .live = phase else {
       actions.append(.refused(request, Refusal(.unavailable, "there is no connection to the server")))
       return
+    }
+    // A fetch sees the saves before it, and a batch works on them: those are sent when the queries have caught up.
+    if catchingUpTo != nil, !pending.isEmpty || !heldQuestions.isEmpty {
+      return heldQuestions.append((request, question, pending.count))
     }
     var purpose = Purpose.question(request)
     switch question {
@@ -304,7 +329,7 @@ public struct Replica: Sendable {
     asked = [:]
     numbers = [:]
     (staged, moves) = ([], [:])
-    (subscribing, heldAdvance) = (0, nil)
+    (subscribing, unsent, heldAdvance) = (0, [], nil)
     (catchingUpTo, hasDiverged) = (nil, false)
     (provenRevision, doubtedRevision) = (0, 0)
     newest.disconnect()
@@ -314,6 +339,8 @@ public struct Replica: Sendable {
       actions.append(.refused(request, Self.lostConnection))
     }
     questions = [:]
+    for held in heldQuestions { actions.append(.refused(held.request, Self.lostConnection)) }
+    heldQuestions = []
   }
 
   mutating func welcome(_ welcome: Welcome, _ actions: inout [ReplicaAction]) {

@@ -35,6 +35,31 @@ import Testing
     #expect((16..<1_000).contains(cut), "the session has \(cut - 1) frames")
   }
 
+  /// Whoever is told that the connection is back may say something at once: it goes out behind what the client itself asks.
+  @Test @MainActor func whoIsToldOfTheConnectionMayUseItAtOnce() async throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let client = try await Self.connect(to: daemon.socket)
+    let notes = try await client.follow(try #require(client.context.model.entity(named: "Note")))
+    var told = 0
+    client.stateDidChange = { [unowned client] state in
+      guard state == .connected else { return }
+      told += 1
+      client.showPresence([1])
+    }
+    daemon.kill()
+    try daemon.start()
+    let board = try #require(client.context.insert(Board.self))
+    board.name = "B"
+    let note = try #require(client.context.insert(Note.self))
+    (note.text, note.board) = ("one", board)
+    try await client.save()
+    #expect(told > 0 && client.context.result(of: notes).map(\.id) == [note.id])
+    client.stateDidChange = nil
+    await client.close()
+    #expect(daemon.stop() == 0)
+  }
+
   /// A daemon of its own for each run, so that numbers and revisions are the same in all of them.
   @MainActor
   private static func run(cutAfter: Int?) async throws -> (Seen, wasCut: Bool) {

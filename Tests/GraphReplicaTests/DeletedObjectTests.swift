@@ -1,5 +1,5 @@
 import GraphModel
-import GraphReplica
+@testable import GraphReplica
 import GraphTesting
 import GraphWire
 import Testing
@@ -23,6 +23,41 @@ import Testing
     #expect(note.isDeleted && !newer[0].isDeleted)
     #expect(board.objects(notes, ManagedObject.self).map(\.id) == [script.id(6), script.id(7)])
     #expect(script.changes.last?.deleted == [script.id(5)] && script.changes.last?.departed == [])
+  }
+
+  /// A read that began before the delete, and ends behind it, brings nothing back; who brings it back does.
+  @Test func whatWasReadBeforeADeleteStaysDeleted() throws {
+    let script = try ReplicaTranscript()
+    let home = try script.id(1, of: "Board")
+    let image = try script.image(5, 1, ["board": .object(home)])
+    var note: ManagedObject? = try ReplicaTests.following(script, [image])
+    let board = try #require(script.context.fault(home))
+    let notes = try #require(board.entity.property(named: "notes")).number
+    let gone = Delta.Change(kind: .removed, id: script.id(5), deleted: true)
+    #expect(script.hear(script.delta(4, 3, [gone])) == ["revision 3 changes [1]"])
+    for isHeld in [true, false] {
+      #expect(script.context.register([image]).isEmpty, "held: \(isHeld)")
+      #expect(board.objects(notes, ManagedObject.self).isEmpty)
+      #expect(note?.isDeleted != false)
+      note = nil
+    }
+    let back = try script.image(5, 4, ["board": .object(home)])
+    let restored = script.context.register([back])
+    #expect(board.objects(notes, ManagedObject.self).map(\.id) == restored.map(\.id) && restored.count == 1)
+  }
+
+  @Test func ofVeryManyDeletesTheOldestAreForgotten() throws {
+    let script = try ReplicaTranscript()
+    var burials = Burials()
+    let half = UInt64(Burials.maximumCount / 2)
+    for number in 1...half { burials.note(script.id(number), at: 9) }
+    #expect(try burials.outlived(script.image(1, 8)) && !burials.outlived(script.image(1, 9)))
+    for number in 1..<half { burials.note(script.id(half + number), at: 9) }
+    #expect(try burials.outlived(script.image(1, 8)))
+    burials.note(script.id(2 * half), at: 9)
+    #expect(try !burials.outlived(script.image(1, 8)) && burials.outlived(script.image(half + 1, 8)))
+    burials.forget()
+    #expect(try !burials.outlived(script.image(half + 1, 8)))
   }
 
   @Test func aResultWithAConditionTellsNothingOfWhatIsNotInIt() throws {

@@ -72,6 +72,42 @@ import Testing
     }
   }
 
+  /// What was made, saved and deleted before the answer was never there: nothing of it is sent again, not what led to it
+  /// either, and later saves get through.
+  @Test(arguments: [false, true])
+  func whatWasDeletedBeforeItsInsertIsRefusedIsForgotten(isDeleteSaved: Bool) throws {
+    let made = try #require(script.context.insert(script.note))
+    #expect(script.context.save() != nil)
+    #expect(changes().map(\.kind) == [.insert])
+    script.context.delete(made)
+    if isDeleteSaved {
+      #expect(script.context.save() != nil)
+      #expect(changes().isEmpty)
+    }
+    _ = script.hear(.refused(Refusal(.invalid, "a rule")), 3)
+    #expect(made.isDeleted && !script.context.hasChanges)
+    if isDeleteSaved {
+      // It is answered like any other, though nothing is left of it.
+      _ = script.hear(script.committed(8), 4)
+    }
+    note["x"] = .double(7)
+    #expect(script.context.save() != nil)
+    #expect(changes() == [Change(.update, script.id(5), base: 1, edits: [Edit(x, .set(.double(7)))])])
+  }
+
+  @Test func whatLedToAnInsertThatIsForgottenLeadsNowhere() throws {
+    let board = try #require(script.model.entity(named: "Board"))
+    let place = try script.number("board")
+    let made = try #require(script.context.insert(board))
+    #expect(script.context.save() != nil)
+    _ = changes()
+    note["board"] = .object(made.id)
+    #expect(script.context.save() != nil)
+    script.context.delete(made)
+    script.context.handle(.received(ToClient(3, .refused(Refusal(.invalid, "a rule")))))
+    #expect(changes() == [Change(.update, script.id(5), base: 1, edits: [Edit(place, .set(.null))])])
+  }
+
   // MARK: - Undo behind a save
 
   private func undo() -> TransactionID {
@@ -92,6 +128,24 @@ import Testing
       return undo
     }
     #expect(sent == [UndoRequest(id, revision: 8)])
+  }
+
+  /// A commit that was made beside the queue is the newer step; a step of another stack is not the save's.
+  @Test(arguments: [true, false], [true, false])
+  func anUndoOfAnotherStepNamesNoSave(isOfAnotherStack: Bool, isRefused: Bool) {
+    note["x"] = .double(7)
+    #expect(script.context.save() != nil)
+    _ = changes()
+    if !isOfAnotherStack { _ = script.context.newTransactionID() }
+    let id = script.context.newTransactionID()
+    let request = UndoRequest(id, scope: isOfAnotherStack ? UniqueID(high: 3, low: 3) : nil)
+    script.context.undo(request)
+    script.context.handle(.received(ToClient(3, isRefused ? refusal : script.committed(8))))
+    let sent = script.context.takeActions().compactMap { action -> UndoRequest? in
+      guard case .send(let message) = action, case .undo(let undo) = message.body else { return nil }
+      return undo
+    }
+    #expect(sent == [request])
   }
 
   @Test func anUndoOfWhatIsRefusedIsRefused() {

@@ -251,6 +251,7 @@ extension ObjectContext {
     guard let state = stateOrFault(id), state.stored?.revision ?? 0 <= revision else { return }
     for load in wanting { load.companions.hold(state) }
     guard !state.isDeleted else { return }
+    burials.note(id, at: revision)
     bury(state)
     for load in wanting { load.deleted.append(id) }
   }

@@ -1,0 +1,77 @@
+import GraphModel
+import GraphReplica
+import GraphTesting
+import GraphWire
+import Testing
+
+/// What a replica asks on a new connection, how much at a time, and in which order.
+@Suite struct CatchingUpTests {
+  /// A server lets a few hundred requests wait and refuses the next.
+  @Test func manyQueriesAreFollowedAFewAtATime() throws {
+    let script = try ReplicaTranscript()
+    #expect(script.connect() == ["welcomed"])
+    let most = ProtocolLimits.maximumOutstandingRequests / 4
+    let count = 3 * most + 5
+    var queries = [QueryID]()
+    for number in 0..<count {
+      let condition = try GraphPredicate(parsing: "x < \(number)", entity: script.note, model: script.model)
+      queries.append(script.context.follow(entity: script.note, predicate: condition))
+    }
+    #expect(script.lines() == Array(repeating: "> follow", count: most))
+    // One that waits here is nobody's business but ours.
+    script.context.unfollow(queries[most])
+    #expect(script.lines() == [])
+    for number in 0..<UInt64(count - 1) {
+      let isLast = number + UInt64(most) >= UInt64(count - 1)
+      #expect(script.hear(.subscribed(query: number + 1, resumed: false), number + 2) == (isLast ? [] : ["> follow"]))
+    }
+    // All of them are answered: what comes now is shown.
+    #expect(script.hear(script.last([], at: 1), 2) == [])
+    #expect(script.hear(.advance(revision: 1, fingerprint: 1_000)) == ["query 1 has 0 at 1"])
+    #expect(script.handle(.disconnected) == [])
+    let again = script.connect(head: 1)
+    #expect(again.count == 1 + most && again[1] == "> follow since 1")
+  }
+
+  @Test func whatIsStillSaidOfAQueryThatNobodyFollowsAnswersNothing() throws {
+    let script = try ReplicaTranscript()
+    _ = try ReplicaTests.following(script, [script.image(5, 1)])
+    script.context.unfollow(1)
+    #expect(script.lines() == ["> unfollow 4"])
+    #expect(script.hear(.refused(Refusal(.unavailable, "the result could not be read")), 2) == [])
+    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
+  }
+
+  /// A batch works on what was saved before it, and a fetch sees it; what was saved behind them comes behind them.
+  @Test func whatIsAskedGoesOutInItsPlaceAmongTheSavesThatWait() throws {
+    let script = try ReplicaTranscript()
+    let note = try ReplicaTests.following(script, [script.image(5, 1)])
+    #expect(script.handle(.disconnected) == [])
+    note["x"] = .double(7)
+    let first = try #require(script.context.save())
+    #expect(script.connect(head: 9) == ["welcomed", "> follow since 1"])
+    let fetch = Fetch(entity: script.note.number)
+    #expect(script.handle(.ask(31, .fetch(fetch))) == [])
+    // Beside the context's queue, as a commit of one's own is.
+    let second = Transaction(id: script.context.newTransactionID(), policy: .error, undo: nil, changes: [])
+    #expect(script.handle(.save(second)) == [])
+    #expect(script.handle(.ask(32, .status)) == [])
+    #expect(script.hear(.subscribed(query: 4, resumed: true), 2) == ["query 1 goes on from 1"])
+    let lines = script.hear(.advance(revision: 9, fingerprint: 9_000))
+    #expect(
+      lines.map { $0.split(separator: ":")[0] } == [
+        "> commit \(first.sequence)", "> fetch Note", "> commit \(second.id.sequence)", "> status",
+      ])
+  }
+
+  @Test func whatWaitedToBeAskedIsLostWithTheConnection() throws {
+    let script = try ReplicaTranscript()
+    let note = try ReplicaTests.following(script, [script.image(5, 1)])
+    #expect(script.handle(.disconnected) == [])
+    note["x"] = .double(7)
+    #expect(script.context.save() != nil)
+    #expect(script.connect(head: 9) == ["welcomed", "> follow since 1"])
+    #expect(script.handle(.ask(31, .status)) == [])
+    #expect(script.handle(.disconnected) == ["question 31 was refused: unavailable"])
+  }
+}
