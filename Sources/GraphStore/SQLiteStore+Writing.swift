@@ -14,7 +14,13 @@ extension SQLiteStore {
       let rest = Array(batch[(place + 1)...])
       return before + itself + (rest.isEmpty ? [] : try commit(rest, now: now))
     }
-    if isInDoubt { try reopen() }
+    if isInDoubt {
+      do {
+        try reopen()
+      } catch let error as DatabaseError {
+        throw Self.failure(code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
+      }
+    }
     takeWatches()
     do {
       return try pool.writeWithoutTransaction { database in

@@ -62,6 +62,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     public var wholeInterval = 64
     /// Objects that may have changed since a revision for the whole graph to be read as of it: they are held in memory.
     public var maximumPastObjects = 100_000
+    /// About so many bytes may these objects have, as they were: each of the connections below may hold as much.
+    public var maximumPastBytes = 256 << 20
     /// Connections that read the past, each of one revision.
     public var maximumPastReaders = 2
     /// A batch of many objects is written so many at a time; one of no more is an ordinary commit.
@@ -137,7 +139,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       layout = try pool.read { try StoreVersions.layout($0, model: model) }
       pastReaders = PastReaders(maximum: options.maximumPastReaders) { [layout] in
         let queue = try DatabaseQueue(path: path, configuration: Self.pastConfiguration(options))
-        return PastReader(queue, layout: layout, maximumObjects: options.maximumPastObjects)
+        let limits = PastLimits(objects: options.maximumPastObjects, bytes: options.maximumPastBytes)
+        return PastReader(queue, layout: layout, limits: limits)
       }
       try upgrade()
       try pool.writeWithoutTransaction { writer = try makeWriter($0) }

@@ -1,7 +1,9 @@
+import Foundation
 import GraphModel
-import GraphStore
 import GraphTesting
 import Testing
+
+@testable import GraphStore
 
 /// What reaches the disk, seen through a layer under SQLite that counts syncs and can lose what was not synchronized.
 @Suite struct DurabilityTests {
@@ -67,6 +69,26 @@ import Testing
     #expect(failure?.advice.isEmpty == false)
     #expect(try store.all("Board").count == 1)
     CrashableFiles.fail(directory.path, with: nil)
+    _ = try store.insert("Board", ["name": .string("after")])
+    #expect(try store.all("Board").count == 2)
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
+  /// A commit has failed, and then the store can't be opened anew: the failure says what to do, as any other.
+  @Test func aStoreThatCanNotBeOpenedAnewSaysWhatToDo() throws {
+    let store = try TestStore(try Fixtures.stickies())
+    _ = try store.insert("Board", ["name": .string("kept")])
+    let (path, aside) = (store.directory.path + "/graph.sqlite", store.directory.path + "/aside")
+    try FileManager.default.moveItem(atPath: path, toPath: aside)
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    store.store.isInDoubt = true
+    for _ in 1...2 {
+      let failure = #expect(throws: StoreFailure.self) { try store.insert("Board", ["name": .string("lost")]) }
+      #expect(failure?.sentence.contains(path) == true)
+      #expect(failure?.advice.isEmpty == false)
+    }
+    try FileManager.default.removeItem(atPath: path)
+    try FileManager.default.moveItem(atPath: aside, toPath: path)
     _ = try store.insert("Board", ["name": .string("after")])
     #expect(try store.all("Board").count == 2)
     #expect(try StoreCheckRun(store).findings.isEmpty)

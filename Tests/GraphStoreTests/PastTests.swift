@@ -274,6 +274,35 @@ import struct GraphModel.FetchRequest
     #expect(try store.answer(FetchRequest(entity: person), at: 3).parts.count == 12)
   }
 
+  /// Few objects, and large ones: what they were takes a byte more than there is room for, as much, or a byte less.
+  @Test(arguments: [-1, 0, 1]) func aPastThatTakesTooMuchMemoryIsRefusedButForSingleObjects(room: Int) throws {
+    let old = try TestStore(try Fixtures.company())
+    let bio = String(repeating: "likes tea ", count: 100)
+    let people = try old.must(
+      (0..<4).map { try old.insertion("Person", ["name": .string("n\($0)"), "bio": .string(bio)]) })
+    for person in people { try old.must([old.update(person, "Person.bio", .string("likes tea"))]) }
+    let request = FetchRequest(entity: people[0].entity)
+    let parts = try old.answer(request, at: 1).parts
+    var bytes = 0
+    for part in parts { if case .object(let image) = part { bytes += image.approximateSize } }
+    try old.store.close()
+    let store = try TestStore(old.model, directory: old.directory) { $0.maximumPastBytes = bytes + room }
+    guard room < 0 else {
+      #expect(try store.answer(request, at: 1).parts == parts)
+      return
+    }
+    let refused = #expect(throws: Refusal.self) { try store.answer(request, at: 1) }
+    #expect(refused?.code == .limit)
+    #expect(
+      refused?.message.hasPrefix(
+        "objects of more than \(bytes - 1) bytes have changed since revision 1: ask for revision 2 or a later one, or for "
+          + "single objects by their ids")
+        == true, "\(String(describing: refused))")
+    #expect(try store.answer(request, at: 2).parts.count == 4)
+    let one = try store.answer(FetchRequest(entity: request.entity, predicate: .identifiers([people[3]])), at: 1)
+    #expect(one.parts.count == 1)
+  }
+
   // MARK: - Times
 
   @Test func aTimeMeansTheNewestCommitUpToIt() throws {

@@ -94,6 +94,26 @@ import Testing
     try store.expectSound()
   }
 
+  /// The undo is there, what it took back is not: that is what is named.
+  @Test func whatAnUndoTookBackIsNamedWhenItWasPruned() throws {
+    let store = try TestStore(try Fixtures.stickies())
+    let tag = try store.insert("Tag", ["name": .string("a")])
+    try store.must([store.update(tag, "Tag.name", .string("b"))])
+    try store.taken(store.undo())
+    try store.taken(store.redo())
+    _ = try store.insert("Tag", ["name": .string("c")])
+    try store.prune(through: 2)
+    for revision in [3, 4] as [Revision] {
+      let step = Refusal(.pruned, "the commit of revision 2 was pruned; the oldest that is kept is 3")
+      #expect(try store.refused(store.undo(revision)) == step)
+      #expect(try store.refused(store.redo(revision)) == step)
+    }
+    try store.prune(through: 3)
+    let undo = Refusal(.pruned, "the commit of revision 3 was pruned; the oldest that is kept is 4")
+    #expect(try store.refused(store.undo(4)) == undo)
+    #expect(try store.refused(store.undo(6)) == Refusal(.notFound, "there is no revision 6"))
+  }
+
   @Test func aTokenAtTheFloorIsKnownAndOneBelowIsNot() throws {
     let store = try TestStore(try Fixtures.stickies())
     var tokens = [Token]()

@@ -149,8 +149,9 @@ import Testing
     #expect(try tags(data + "/graph.sqlite") == ["other"])
   }
 
-  /// Killed after the decision, at every step: whoever opens next finishes it.
-  @Test(arguments: 0..<4) func aKilledRestoreIsFinishedByTheNextStart(_ step: Int) throws {
+  /// A directory as a restore leaves it that was killed after the decision: before it put anything aside, behind the log, and
+  /// behind the database.
+  private func killed(behind step: Int) throws -> TemporaryDirectory {
     let killed = try TemporaryDirectory()
     let path = killed.path + "/graph.sqlite"
     for suffix in ["", "-wal"] {
@@ -160,10 +161,23 @@ import Testing
     try FileManager.default.copyItem(atPath: backup, toPath: path + ".restoring-S")
     if step >= 1 { try FileManager.default.moveItem(atPath: path + "-wal", toPath: old + "-wal") }
     if step >= 2 { try FileManager.default.moveItem(atPath: path, toPath: old) }
-    if step == 3 {
-      // `check` as well as a daemon.
-      #expect(try StoreCheck.run(directory: killed.path, model: model).isEmpty)
-      #expect(!FileManager.default.fileExists(atPath: path + ".restoring-S"))
+    return killed
+  }
+
+  /// Killed after the decision, at every step: whoever comes next finishes it, a daemon or another command.
+  @Test(arguments: 0..<3, ["start", "check", "backup", "migrate"])
+  func aKilledRestoreIsFinishedByTheNextStart(_ step: Int, _ next: String) throws {
+    let killed = try killed(behind: step)
+    switch next {
+    case "check": #expect(try StoreCheck.run(directory: killed.path, model: model).isEmpty)
+    case "backup":
+      let report = try StoreBackup.run(directory: killed.path, model: model, file: folder.path + "/second")
+      #expect(report.head.revision == 1)
+    case "migrate": #expect(try StoreMigration(directory: killed.path, models: [model], now: 0).run().steps.isEmpty)
+    default: break
+    }
+    if next != "start" {
+      #expect(!FileManager.default.fileExists(atPath: killed.path + "/graph.sqlite.restoring-S"))
     }
     let opened = try TestStore(model, directory: killed)
     #expect(try names(in: opened) == ["before"])

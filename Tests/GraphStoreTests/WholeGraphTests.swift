@@ -225,6 +225,12 @@ import Testing
       #expect(
         refused.violations.contains { $0.id.isTemporary && Int($0.id.key.low) == wanted.row && $0.rule == wanted.rule },
         "\(refused)")
+      // In the words of the rules, whoever has noticed it.
+      #expect(!refused.violations.contains { $0.message.contains("constraint failed") }, "\(refused)")
+      if mistake == "unique" {
+        #expect(
+          refused.violations.contains { $0.message.hasPrefix("there is already ") && $0.property > 0 }, "\(refused)")
+      }
     } else {
       #expect(refused.code == .malformed)
       #expect(refused.message.contains("row \(person + 1) "))

@@ -88,6 +88,26 @@ public struct MigrationPlan: Sendable {
     return steps.contains { $0.kind == .renameEntity || $0.kind == .renameProperty } ? "gives names to others" : nil
   }
 
+  /// The same for objects of which nobody knows whether they keep what the old version asks: whatever the new one asks of
+  /// values is looked at, not only what it asks more.
+  public func judgingEverything() -> MigrationPlan {
+    var plan = self
+    for entity in new.entities where entities[entity.number] != nil {
+      guard !new.rules(of: entity.number).isEmpty || entity.properties.contains(where: Self.isLimited) else { continue }
+      plan.tightened.insert(entity.number)
+    }
+    return plan
+  }
+
+  private static func isLimited(_ property: Property) -> Bool {
+    switch property.kind {
+    case .attribute(let attribute):
+      !attribute.minimum.isNull || !attribute.maximum.isNull || attribute.minimumLength != nil
+        || attribute.maximumLength != nil || attribute.pattern != nil
+    case .relationship(let relationship): relationship.minimumCount != nil || relationship.maximumCount != nil
+    }
+  }
+
   private init(old: Model, new: Model) {
     self.old = old
     self.new = new

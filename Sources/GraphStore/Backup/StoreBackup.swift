@@ -83,6 +83,7 @@ public enum StoreBackup {
     progress: (Progress) throws -> Void = { _ in }
   ) throws -> Report {
     let path = directory + "/" + StoreFiles.name
+    try finishRestore(in: directory)
     guard try StoreFiles.kind(of: path, isOnlyRead: true) != .absent else {
       throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
     }
@@ -171,6 +172,15 @@ public enum StoreBackup {
       throw StoreFailure(
         .alreadyThere, "\(file) is there already", advice: "Give another name, or --replace; it was not touched.")
     }
+  }
+
+  /// A backup is one of the store that a restore was decided for. A daemon has finished it when it started; without one,
+  /// this is who does.
+  private static func finishRestore(in directory: String) throws {
+    guard StoreRestore.isUnfinished(in: directory) else { return }
+    let lock = try StoreLock(directory: directory)
+    defer { withExtendedLifetime(lock) {} }
+    try StoreRestore.finish(in: directory)
   }
 
   /// A daemon has looked at its log when it started, and is writing it now. Without one, this is who looks before SQLite.

@@ -60,8 +60,8 @@ extension BatchWriter {
         kind: .inserted, id: image.id, before: nil, after: Self.withoutReferences(image, entity))
       do {
         try write([alone], sums: [0])
-      } catch let failure as SQLiteStore.BackstopFailure {
-        return try violateUnique(number, image, entity, failure)
+      } catch is SQLiteStore.BackstopFailure {
+        return try violateUnique(number, Self.withoutReferences(image, entity))
       }
       changes += 1
       size += image.approximateSize
@@ -149,8 +149,8 @@ extension BatchWriter {
         edits: edits.map { Edit($0.number, .set(whole[$0])) })
       do {
         try write([update], sums: [sum])
-      } catch let failure as SQLiteStore.BackstopFailure {
-        return try violateUnique(number, image, entity, failure)
+      } catch is SQLiteStore.BackstopFailure {
+        return try violateUnique(number, whole)
       }
       changes.append(ObjectChange(kind: .inserted, id: image.id, before: nil, after: whole))
       sums.append(sum)
@@ -226,11 +226,12 @@ extension BatchWriter {
     return found
   }
 
-  private func violateUnique(
-    _ number: Int, _ image: ObjectImage, _ entity: Entity, _ failure: SQLiteStore.BackstopFailure
-  ) throws {
+  /// - Parameter image: as it was to be written: who has its key stands there already.
+  private func violateUnique(_ number: Int, _ image: ObjectImage) throws {
+    let clash = try clash(of: image)?.0
     try violate(
-      number, image, rule: "unique", "another object of this graph has the same key (\(failure.message))")
+      number, image, clash.flatMap { model.property($0.property) }, rule: "unique",
+      clash?.message ?? "another object of this graph has the same key")
   }
 
   /// - Parameter number: of the row: whoever is told of a mistake finds the row by it.

@@ -92,17 +92,22 @@ extension BatchWriter {
   private func clash(
     of id: ObjectID, _ values: [(property: Property, value: Value)]
   ) throws -> (Violation, other: ObjectID)? {
-    guard var image = try writer.objects.readImage(of: id), let entity = model.entity(image.id.entity) else {
-      return nil
-    }
+    guard var image = try writer.objects.readImage(of: id) else { return nil }
     for (property, value) in values { image[property] = value }
+    return try clash(of: image)
+  }
+
+  /// - Parameter image: as the object was to be.
+  func clash(of image: ObjectImage) throws -> (Violation, other: ObjectID)? {
+    guard let entity = model.entity(image.id.entity) else { return nil }
     let reader = PlanReader(writer: writer)
     for constraint in entity.uniquenessConstraints {
       let key = constraint.map { number in entity.property(number).map { image[$0] } ?? .null }
       guard !key.contains(.null) else { continue }
       let owner = model.owner(of: constraint, in: entity)
-      guard let other = try reader.object(of: owner, matching: constraint, values: key), other != id else { continue }
-      return (Violation(id, meets: constraint, of: owner, values: key, model), other)
+      guard let other = try reader.object(of: owner, matching: constraint, values: key), other != image.id
+      else { continue }
+      return (Violation(image.id, meets: constraint, of: owner, values: key, model), other)
     }
     return nil
   }

@@ -10,11 +10,9 @@ extension StoreChecker {
     }
   }
 
-  /// From each version to the next; none where a kept model can't be read any more, which is told elsewhere.
-  static func plans(_ layout: StoreLayout) -> [MigrationPlan] {
-    zip(layout.versions, layout.versions.dropFirst()).compactMap {
-      try? MigrationPlan.infer(from: $0.model, to: $1.model)
-    }
+  /// From each version to the next; nil where the two, as they are read now, do not lead from one to the other.
+  static func plans(_ layout: StoreLayout) -> [MigrationPlan?] {
+    zip(layout.versions, layout.versions.dropFirst()).map { try? MigrationPlan.infer(from: $0.model, to: $1.model) }
   }
 
   /// Whether the object's row is as an older version left it, and the migrations since. A row that no commit and no
@@ -36,7 +34,8 @@ extension StoreChecker {
   private func isMigrated(_ then: ObjectImage, to image: ObjectImage, through back: Int) throws -> Bool {
     var last = then
     for step in plans.suffix(back + 1).enumerated() {
-      guard let expected = step.element.values(from: last) else { return true }
+      // The object is as that version left it; what it must have become nobody can compute.
+      guard let plan = step.element, let expected = plan.values(from: last) else { return true }
       let isPresent = step.offset == back
       let reader = isPresent ? objects : older[back - 1 - step.offset]
       let id = reader.layout.numbers.present(layout.numbers.stored(image.id))

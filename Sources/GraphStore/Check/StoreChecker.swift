@@ -11,8 +11,8 @@ struct StoreChecker {
   let objects: ObjectReader
   /// The versions before the present one.
   let older: [ObjectReader]
-  /// From each version to the next, oldest first.
-  let plans: [MigrationPlan]
+  /// From each version to the next, oldest first; as many as there are versions before the present one.
+  let plans: [MigrationPlan?]
   var findings: FindingList
   /// Of the past, in memory at a time.
   let heldObjects: Int

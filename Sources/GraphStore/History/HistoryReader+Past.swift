@@ -57,22 +57,24 @@ extension HistoryReader {
     return image
   }
 
-  /// - Parameter readable: the oldest revision whose state can be read; nil where that is not known.
-  static func tooMuchSince(_ revision: Revision, maximum: Int, readable: Revision? = nil) -> Refusal {
+  /// - Parameters:
+  ///   - excess: what is too much, as the sentence begins.
+  ///   - readable: the oldest revision whose state can be read; nil where that is not known.
+  static func tooMuchSince(_ revision: Revision, _ excess: String, readable: Revision? = nil) -> Refusal {
     let later = readable.map { "revision \($0) or a later one" } ?? "a later revision"
     return Refusal(
       .limit,
-      "more than \(maximum) objects have changed since revision \(revision): ask for \(later), or for single objects by "
-        + "their ids, which can be read as of any; all of it is in a backup from then")
+      "\(excess) since revision \(revision): ask for \(later), or for single objects by their ids, which can be read as "
+        + "of any; all of it is in a backup from then")
   }
 
   // MARK: - All that was touched
 
   /// Every object that was touched after a revision, as it was then; nil where it was not there. Names must mean the
   /// present on this connection.
-  func images(at revision: Revision, maximum: Int) throws -> [ObjectID: ObjectImage?] {
+  func images(at revision: Revision, limits: PastLimits) throws -> [ObjectID: ObjectImage?] {
     var images = [ObjectID: ObjectImage?]()
-    var count = 0
+    var (count, bytes) = (0, 0)
     var mapped = MappedValues(objects.layout)
     var counts = PastCounts(objects.layout, at: revision)
     try forEachCommitNewestFirst(after: revision) { commit in
@@ -81,6 +83,7 @@ extension HistoryReader {
         let after: ObjectImage?
         if let known = images[change.id] {
           after = known
+          bytes -= known?.approximateSize ?? 0
         } else {
           let isAsked = change.kind == .updated || change.kind == .inserted && !mapped.isEmpty
           after = isAsked ? try objects.readImage(of: change.id) : nil
@@ -89,17 +92,26 @@ extension HistoryReader {
         let before = change.before(after, model: objects.model)
         counts.pass(before, after, at: commit.revision)
         images[change.id] = .some(before)
+        bytes += before?.approximateSize ?? 0
+        // Up to here, newest first, it was not too much. One commit may touch a million objects.
+        if let excess = limits.excess(objects: images.count, bytes: bytes) {
+          throw Self.tooMuchSince(revision, excess, readable: commit.revision)
+        }
       }
-      guard images.count <= maximum, count <= Self.maximumSkippedChanges else {
-        // Up to here, newest first, it was not too much.
-        throw Self.tooMuchSince(revision, maximum: maximum, readable: commit.revision)
+      guard count <= Self.maximumSkippedChanges else {
+        let excess = "objects have changed more than \(Self.maximumSkippedChanges) times"
+        throw Self.tooMuchSince(revision, excess, readable: commit.revision)
       }
     }
     // Whose count was another one was perhaps not touched.
     for id in counts.owners where images.index(forKey: id) == nil {
-      images[id] = try objects.readImage(of: id).map { .some($0) }
+      let image = try objects.readImage(of: id)
+      images[id] = image.map { .some($0) }
+      bytes += image?.approximateSize ?? 0
+      if let excess = limits.excess(objects: images.count, bytes: bytes) {
+        throw Self.tooMuchSince(revision, excess)
+      }
     }
-    guard images.count <= maximum else { throw Self.tooMuchSince(revision, maximum: maximum) }
     guard !mapped.isEmpty || !objects.layout.computed(behind: revision).isEmpty else { return images }
     return images.mapValues { computed(mapped.told($0, at: revision, counts), at: revision) }
   }

@@ -22,6 +22,9 @@ enum StoreVersions {
   }
 
   /// Oldest first; empty for a store that was never migrated.
+  ///
+  /// Of the newest, too, the text is read that the migration was carried out with: another text of the same hash may have
+  /// other defaults, and no `renamed` and no mapping any more. What was made of values then is what that text says.
   /// - Parameter model: the newest, as it was given: transients, documentation and limits may differ from what is kept.
   static func load(_ database: Database, model: Model) throws -> [StoreVersion] {
     // A store that was pruned has a higher layout, migrated or not.
@@ -37,9 +40,11 @@ enum StoreVersions {
     return try rows.enumerated().map { index, row in
       let source: String = row[3]
       let isNewest = index == rows.count - 1
-      guard let kept = isNewest ? model : try? Model(parsing: source.utf8),
-        let numbers = StoreVersion.numbers(of: kept, in: row[2])
-      else {
+      var read: Model? = source == model.source ? model : try? Model(parsing: source.utf8)
+      // Whether it is the store's own model is told elsewhere.
+      if isNewest, read?.hash != model.hash { read = model }
+      // Numbers alike, but for transients, which come last: the present ones may be others.
+      guard let kept = read, let numbers = StoreVersion.numbers(of: isNewest ? model : kept, in: row[2]) else {
         throw StoreFailure(
           .corrupt, "the store's model number \(row[0] as Int64) can't be read",
           advice: "Stop stickiesd, keep a copy of the files, and run stickiesd check.")

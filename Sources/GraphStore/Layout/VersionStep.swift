@@ -21,7 +21,7 @@ final class VersionStep: Sendable {
   let countedProperties: [PropertyNumber]
   private let earlier: StoreVersion
   private let later: StoreVersion
-  /// Nil when the two versions, as they are given now, have none.
+  /// Nil when the two versions, as they are read now, have none.
   private let plan: MigrationPlan?
   /// By the earlier version's numbers.
   private let heirs: [PropertyNumber: Heir]

@@ -15,6 +15,9 @@ public struct StoreMigration: Sendable {
     public var isRehearsal = false
     /// False where a copy is kept elsewhere.
     public var makesBackup = true
+    /// Set where `check` has found nothing in the store just now: without a copy its objects are looked at else, where the
+    /// next version limits them.
+    public var isChecked = false
     /// In whose name the migration stands in history.
     public var author = "migration"
     /// Told what is being done, and how much of all is done, from 0 to 1. It may throw, which ends the migration.
@@ -50,12 +53,15 @@ public struct StoreMigration: Sendable {
   ///   it was.
   @discardableResult
   public func run() throws -> MigrationReport {
-    guard case .store = try StoreFiles.kind(of: path) else {
+    func isThere() throws -> Bool { try StoreFiles.kind(of: path) != .absent }
+    guard try StoreRestore.isUnfinished(in: directory) || isThere() else {
       throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
     }
     let lock = try StoreLock(directory: directory)
     defer { lock.release() }
     do {
+      // What is migrated is the backup that was to be the store, not what lies in its place yet.
+      if try StoreRestore.finish(in: directory) { _ = try isThere() }
       try WriteAheadLogFile.refuseLoss(beside: path)
       let kept = try keptModel()
       var report = MigrationReport(from: kept, to: models.last ?? kept)
@@ -68,13 +74,19 @@ public struct StoreMigration: Sendable {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try StoreFiles.prepare(directory: folder)
         let copy = folder + "/" + StoreFiles.name
-        try makeVerifiedCopy(of: kept, at: copy)
-        try perform(plans, on: copy, &report)
+        let isKept = try makeVerifiedCopy(of: kept, at: copy)
+        try perform(isKept ? plans : judged(plans), on: copy, &report)
       } else {
         discardDrafts()
-        if options.makesBackup { report.backup = try backUp(kept) }
+        // Without a look at the objects nothing is known of them.
+        var isKept = options.isChecked
+        if options.makesBackup {
+          let backup = backupPath(kept)
+          isKept = try makeVerifiedCopy(of: kept, at: backup)
+          report.backup = backup
+        }
         do {
-          try perform(plans, on: path, &report)
+          try perform(isKept ? plans : judged(plans), on: path, &report)
         } catch {
           // The store is as it was. Where the disk is the trouble, a second copy of it may be the better one.
           let isOfTheDisk = (error as? DatabaseError).map { $0.resultCode != .SQLITE_FULL } ?? false
@@ -131,6 +143,12 @@ public struct StoreMigration: Sendable {
     return plans
   }
 
+  /// The same, for objects of which it is not known that they keep what the store's version asks. The store may have been
+  /// served with another text of the same hash, which asks less: then everything that the next version asks is looked at.
+  private func judged(_ plans: [MigrationPlan]) -> [MigrationPlan] {
+    plans.prefix(1).map { $0.judgingEverything() } + plans.dropFirst()
+  }
+
   // MARK: - The copy
 
   /// Copies that a killed run began.
@@ -141,26 +159,29 @@ public struct StoreMigration: Sendable {
     }
   }
 
-  /// A copy beside the store, verified. Whatever makes copies online may take this one's place.
-  private func backUp(_ kept: Model) throws -> String {
+  /// Of the copy beside the store. Whatever makes copies online may take this one's place.
+  private func backupPath(_ kept: Model) -> String {
     let time = Dates.text(now).split(separator: ".")[0].filter { $0.isNumber || $0 == "T" }
-    let copy = "\(path).version-\(kept.version).\(time).backup"
-    try makeVerifiedCopy(of: kept, at: copy)
-    return copy
+    return "\(path).version-\(kept.version).\(time).backup"
   }
 
-  private func makeVerifiedCopy(of kept: Model, at copy: String) throws {
+  /// - Returns: whether all objects keep what the version asks of them. Those that don't are as their commits left them.
+  private func makeVerifiedCopy(of kept: Model, at copy: String) throws -> Bool {
+    var isKept = true
     try options.progress("copying the store", 0)
     try MigrationCopy.make(of: path, at: copy) { draft in
       try options.progress("verifying the copy", 0.02)
       let findings = try StoreCheck.run(file: draft, model: kept)
-      guard findings.isEmpty else {
+      let damage = findings.filter(\.isDamage)
+      guard damage.isEmpty else {
         throw StoreFailure(
           .corrupt, "the store in \(directory) is not sound, and was not migrated",
-          cause: findings.prefix(3).map(\.description).joined(separator: "; "),
+          cause: damage.prefix(3).map(\.description).joined(separator: "; "),
           advice: "Run stickiesd check with the model that the store was made with.")
       }
+      isKept = findings.isEmpty
     }
+    return isKept
   }
 
   static func open<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result {

@@ -2,6 +2,18 @@ import GRDB
 import GRDBSQLite
 import GraphModel
 
+/// What may be held in memory of the graph as it was: one image of each object that was touched since.
+struct PastLimits: Sendable {
+  let objects: Int
+  let bytes: Int
+
+  /// What is too much of it, as a sentence begins; nil when nothing is.
+  func excess(objects: Int, bytes: Int) -> String? {
+    if objects > self.objects { return "more than \(self.objects) objects have changed" }
+    return bytes > self.bytes ? "objects of more than \(self.bytes) bytes have changed" : nil
+  }
+}
+
 /// A connection of its own for reading the graph as it was at a revision. What it has put together for one revision it
 /// keeps, so that the next fetch of that revision costs as much as one of the present; a commit in between adds what it
 /// touched.
@@ -10,7 +22,7 @@ import GraphModel
 final class PastReader: @unchecked Sendable {
   private let queue: DatabaseQueue
   private let layout: StoreLayout
-  private let maximumObjects: Int
+  private let limits: PastLimits
   private var shown: Shown?
 
   /// What the TEMP tables hold.
@@ -24,10 +36,10 @@ final class PastReader: @unchecked Sendable {
     let scope: PastScope
   }
 
-  init(_ queue: DatabaseQueue, layout: StoreLayout, maximumObjects: Int) {
+  init(_ queue: DatabaseQueue, layout: StoreLayout, limits: PastLimits) {
     self.queue = queue
     self.layout = layout
-    self.maximumObjects = maximumObjects
+    self.limits = limits
   }
 
   /// Runs `body` in a read transaction in which names mean the graph at `revision`.
@@ -70,11 +82,12 @@ final class PastReader: @unchecked Sendable {
     shown = nil
     let tables = PastTables(connection: connection, layout: layout)
     try tables.hide()
-    for (id, image) in try history.images(at: since, maximum: maximumObjects) where images.index(forKey: id) == nil {
+    for (id, image) in try history.images(at: since, limits: limits) where images.index(forKey: id) == nil {
       images[id] = .some(image)
     }
-    guard images.count <= maximumObjects else {
-      throw HistoryReader.tooMuchSince(revision, maximum: maximumObjects)
+    let bytes = images.values.reduce(0) { $0 + ($1?.approximateSize ?? 0) }
+    if let excess = limits.excess(objects: images.count, bytes: bytes) {
+      throw HistoryReader.tooMuchSince(revision, excess)
     }
     let scope = try tables.show(images, objects: objects)
     shown = Shown(

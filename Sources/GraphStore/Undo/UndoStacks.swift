@@ -79,6 +79,7 @@ struct UndoStacks {
   }
 
   /// The step that a commit belongs to, or that it undoes or redoes; nil when there is no such commit.
+  /// - Throws: `Refusal(.pruned)` for one of which the step was pruned.
   func step(of revision: Revision) throws -> (step: Step, isUndo: Bool)? {
     guard let undoes = try undoes(of: revision) else { return nil }
     var (newest, isUndo) = (revision, false)
@@ -87,7 +88,10 @@ struct UndoStacks {
     } else {
       newest = try newestOfRun(from: revision)
     }
-    guard let label = try label(of: newest) else { return nil }
+    guard let label = try label(of: newest) else {
+      try history.refusePrunedCommit(newest)
+      return nil
+    }
     var step = Step(revision: newest, group: label.group, isUndone: false, latest: newest)
     while let next = try newestUndo(of: step.latest) {
       step.latest = next
