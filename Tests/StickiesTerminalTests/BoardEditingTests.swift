@@ -118,6 +118,30 @@ import Testing
     await stage.close()
   }
 
+  @Test func aDragThatTheHelpComesOverEndsItsStepOfUndo() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("drag me", x: 80, y: 64)
+    let ann = try await stage.open()
+    let place = try #require(await ann.terminal.expects("drag me").place(of: "drag me"))
+    ann.terminal.mouse(.press(.left), place.x, place.y)
+    ann.terminal.mouse(.drag(.left), place.x + 2, place.y + 1)
+    await ann.terminal.expects { $0.place(of: "drag me") == Point(x: place.x + 2, y: place.y + 1) }
+    ann.terminal.types("?")
+    await ann.terminal.expects("New Note")
+    ann.terminal.mouse(.release(.left), place.x + 2, place.y + 1)
+    ann.terminal.press(.escape)
+    await ann.terminal.expectsNo("New Note")
+    let pinned = String(Theme().symbols.pinned)
+    ann.terminal.types("p")
+    await ann.terminal.expects { $0.text.contains(pinned) && !$0.text.contains("not yet") }
+    ann.terminal.types("u")
+    await ann.terminal.expects("Undone")
+    // The last step alone.
+    let stored = try await stage.stored()
+    #expect(stored.map(\.pinned) == [false] && stored.map(\.x) == [96])
+    await stage.close()
+  }
+
   @Test func wordsAreJumpedOverSelectedReplacedAndTakenBackInTheEditor() async throws {
     let stage = try await Stage(boards: ["Work", "Home"])
     let ann = try await stage.open()
@@ -397,6 +421,24 @@ import Testing
     await ann.terminal.expects {
       $0.text.contains("note0") && $0.text.contains("mine1") && !$0.text.contains("not yet")
     }
+    #expect(Set(try await stage.stored().map(\.text)) == ["note0 mine0", "note1 mine1"])
+    await stage.close()
+  }
+
+  @Test func behindAQuestionThatNobodyNeedsToAnswerComesTheNext() async throws {
+    let (stage, ann) = try await orphans(2, editing: true)
+    let id = try #require(ann.session.screen?.editing?.id)
+    try await deleteAllElsewhere(stage)
+    await ann.terminal.expects("The note is gone")
+    // What was sent has its answer: of the other note, too, a text has no place.
+    _ = try await ann.client.fetch(Board.self)
+    #expect(try await stage.stored().isEmpty)
+    _ = try await stage.other.restore(id)
+    await ann.terminal.expects {
+      $0.text.contains("Where to with the text?") && $0.text.contains("(n)") && !$0.text.contains("The note is gone")
+    }
+    ann.terminal.types("n")
+    await ann.terminal.expects { !$0.text.contains("(n)") && !$0.text.contains("not yet") }
     #expect(Set(try await stage.stored().map(\.text)) == ["note0 mine0", "note1 mine1"])
     await stage.close()
   }

@@ -203,6 +203,83 @@ import Testing
     await stage.close()
   }
 
+  @Test(arguments: [true, false]) func whatIsTypedInANoteThatComesBackGoesIntoIt(isAway: Bool) async throws {
+    let stage = try await Stage()
+    let note = try await stage.note("one")
+    let id = note.id
+    let ann = try await stage.open(pause: 5_000)
+    await ann.terminal.expects("one")
+    ann.terminal.press(.tab)
+    ann.terminal.press(.enter)
+    await ann.terminal.expects { $0.cursor != nil }
+    if isAway {
+      stage.kill()
+      await ann.terminal.expects("reconnecting")
+      ann.terminal.types(" and")
+      await ann.terminal.expects("1 change")
+      try await stage.whileAway { carl in
+        let note = try #require(try await carl.fetch(Note.self).first)
+        note.text = "zero one"
+        try await carl.save()
+        carl.context.delete(note)
+        try await carl.save()
+      }
+      try stage.restart()
+    } else {
+      ann.terminal.types(" and")
+      await ann.terminal.expects { $0.text.contains("one and") && !$0.text.contains("not yet") }
+      stage.other.context.delete(note)
+      try await stage.other.save(policy: .objectTrump)
+    }
+    await ann.terminal.expects("The note is gone")
+    // Whoever types goes on typing into the editor.
+    ann.terminal.types(" more")
+    await ann.terminal.expects("and more")
+    // What was sent before has its answer.
+    _ = try await ann.client.fetch(Board.self)
+    #expect(try await stage.stored().isEmpty)
+    _ = try await stage.other.restore(id)
+    await ann.terminal.expects {
+      !$0.text.contains("The note is gone") && $0.text.contains("one and more") && !$0.text.contains("not yet")
+    }
+    ann.terminal.types(" words")
+    // A longer line wraps.
+    await ann.terminal.expects { $0.text.contains("words") && !$0.text.contains("not yet") }
+    let before = isAway ? "zero " : ""
+    let stored = try await stage.stored().map(\.text)
+    #expect(stored == [before + "one and more words"])
+    await stage.close()
+  }
+
+  @Test func ofTwoVersionsOfATextBothStay() {
+    #expect(TextSplice.merged("a b", mine: "a b mine", theirs: "theirs a b") == "theirs a b mine")
+    #expect(TextSplice.merged("a b c", mine: "a b c", theirs: "a c") == "a c")
+    #expect(TextSplice.merged("a", mine: "a mine", theirs: "a") == "a mine")
+  }
+
+  /// While a save is on its way, what others write may come in, and the connection may go before the answer.
+  @Test func whatIsKeptOfAnEditorGoesWithWhatIsTyped() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("one")
+    let ann = try await stage.open()
+    await ann.terminal.expects("one")
+    ann.terminal.press(.tab)
+    ann.terminal.press(.enter)
+    await ann.terminal.expects { $0.cursor != nil }
+    stage.kill()
+    await ann.terminal.expects("reconnecting")
+    let controller = try #require(ann.session.screen?.editing)
+    controller.draft = "one"
+    ann.terminal.types(" hour of words")
+    await ann.terminal.expects("one hour of words")
+    #expect(controller.draft == "one hour of words")
+    // Once the note is known to be gone, the editor is the newer of the two.
+    (controller.draft, controller.isLost) = ("one", true)
+    controller.keepDraft()
+    #expect(controller.editor?.text == "one hour of words" && controller.draft == nil)
+    await stage.close()
+  }
+
   @Test func withoutABoardATextIsOfferedStill() async throws {
     let stage = try await Stage()
     let ann = try await stage.open()

@@ -521,6 +521,56 @@ import Testing
     await stage.close()
   }
 
+  @Test func returnInASearchWaitsForTheAnswerAndLeadsToIt() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("red apples", x: 0, y: 64)
+    _ = try await stage.note("green pears", x: 300, y: 64)
+    let ann = try await stage.open()
+    await ann.terminal.expects("green pears")
+    let pinned = String(Theme().symbols.pinned)
+    // Nothing has been asked yet, and what is typed behind Return is for the note that is found.
+    ann.terminal.types("/pears\np")
+    await ann.terminal.expects {
+      $0.text.contains("┏ green pears") && $0.text.contains(pinned) && !$0.text.contains("not yet")
+    }
+    #expect(try await stage.stored().map(\.pinned) == [false, true])
+    // What was found before is no answer to what is asked now.
+    ann.terminal.types("/")
+    for _ in 0..<5 { ann.terminal.press(.backspace) }
+    ann.terminal.types("apples\n")
+    await ann.terminal.expects { $0.text.contains("┏ red apples") && !$0.text.contains("green pears") }
+    ann.terminal.types("/ and more\n")
+    await ann.terminal.expects { $0.text.contains("nothing is found") && $0.text.contains("/ apples and more") }
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.text.contains("green pears") && !$0.text.contains("and more") }
+    await stage.close()
+  }
+
+  @Test func theStatusLineNamesTheRevisionThatIsShown() async throws {
+    let stage = try await Stage()
+    let note = try await stage.note("at first")
+    note.text = "in the end"
+    try await stage.other.save()
+    let ann = try await stage.open()
+    await ann.terminal.expects("in the end")
+    stage.freeze()
+    ann.terminal.types("h")
+    // Nothing of the past is here yet: the board lies beneath.
+    await ann.terminal.expects {
+      $0.text.contains("Loading the history") && $0.text.contains("in the end") && !$0.text.contains("revision")
+    }
+    stage.thaw()
+    await ann.terminal.expects { $0.text.contains("history: revision 3") && $0.text.contains("revision 3 of 3, ") }
+    stage.freeze()
+    ann.terminal.press(.left)
+    await ann.terminal.expects {
+      $0.text.contains("revision 2 of 3") && $0.text.contains("history: revision 3") && $0.text.contains("in the end")
+    }
+    stage.thaw()
+    await ann.terminal.expects { $0.text.contains("history: revision 2") && $0.text.contains("at first") }
+    await stage.close()
+  }
+
   @Test func aFieldEndsWithReturnAndCountsWhatIsTyped() async throws {
     let stage = try await Stage()
     _ = try await stage.note("first")

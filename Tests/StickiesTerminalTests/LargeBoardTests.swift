@@ -102,6 +102,17 @@ import Testing
     await stage.close()
   }
 
+  @Test func oneLeavesWhileTheServerIsAskedForTheNextNote() async throws {
+    let (stage, ann) = try await opened()
+    stage.freeze()
+    ann.terminal.press(.tab)
+    ann.terminal.types("held")
+    ann.terminal.press(.character("c"), .control)
+    #expect(await ann.end.value == 0)
+    stage.thaw()
+    await stage.close()
+  }
+
   @Test func behindTheLastNoteOfALargeBoardComesTheFirst() async throws {
     let (stage, ann) = try await opened()
     ann.terminal.press(.tab, .shift)

@@ -99,6 +99,78 @@ import Testing
     await stage.close()
   }
 
+  @Test func theCornerAndKeysResizeANote() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("resize me", x: 16, y: 32)
+    let ann = try await stage.open()
+    await ann.terminal.expects("resize me")
+    ann.terminal.press(.tab)
+    let mark = String(Theme().symbols.resize)
+    let corner = try #require(await ann.terminal.expects(mark).place(of: mark))
+    ann.terminal.mouse(.press(.left), corner.x, corner.y)
+    for step in 1...2 { ann.terminal.mouse(.drag(.left), corner.x + 2 * step, corner.y + step) }
+    ann.terminal.mouse(.release(.left), corner.x + 4, corner.y + 2)
+    await ann.terminal.expects {
+      $0.place(of: mark) == Point(x: corner.x + 4, y: corner.y + 2) && !$0.text.contains("not yet")
+    }
+    var stored = try #require(try await stage.stored().first)
+    #expect((stored.width, stored.height) == (232, 232))
+    ann.terminal.press(.right, .shift)
+    ann.terminal.press(.up, .shift)
+    await ann.terminal.expects {
+      $0.place(of: mark) == Point(x: corner.x + 5, y: corner.y + 1) && !$0.text.contains("not yet")
+    }
+    stored = try #require(try await stage.stored().first)
+    #expect((stored.width, stored.height) == (240, 216))
+    for _ in 0..<3 {
+      ann.terminal.types("u")
+      await ann.terminal.expects("Undone")
+      // What was said of one key is gone with the next.
+      ann.terminal.press(.tab)
+      await ann.terminal.expectsNo("Undone")
+    }
+    // The drag was one step.
+    await ann.terminal.expects { $0.place(of: mark) == corner }
+    await stage.close()
+  }
+
+  @Test func aNoteIsRaisedAndLoweredByKeys() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("under\nwith a body", x: 96, y: 64)
+    let over = try await stage.note("over", x: 80, y: 32)
+    (over.width, over.height, over.z) = (320, 320, 9)
+    try await stage.other.save()
+    let ann = try await stage.open()
+    await ann.terminal.expects { $0.text.contains("over") && !$0.text.contains("under") }
+    ann.terminal.press(.tab)
+    ann.terminal.press(.tab)
+    await ann.terminal.expects { $0.text.contains("┏ under") && !$0.text.contains("with a body") }
+    ann.terminal.types("r")
+    await ann.terminal.expects { $0.text.contains("with a body") && !$0.text.contains("not yet") }
+    #expect(try await stage.stored().map(\.z) == [10, 9])
+    ann.terminal.types("R")
+    await ann.terminal.expects { !$0.text.contains("with a body") && !$0.text.contains("not yet") }
+    #expect(try await stage.stored().map(\.z) == [8, 9])
+    await stage.close()
+  }
+
+  @Test func aWindowThatIsClosedComesBackAndItsNoteStays() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("shut me")
+    let ann = try await stage.open()
+    await ann.terminal.expects("shut me")
+    ann.terminal.press(.tab)
+    await ann.terminal.expects("┏ shut me")
+    let mark = String(Theme().symbols.close)
+    let cross = try #require(await ann.terminal.expects(mark).place(of: mark))
+    ann.terminal.click(cross.x, cross.y)
+    await ann.terminal.expects { $0.text.contains("the window is closed") && !$0.text.contains("shut me") }
+    #expect(try await stage.stored().map(\.text) == ["shut me"])
+    ann.terminal.types("o")
+    await ann.terminal.expects("┏ shut me")
+    await stage.close()
+  }
+
   @Test func whileTheDaemonIsAwayTheBoardIsEditedAndEverythingLandsOnce() async throws {
     let stage = try await Stage()
     _ = try await stage.note("before")

@@ -57,7 +57,7 @@ extension BoardScreen {
     board(.redo) { [weak self] in self?.undo(isRedo: true) }
     board(.help) { [weak self] in
       guard let self else { return }
-      application.beginModal(HelpWindow(on: self))
+      beginModal(HelpWindow(on: self))
     }
   }
 
@@ -152,7 +152,7 @@ extension BoardScreen {
   func openMenu(_ index: Int = 0) {
     endEditing()
     let window = MenuWindow(application.menuBar, open: index, on: self)
-    application.beginModal(window)
+    beginModal(window)
   }
 }
 

@@ -25,6 +25,7 @@ extension BoardScreen {
 
   func shouldTerminate() -> TerminateReply {
     guard openTexts.isEmpty else {
+      askNext()
       say("say what becomes of the text", isTrouble: true)
       return .cancel
     }

@@ -142,7 +142,7 @@ extension BoardScreen {
       }
     var state = StatusState(connection: connection, unsent: changesNotOnServer, board: page.name)
     if case .closed = linkState { state.isReadOnly = true }
-    state.revision = history.flatMap { $0.reach == nil ? nil : UInt64(clamping: $0.revision) }
+    state.revision = history?.shown.map { UInt64(clamping: $0) }
     if filter.isOn { state.filter = .init(filter.words, hidden: hiddenCount) }
     state.message = message?.text ?? crowdWords ?? ""
     state.people = neighbors.all.map(person)

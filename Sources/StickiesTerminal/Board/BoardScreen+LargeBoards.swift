@@ -88,12 +88,16 @@ extension BoardScreen {
     releaseKeys()
   }
 
-  /// Takes keys and pastes that came behind a key that the server is asked for; escape gives that up.
+  /// Takes keys and pastes that came behind a key that the server is asked for; escape gives that up, Ctrl-C leaves.
   func holds(_ event: ApplicationEvent) -> Bool {
-    guard isFinding, application.modalWindow == nil, heldKeys.count < Self.maximumHeldKeys else { return false }
+    guard isFinding || awaitsFound, application.modalWindow == nil, heldKeys.count < Self.maximumHeldKeys else {
+      return false
+    }
     switch event.kind {
     case .key(let key):
-      guard key.key != .escape, application.menuBar.command(for: key)?.command != .quitAnywhere else { return false }
+      guard key.key != .escape, key != KeyEvent(.character("c"), .control),
+        application.menuBar.command(for: key)?.command != .quitAnywhere
+      else { return false }
     case .paste: break
     default: return false
     }

@@ -131,6 +131,18 @@ extension BoardScreen {
     if editing != nil { undoScope.beginGroup(named: "Typing") }
   }
 
+  /// The button's release goes unseen from now on.
+  func endDrags() {
+    endGesture()
+    (panning, list.isResizing) = (nil, false)
+  }
+
+  /// A window takes keys and mouse before all others.
+  func beginModal(_ window: Window) {
+    endDrags()
+    application.beginModal(window)
+  }
+
   // MARK: - Beside the notes
 
   func canvasMouse(_ mouse: MouseEvent) -> Bool {

@@ -35,7 +35,7 @@ extension BoardScreen {
     let window = PromptWindow(title, maximum: Self.maximumName, on: self, offers: offers) { [weak self] name in
       if let board = self?.otherBoard(named: name) { done(board) }
     }
-    application.beginModal(window)
+    beginModal(window)
   }
 
   private var otherBoards: [Board] {

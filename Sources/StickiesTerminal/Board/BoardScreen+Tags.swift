@@ -15,7 +15,7 @@ extension BoardScreen {
     let window = PromptWindow("Tag", maximum: Self.maximumTag, on: self, offers: offers) { [weak self] name in
       if self?.isStillMeant(mark) == true { self?.tag(name) }
     }
-    application.beginModal(window)
+    beginModal(window)
   }
 
   func tag(_ name: String) {

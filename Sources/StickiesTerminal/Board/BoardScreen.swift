@@ -85,6 +85,8 @@ final class BoardScreen: ApplicationDelegate {
   var search: SearchController?
   var searchListener: SearchListener?
   var searchTimer: TimerID?
+  /// Return was pressed before the answer was there: it leads to the first note that is found.
+  var awaitsFound = false
   var found: [ObjectID]?
   /// What is known of the search's answer.
   var answer = SearchField.Answer.none
@@ -211,9 +213,7 @@ final class BoardScreen: ApplicationDelegate {
 
   override func application(_ application: Application, didResize size: Size) {
     if TooSmall.isTooSmall(size) {
-      // The button's release would go unseen.
-      endGesture()
-      (panning, list.isResizing) = (nil, false)
+      endDrags()
     }
     application.setNeedsDisplay()
   }
@@ -224,6 +224,8 @@ final class BoardScreen: ApplicationDelegate {
     for page in directory.pages.values { page.lastChange = change }
     page.lastChange = change
     mode.selection.objectsWereDeleted(change.deleted)
+    // Before the next one, which may delete it: of what is answered in a turn only the end is seen.
+    editing?.rememberCommon()
     // A commit is an event like a key: all that have come before a turn are one, and answered in it.
     application.post(ApplicationEvent(.deltas([UInt64(clamping: change.revision)]), at: now))
   }
@@ -243,6 +245,8 @@ final class BoardScreen: ApplicationDelegate {
       saveSoon()
     } else {
       wasAway = true
+      // Nobody knows when the answer comes: keys are the field's again.
+      if awaitsFound { stopAwaitingFound() }
     }
     application.setNeedsDisplay()
   }
@@ -269,8 +273,9 @@ final class BoardScreen: ApplicationDelegate {
         application.orderOut(controller.window)
       case .lost(let controller, let loss): tell(loss, of: controller)
       case .returned(let controller, _):
-        (controller.isLost, controller.elsewhere) = (false, nil)
-        controller.followOthers()
+        controller.comeBack()
+        // The text has a place again: nobody needs to say what becomes of it.
+        withdrawQuestions(about: controller)
       case .identified(_, let id, let old):
         mode.selection.identify(old, as: id)
         whereabouts.identify(old, as: id)

@@ -24,8 +24,13 @@ final class NoteController: WindowController, WindowControlling {
   var edited: Note?
   /// Follows the note that is edited here after it has left what is shown; nil while it has not.
   var elsewhere: NoteElsewhere?
-  /// What the editor said before it took over a text that others changed, until what was on its way then is answered.
+  /// What the editor said before it took over a text that others changed, with what was typed since, until what was on
+  /// its way then is answered.
   var draft: String?
+  /// What the server had of the text when the editor last agreed with the note: all else in the editor was typed here.
+  var common = ""
+  /// The same when the draft was kept.
+  var commonOfDraft = ""
   var gesture: NoteGesture?
   /// Set for a note that was made here, until its first editor closes.
   var isNew = false

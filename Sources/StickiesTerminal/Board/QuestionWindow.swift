@@ -129,6 +129,7 @@ extension BoardScreen {
     guard let open = question, open.text.subject === controller else { return }
     question = nil
     application.endModal(open)
+    askNext()
   }
 
   /// Questions wait for each other.
@@ -140,7 +141,6 @@ extension BoardScreen {
   /// Asks, before anything else goes on. A question that can be taken back gives way to the next one; any other is answered
   /// first.
   func ask(_ text: QuestionText) {
-    endGesture()
     if let old = question {
       guard old.text.cancel != nil else { return waitingQuestions.append(text) }
       // Nobody can answer it any more: what waited for the answer goes on as without it.
@@ -150,6 +150,6 @@ extension BoardScreen {
     }
     let window = QuestionWindow(text, on: self)
     question = window
-    application.beginModal(window)
+    beginModal(window)
   }
 }

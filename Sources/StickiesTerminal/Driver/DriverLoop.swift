@@ -20,7 +20,7 @@ struct DriverLoop {
   /// them: what it shows stays what the writer believes.
   private var pending: ArraySlice<UInt8> = []
   private var isHeld = false
-  private var endings = 0
+  private var endings = EndingSignals()
 
   /// How long a terminal that does not read may keep the program from giving it back.
   private static let patienceMilliseconds: CInt = 200
@@ -147,9 +147,7 @@ struct DriverLoop {
       enter()
       return [.resumed, .terminal(.resize(file.size))]
     case SIGINT, SIGTERM, SIGHUP:
-      endings += 1
-      guard endings > 1 else { return [.terminate(signal: signal)] }
-      // Asked twice: whoever should have ended the program does not.
+      guard endings.endsAtOnce(signal, at: Self.now) else { return [.terminate(signal: signal)] }
       leave()
       Glibc.signal(signal, SIG_DFL)
       raise(signal)

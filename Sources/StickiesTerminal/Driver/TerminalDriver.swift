@@ -6,7 +6,8 @@ import TerminalCells
 public enum DriverEvent: Hashable, Sendable {
   /// The terminal said something, or has another size.
   case terminal(TerminalEvent)
-  /// SIGINT, SIGTERM or SIGHUP: the program is asked to end. A second one ends it at once.
+  /// SIGINT, SIGTERM or SIGHUP: the program is asked to end. A second one ends it at once; behind SIGINT, where
+  /// somebody may have stayed, one within five seconds.
   case terminate(signal: Int32)
   /// The program was stopped and goes on. The screen is drawn anew by itself.
   case resumed

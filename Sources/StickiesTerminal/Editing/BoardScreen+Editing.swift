@@ -237,7 +237,8 @@ extension BoardScreen {
           newNote(text: text, at: onBoard(canvas.middle))
           return say("the note is gone; what was written is in a new one", isTrouble: true)
         }
-        let all = merged(before, mine: text, theirs: note.text)
+        // Others may have written while the other program had the text.
+        let all = TextSplice.merged(before, mine: text, theirs: note.text)
         before = text
         note.text = all
         // Should somebody have deleted it unseen, it is offered.
@@ -251,11 +252,13 @@ extension BoardScreen {
       }
     }
   }
+}
 
-  /// Others may have written while another program had the text: both stay.
-  private func merged(_ before: String, mine: String, theirs: String) -> String {
-    let rebased = TextSplice.rebase(
-      TextSplice.differences(from: before, to: mine), over: TextSplice.differences(from: before, to: theirs))
-    return TextSplice.apply(rebased, to: theirs) ?? theirs
+extension TextSplice {
+  /// Two people's versions of one text, put together: both stay. Should they not fit, mine counts, for theirs is in the
+  /// history.
+  static func merged(_ before: String, mine: String, theirs: String) -> String {
+    let rebased = rebase(differences(from: before, to: mine), over: differences(from: before, to: theirs))
+    return apply(rebased, to: theirs) ?? mine
   }
 }

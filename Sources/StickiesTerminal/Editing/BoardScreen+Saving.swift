@@ -46,15 +46,18 @@ extension BoardScreen {
   /// Texts that the server does not have as they are here.
   var changedTexts: [ObjectID: String] {
     var texts = [ObjectID: String]()
-    let stored = context.storedObjects
     for id in unsent.all {
       guard let note = context.fault(id) as? Note, !note.isDeleted, !note.isFault else { continue }
-      let known = stored.image(of: id).flatMap { image in
-        context.model.entity(id.entity)?.property(named: "text").flatMap { image[$0].stringValue }
-      }
-      if note.text != known ?? "" { texts[id] = note.text }
+      if note.text != storedText(of: id) ?? "" { texts[id] = note.text }
     }
     return texts
+  }
+
+  /// The text of a note as the server has it, as far as that is known here.
+  func storedText(of id: ObjectID) -> String? {
+    context.storedObjects.image(of: id).flatMap { image in
+      context.model.entity(id.entity)?.property(named: "text").flatMap { image[$0].stringValue }
+    }
   }
 
   private func take(

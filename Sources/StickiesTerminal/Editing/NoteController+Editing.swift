@@ -12,6 +12,7 @@ extension NoteController {
     var editor = TextEditor(note.text, width: textFrame.size.width)
     if let point { editor.perform(.place(point, isSelecting: false)) }
     (self.editor, edited, lastText) = (editor, note, nil)
+    common = screen?.storedText(of: id) ?? note.text
     keepCursorInSight()
     window.setNeedsDisplay()
   }
@@ -33,15 +34,19 @@ extension NoteController {
     editor.width = textFrame.size.width
     editor.clipboard = screen.clipboard
     let outcome = editor.handle(event, rows: max(1, textFrame.size.height))
-    let (before, after) = (self.editor?.text.utf8.count ?? 0, editor.text.utf8.count)
-    guard after <= Self.maximumText || after <= before else {
+    let before = self.editor?.text ?? ""
+    let count = editor.text.utf8.count
+    guard count <= Self.maximumText || count <= before.utf8.count else {
       screen.say("a note takes \(Self.maximumText >> 20) MiB of text and has no room for that", isTrouble: true)
       return true
     }
     self.editor = editor
     guard outcome.isHandled else { return false }
     if let copied = outcome.copied { screen.copy(copied) }
-    if !outcome.changes.isEmpty, !isLost { write(editor.text) }
+    if !outcome.changes.isEmpty {
+      if let draft { self.draft = TextSplice.merged(before, mine: editor.text, theirs: draft) }
+      if !isLost { write(editor.text) }
+    }
     keepCursorInSight()
     window.setNeedsDisplay()
     return true
@@ -59,22 +64,48 @@ extension NoteController {
   /// Others may have written: their words come in, the cursor stays where it stands in the text.
   func followOthers() {
     guard var editor, !isLost, let note, !note.isFault, !note.isDeleted else { return }
+    defer { rememberCommon() }
     guard editor.text != note.text else { return }
     // Should the server have refused what is on its way, it is not in the note any more.
-    if draft == nil, screen?.unsent.contains(id) == true { draft = editor.text }
+    if draft == nil, screen?.unsent.contains(id) == true { (draft, commonOfDraft) = (editor.text, common) }
     editor.adopt(note.text)
     self.editor = editor
     keepCursorInSight()
     window.setNeedsDisplay()
   }
 
+  /// Should the note go now and come back later, this tells what was typed here from what others wrote. While words of
+  /// others have not come in yet, and while they wait for an answer, what was common before still is.
+  func rememberCommon() {
+    guard let editor, let screen, !isLost, !screen.unsent.isOnItsWay(id) else { return }
+    guard let note, !note.isFault, !note.isDeleted, editor.text == note.text else { return }
+    if let stored = screen.storedText(of: id) { common = stored }
+  }
+
+  /// The note is there again. What was typed while it was gone goes into it, beside what others have made of it.
+  func comeBack() {
+    let wasLost = isLost
+    (isLost, elsewhere) = (false, nil)
+    guard let editor, let screen else { return }
+    if let there = screen.page.note(id) { edited = there }
+    guard wasLost, let note, !note.isFault, !note.isDeleted else { return followOthers() }
+    draft = nil
+    screen.offered.remove(id)
+    let text = TextSplice.merged(common, mine: editor.text, theirs: note.text)
+    if text != note.text { write(text) }
+    followOthers()
+  }
+
   /// The note is gone, and what was on its way with it: the editor has it still.
   func keepDraft() {
-    isLost = true
-    if let draft, var editor {
+    // Once it was known that the note is gone, the editor took over nothing any more: what it says is newer.
+    if !isLost, let draft, var editor {
       editor.adopt(draft)
       self.editor = editor
+      // It knows nothing of what others wrote since.
+      common = commonOfDraft
     }
+    isLost = true
     draft = nil
     window.setNeedsDisplay()
   }

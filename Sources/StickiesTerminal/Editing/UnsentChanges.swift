@@ -14,7 +14,10 @@ struct UnsentChanges: Hashable {
   /// How many they are.
   var count: Int { all.count }
 
-  func contains(_ id: ObjectID) -> Bool { touched.contains(id) || sent.values.contains { $0.contains(id) } }
+  func contains(_ id: ObjectID) -> Bool { touched.contains(id) || isOnItsWay(id) }
+
+  /// Whether a save of it is on its way.
+  func isOnItsWay(_ id: ObjectID) -> Bool { sent.values.contains { $0.contains(id) } }
 
   mutating func touch(_ id: ObjectID) { touched.insert(id) }
 

@@ -9,7 +9,7 @@ extension BoardScreen {
   func openFilter() {
     endEditing()
     closeSearch()
-    application.beginModal(FilterWindow(on: self))
+    beginModal(FilterWindow(on: self))
   }
 
   /// The filter is another one.

@@ -11,7 +11,7 @@ final class HistoryWindow: Window {
   private(set) var revision: Revision = 0
   private(set) var past = PastNotes()
   /// The revision that these are of; nil before there are any.
-  private var shown: Revision?
+  private(set) var shown: Revision?
   /// The revision that is asked for, while its answer is awaited. However fast the thumb is dragged, one question is on its
   /// way, and the next one is for where the thumb is then.
   private var asked: Revision?
@@ -165,13 +165,15 @@ final class HistoryWindow: Window {
 
   override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
     guard let screen else { return }
+    defer { scrubber?.draw(into: &grid, frame: scrubberFrame, clip: clip, theme: screen.theme) }
+    // Until something of the past is here, the board lies beneath as it is now.
+    guard shown != nil else { return }
     let board = Canvas(
       color: PaperColor(name: screen.page.board.color.rawValue), origin: screen.page.scroll,
       // Of a large board the marks at the edges would count what was asked for, not what there was.
       notes: past.notes.map(state).filter { past.region == nil || !$0.frame.intersection(screen.seen).isEmpty })
     board.draw(into: &grid, frame: screen.canvas, clip: clip, theme: screen.theme, cache: layouts)
     screen.drawBusy(into: &grid)
-    scrubber?.draw(into: &grid, frame: scrubberFrame, clip: clip, theme: screen.theme)
   }
 }
 
@@ -180,7 +182,7 @@ extension BoardScreen {
     endEditing()
     let window = HistoryWindow(on: self)
     history = window
-    application.beginModal(window)
+    beginModal(window)
     window.start()
   }
 

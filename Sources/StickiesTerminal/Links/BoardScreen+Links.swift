@@ -97,7 +97,7 @@ extension BoardScreen {
         touch(line.id)
       }
     }
-    application.beginModal(window)
+    beginModal(window)
   }
 
   // MARK: - Drawing

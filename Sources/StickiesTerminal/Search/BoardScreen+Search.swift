@@ -23,6 +23,7 @@ final class SearchListener: SearchControllerDelegate {
     guard let screen else { return }
     screen.found = query == nil ? nil : Array(rows)
     if screen.answer != .searching { screen.answer = query == nil ? .none : .found(controller.totalCount) }
+    screen.followFound()
     screen.application.setNeedsDisplay()
   }
 
@@ -35,6 +36,7 @@ final class SearchListener: SearchControllerDelegate {
   func search(_ controller: SearchController, didFail refusal: Refusal) {
     screen?.answer = .failed(refusal.message)
     screen?.say(refusal.message, isTrouble: true)
+    screen?.stopAwaitingFound()
   }
 
   func placeToKeep(for controller: SearchController) -> SearchPlace {
@@ -98,9 +100,42 @@ extension BoardScreen {
     application.setNeedsDisplay()
   }
 
-  /// What is found stays; keys go to the first of it.
+  /// What is found stays; keys go to the first of it. What was typed a moment ago is asked at once, and its answer
+  /// waited for: what is shown until then was found for less.
   func keepSearch() {
-    guard let first = found?.first(where: { page.windows[$0] != nil || page.part != nil }) else { return closeSearch() }
+    guard let search, let field else { return }
+    // What failed is asked again.
+    if case .failed = answer { search.type(field.field.text, at: now) }
+    if let due = search.deadline {
+      search.tick(at: due)
+      tickSearch()
+    }
+    guard answer == .searching else { return goToFound() }
+    guard linkState.isConnected else { return say("the search waits for the server") }
+    awaitsFound = true
+  }
+
+  /// The answer may be what Return waits for. In a turn of its own: here somebody is still telling what has changed.
+  fileprivate func followFound() {
+    guard awaitsFound, answer != .searching else { return }
+    _ = application.schedule(at: now) { [weak self] in
+      guard let self, awaitsFound, answer != .searching else { return }
+      goToFound()
+      stopAwaitingFound()
+    }
+  }
+
+  /// Keys that came behind Return are what comes next.
+  func stopAwaitingFound() {
+    guard awaitsFound else { return }
+    awaitsFound = false
+    releaseKeys()
+  }
+
+  private func goToFound() {
+    guard let found else { return closeSearch() }
+    guard !found.isEmpty else { return say("nothing is found; Esc ends the search") }
+    guard let first = found.first(where: { page.windows[$0] != nil || page.part != nil }) else { return closeSearch() }
     show(first)
   }
 
@@ -113,5 +148,6 @@ extension BoardScreen {
     searchTimer = nil
     application.orderOut(window)
     if let focused { application.makeKey(focused.window) }
+    stopAwaitingFound()
   }
 }

@@ -34,8 +34,6 @@ public struct StatusState: Hashable, Sendable {
   public var connection: Connection
   /// Changes that the server has not confirmed.
   public var unsent: Int
-  /// Changes that met with others' changes; somebody has to choose.
-  public var conflicts: Int
   /// True if one may not write here.
   public var isReadOnly: Bool
   /// The revision that is shown instead of the present.
@@ -51,12 +49,11 @@ public struct StatusState: Hashable, Sendable {
 
   /// What is to be told.
   public init(
-    connection: Connection, unsent: Int = 0, conflicts: Int = 0, isReadOnly: Bool = false, revision: UInt64? = nil,
+    connection: Connection, unsent: Int = 0, isReadOnly: Bool = false, revision: UInt64? = nil,
     filter: Filter? = nil, message: String = "", board: String = "", people: [Person] = []
   ) {
     self.connection = connection
     self.unsent = unsent
-    self.conflicts = conflicts
     self.isReadOnly = isReadOnly
     self.revision = revision
     self.filter = filter
@@ -101,9 +98,6 @@ public struct StatusLineView: Hashable, Sendable {
     if state.unsent > 0 {
       let changes = state.unsent == 1 ? "1 change" : "\(state.unsent) changes"
       found.append((.unsent, "\(changes) not yet on the server", .waiting))
-    }
-    if state.conflicts > 0 {
-      found.append((.unsent, state.conflicts == 1 ? "1 conflict" : "\(state.conflicts) conflicts", .wrong))
     }
     if let revision = state.revision { found.append((nil, "history: revision \(revision)", .waiting)) }
     if state.isReadOnly { found.append((nil, "read-only", .waiting)) }

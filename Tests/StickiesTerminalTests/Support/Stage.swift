@@ -99,7 +99,7 @@ final class Stage {
     let terminal = try #require(made)
     let end = Task { await session.run() }
     await terminal.expects("connected")
-    return Seat(terminal: terminal, client: client, end: end)
+    return Seat(terminal: terminal, client: client, session: session, end: end)
   }
 
   /// After a restart the others are back at a moment of their own.
@@ -192,5 +192,7 @@ final class Stage {
 struct Seat {
   let terminal: GridTerminal
   let client: GraphClient
+  /// What runs at the terminal, for what no grid shows.
+  let session: BoardSession
   let end: Task<Int32, Never>
 }

@@ -19,8 +19,8 @@ import Testing
         == " reconnecting in 4 s │ 1 change not yet on the server")
     #expect(line(StatusState(connection: .reconnecting(seconds: 0))) == " reconnecting")
     #expect(
-      line(StatusState(connection: .reconnecting(seconds: nil), unsent: 12, conflicts: 2))
-        == " reconnecting │ 12 changes not yet on the server │ 2 conflicts")
+      line(StatusState(connection: .reconnecting(seconds: nil), unsent: 12))
+        == " reconnecting │ 12 changes not yet on the server")
     #expect(
       line(StatusState(connection: .connected, isReadOnly: true, revision: 1200))
         == " connected │ history: revision 1200 │ read-only")
