@@ -21,13 +21,14 @@ extension ObjectContext {
       burials.forget()
       // Any image of the store as it is now counts as newer.
       for state in held {
+        if dirty[state.id] != nil { state.seenInOtherPast = state.seenInOtherPast ?? state.stored }
         state.stored?.revision = -1
         state.loadedMembers = [:]
         // Nor is it known any more what others had deleted.
         if state.isGone, state.sent.isEmpty, dirty[state.id] == nil { state.isDeleted = false }
       }
     case .outdated(let transaction):
-      if queuedSaves.first?.id == transaction.id { sendNextSave() } else { handle(.save(transaction)) }
+      if queuedSaves.first?.id == transaction.id { sendNextSave() } else { sendAnew(transaction) }
     case .changed(let update):
       apply(update)
       prefetch(update)
@@ -142,6 +143,52 @@ extension ObjectContext {
   private func take(_ image: ObjectImage, into state: ObjectState) {
     state.stored = image
     state.uncertainTexts = []
+    if let seen = state.seenInOtherPast {
+      state.seenInOtherPast = nil
+      beginAnew(state, seen, image)
+    }
     if state.sent.isEmpty { state.settleTexts() }
+  }
+
+  // MARK: - Another past
+
+  /// The base of an edit that was made after the first revision is this, where nobody can say which it is: whatever others
+  /// did to the same is a conflict.
+  private static let oldestBase: Revision = 1
+
+  /// What is unsaved or waits was begun in a past that the store does not have. Where the object says what was seen then, it
+  /// is as if it had been begun on that; where not, its user has never seen what is there.
+  private func beginAnew(_ state: ObjectState, _ seen: ObjectImage, _ image: ObjectImage) {
+    func base(_ edits: [PropertyNumber: ObjectState.LocalValue], isDelete: Bool) -> Revision {
+      let isSeen =
+        isDelete
+        ? seen.values == image.values
+        : edits.allSatisfy { number, local in
+          guard let property = state.entity.property(number), local.textBase == nil,
+            property.relationship?.isToMany != true
+          else { return true }
+          return seen[property] == image[property]
+        }
+      return isSeen ? image.revision : min(Self.oldestBase, image.revision)
+    }
+    state.base = base(state.edits, isDelete: state.isDeleted)
+    for index in queuedSaves.indices {
+      for place in queuedSaves[index].states.indices where queuedSaves[index].states[place].state === state {
+        let sent = state.sent.first { $0.transaction == queuedSaves[index].id }
+        queuedSaves[index].states[place].base = base(sent?.edits ?? [:], isDelete: sent?.isDelete == true)
+      }
+    }
+  }
+
+  /// A transaction that was made beside the context speaks of another past. Places in its texts mean nothing; the rest is
+  /// compared with all that others did.
+  private func sendAnew(_ transaction: Transaction) {
+    var anew = transaction
+    for index in anew.changes.indices where anew.changes[index].base > 0 {
+      let hasPlaces = anew.changes[index].edits.contains { if case .splice = $0.action { true } else { false } }
+      if hasPlaces { return actions.append(.saved(transaction.id, .failure(Replica.otherPast))) }
+      anew.changes[index].base = Self.oldestBase
+    }
+    handle(.save(anew))
   }
 }

@@ -63,6 +63,9 @@ final class ObjectState {
   var edits = [PropertyNumber: LocalValue]() { didSet { didChange() } }
   /// The revision that the edits were begun at.
   var base: Revision = 0
+  /// What was seen before the store turned out to have another past, until the object comes anew. Revisions of the two
+  /// can't be compared.
+  var seenInOtherPast: ObjectImage?
   /// Oldest first.
   var sent = [SentEdits]() { didSet { didChange() } }
   /// Values of transient attributes: whatever comes from the server leaves them alone.

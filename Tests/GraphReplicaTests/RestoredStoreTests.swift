@@ -27,6 +27,58 @@ import Testing
     #expect(sent == [Change(.update, script.id(5), base: 3, edits: [Edit(x, .set(.double(7)))])])
   }
 
+  /// Somebody has set the same meanwhile: its number may be below that of the lost revision, and it is a conflict all the same.
+  @Test(arguments: [true, false])
+  func whatOthersDidInTheOtherPastIsAConflict(isSaved: Bool) throws {
+    let script = try ReplicaTranscript()
+    let note = try ReplicaTests.following(script, [script.image(5, 1)])
+    let (x, y) = (try script.number("x"), try script.number("y"))
+    let earlier = Edit(y, .set(.double(3)))
+    #expect(script.hear(script.delta(4, 8, [script.update(5, [earlier], previous: 1)])) == ["revision 8 changes [1]"])
+    #expect(script.handle(.disconnected) == [])
+    note["x"] = .double(7)
+    if isSaved { #expect(script.context.save() != nil) }
+    #expect(script.connect(head: 6) == ["welcomed", "> follow since 8"])
+    #expect(script.hear(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
+    let hers = try script.image(5, 6, ["x": .double(4)])
+    script.context.handle(.received(ToClient(2, script.last([hers], at: 6))))
+    script.context.handle(.received(ToClient(0, .advance(revision: 6, fingerprint: 6_000))))
+    if !isSaved { #expect(script.context.save() != nil) }
+    #expect(note["x"] == .double(7))
+    let sent = script.context.takeActions().flatMap { action -> [Change] in
+      guard case .send(let message) = action, case .commit(let transaction, _) = message.body else { return [] }
+      return transaction.changes
+    }
+    #expect(sent == [Change(.update, script.id(5), base: 1, edits: [Edit(x, .set(.double(7)))])])
+  }
+
+  /// Made beside the context: it can't be made anew here.
+  @Test func aTransactionWithPlacesInATextOfTheOtherPastIsRefused() throws {
+    let script = try ReplicaTranscript()
+    _ = try ReplicaTests.following(script, [script.image(5, 1)])
+    let (x, text) = (try script.number("x"), try script.number("text"))
+    #expect(script.hear(script.delta(4, 8, [script.update(5, [], previous: 1)])) == ["revision 8 changes [1]"])
+    #expect(script.handle(.disconnected) == [])
+    let splice = Edit(text, .splice([TextSplice(offset: 0, length: 0, insertion: "a")]))
+    for edit in [splice, Edit(x, .set(.double(7)))] {
+      let change = Change(.update, script.id(5), base: 8, edits: [edit])
+      let id = script.context.newTransactionID()
+      #expect(script.handle(.save(Transaction(id: id, policy: .error, undo: nil, changes: [change]))) == [])
+    }
+    #expect(script.connect(head: 3) == ["welcomed", "> follow since 8"])
+    #expect(script.hear(.subscribed(query: 9, resumed: false), 2) == ["diverged"])
+    script.context.handle(.received(ToClient(2, script.last([try script.image(5, 3)], at: 3))))
+    script.context.handle(.received(ToClient(0, .advance(revision: 3, fingerprint: 3_000))))
+    var (sent, refused) = ([Change](), 0)
+    for action in script.context.takeActions() {
+      if case .saved(_, .failure(let refusal)) = action { refused += refusal.code == .unavailable ? 1 : 0 }
+      guard case .send(let message) = action, case .commit(let transaction, _) = message.body else { continue }
+      sent += transaction.changes
+    }
+    #expect(refused == 1)
+    #expect(sent == [Change(.update, script.id(5), base: 1, edits: [Edit(x, .set(.double(7)))])])
+  }
+
   @Test func aResultThatWasComingAnewIsAskedAfterAsOfWhatItsOwnerHolds() throws {
     let script = try ReplicaTranscript()
     let note = try ReplicaTests.following(script, [script.image(5, 1)])
