@@ -9,7 +9,7 @@ extension Hub {
     var batch = Batch()
     if let first = results.lazy.compactMap(\.result.record).first, first.revision != before + 1 {
       // Commits that the hub was never told of, because a batch failed half-way: everyone catches up from history.
-      skipUnknown(upTo: first.revision - 1)
+      batch.lagging = skipUnknown(upTo: first.revision - 1)
       for number in orders.numbers { lose(number, through: first.revision - 1, &batch.unknown, &actions) }
     }
     for (_, result) in results {
@@ -45,12 +45,17 @@ extension Hub {
     finishShutdown(&actions)
   }
 
-  private mutating func skipUnknown(upTo revision: Revision) {
+  /// - Returns: who is behind for that, and nothing else may tell to go on.
+  private mutating func skipUnknown(upTo revision: Revision) -> Set<SessionID> {
+    var lagging = Set<SessionID>()
     for id in sessions.keys {
-      if case .current = sessions[id]?.progress { sessions[id]?.progress = .behind(head.revision) }
+      guard case .current = sessions[id]?.progress else { continue }
+      sessions[id]?.progress = .behind(head.revision)
+      lagging.insert(id)
     }
     ring.clear()
     head.revision = revision
+    return lagging
   }
 
   /// The frames of a batch, by query.

@@ -134,6 +134,17 @@ import Testing
     }
   }
 
+  /// A commit that the hub was not told of, for the disk failed behind it: whoever has nothing else to hear catches up as well.
+  @Test func whoMissedWhatTheHubWasNotToldOfReadsItAtOnce() throws {
+    var script = try HubTranscript()
+    try script.open(1)
+    try script.follow(1, "color == \"pink\"", ticket: 1, at: 0)
+    try script.open(2)
+    #expect(try script.save(2, sequence: 1) == ["commit #2"])
+    let lines = try script.committed(2, script.record(2))
+    #expect(lines == ["history #3 after 0 through 1", "history #4 after 0 through 1", "2 < committed 2"])
+  }
+
   @Test func aSlowReadersDeltasAreDroppedAndToldLaterInOrder() throws {
     var limits = HubLimits()
     (limits.sessionBacklog, limits.resumeBacklog) = (2_000, 500)
