@@ -162,6 +162,15 @@ import Testing
     // The selection stays where the notes that it names go out of sight.
     for _ in 0..<50 { ann.terminal.mouse(.wheel(.right), 70, 20) }
     await ann.terminal.expects { $0.text.contains("n10 ") && $0.text.contains("(\(Self.count))") }
+    // Those are read first, which shows where it takes long, and may be given up.
+    stage.freeze()
+    ann.terminal.types("c")
+    await ann.terminal.expects {
+      $0.text.contains("notes that are out of sight") && $0.text.contains(" 0%") && $0.text.contains("Esc cancels")
+    }
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.text.contains("nothing was changed") && !$0.text.contains("0%") }
+    stage.thaw()
     ann.terminal.types("c")
     await ann.terminal.expects("not yet")
     await ann.terminal.expectsNo("not yet")

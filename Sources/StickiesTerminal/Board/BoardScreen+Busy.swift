@@ -10,15 +10,25 @@ extension BoardScreen {
     var token: BusyToken?
     return BoardInquiries(link, in: context) { [weak self] isBusy in
       guard let self else { return }
-      if let token {
-        overlay.hide(token)
-        waitTokens.remove(token)
-      }
-      token = isBusy ? overlay.show(.loading, message, at: now) : nil
-      if let token { waitTokens.insert(token) }
-      wakeForBusy()
-      application.setNeedsDisplay()
+      if let token { endWait(token) }
+      token = isBusy ? beginWait(message) : nil
     }
+  }
+
+  /// Somebody waits, and may give up.
+  func beginWait(_ message: String) -> BusyToken {
+    let token = overlay.show(.loading, message, at: now)
+    waitTokens.insert(token)
+    wakeForBusy()
+    application.setNeedsDisplay()
+    return token
+  }
+
+  func endWait(_ token: BusyToken) {
+    overlay.hide(token)
+    waitTokens.remove(token)
+    wakeForBusy()
+    application.setNeedsDisplay()
   }
 
   /// The changes are on their way, and the program ends behind them.
@@ -39,7 +49,12 @@ extension BoardScreen {
 
   /// Nobody waits any more: for the answer, or else for the end.
   func giveUp() {
-    if !waitTokens.isEmpty { inquiries.cancel() } else { stay() }
+    if waitTokens.isEmpty {
+      stay()
+    } else {
+      inquiries.cancel()
+      reading.cancel()
+    }
     releaseKeys()
   }
 

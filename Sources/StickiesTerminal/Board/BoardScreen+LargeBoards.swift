@@ -170,22 +170,30 @@ extension BoardScreen {
         "at most \(Self.maximumAway) notes out of sight in one step, \(mode.selection.count) are selected",
         isTrouble: true)
     }
-    if away.isEmpty { body(targets) } else { read(away[...], after: [], body) }
+    guard !away.isEmpty else { return body(targets) }
+    let token = beginWait("Reading \(away.count) notes that are out of sight…")
+    read(away[...], after: [], of: away.count, token, body)
   }
 
+  /// A few at a time; the overlay says how far it is.
   private func read(
-    _ ids: ArraySlice<ObjectID>, after notes: [Note], _ body: @escaping ([Note]) -> Void
+    _ ids: ArraySlice<ObjectID>, after notes: [Note], of count: Int, _ token: BusyToken,
+    _ body: @escaping ([Note]) -> Void
   ) {
     guard !ids.isEmpty else {
+      endWait(token)
       let here = Set(notes.map(\.id))
       return body(notes.filter { !$0.isDeleted } + targets.filter { !here.contains($0.id) })
     }
+    overlay.setProgress(Double(count - ids.count) / Double(count), of: token)
     let predicate = page.notes(where: .identifiers(Array(ids.prefix(Self.awayAtOnce))))
-    inquiries.find(NoteSearch(predicate: predicate, limit: Self.awayAtOnce)) { [weak self] result in
+    reading.find(NoteSearch(predicate: predicate, limit: Self.awayAtOnce)) { [weak self] result in
       guard let self else { return }
       switch result {
-      case .success(let found): read(ids.dropFirst(Self.awayAtOnce), after: notes + found, body)
-      case .failure(let refusal): say("nothing was changed: \(refusal.message)", isTrouble: true)
+      case .success(let found): read(ids.dropFirst(Self.awayAtOnce), after: notes + found, of: count, token, body)
+      case .failure(let refusal):
+        endWait(token)
+        say("nothing was changed: \(refusal.message)", isTrouble: true)
       }
     }
   }

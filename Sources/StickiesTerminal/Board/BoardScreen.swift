@@ -14,6 +14,8 @@ final class BoardScreen: ApplicationDelegate {
   var link: BoardLink
   /// What is asked in the background for the board that is shown, while somebody waits for it.
   lazy var inquiries = makeInquiries()
+  /// Selected notes that are out of sight. What is shown of it is said by who reads them.
+  lazy var reading = BoardInquiries(link, in: context)
   /// What covers the canvas while an answer or the end is on its way, and by which of its shows.
   var overlay = BusyOverlay()
   var waitTokens = Set<BusyToken>()

@@ -86,18 +86,23 @@ public struct StatusLineView: Hashable, Sendable {
 
   private enum Kind { case plain, good, waiting, wrong }
 
-  /// Pieces from the left, in words. Where all of them have no room the board's name makes room for what is said.
+  /// Pieces from the left, in words. Where all of them have no room the board's name makes room for what is said, and then
+  /// what is not on the server is told more briefly.
   private func pieces(width: Int) -> [(part: Part?, text: String, kind: Kind)] {
-    let all = pieces(withBoard: true)
-    let columns = all.reduce(1) { $0 + 3 + CellLine($1.text, width: width, cut: "…").width }
-    return columns - 2 <= width || state.message.isEmpty ? all : pieces(withBoard: false)
+    func hasRoom(_ pieces: [(part: Part?, text: String, kind: Kind)]) -> Bool {
+      pieces.reduce(1) { $0 + 3 + CellLine($1.text, width: width, cut: "…").width } - 2 <= width
+    }
+    let all = pieces()
+    if state.message.isEmpty || hasRoom(all) { return all }
+    let fewer = pieces(withBoard: false)
+    return hasRoom(fewer) ? fewer : pieces(withBoard: false, isBrief: true)
   }
 
-  private func pieces(withBoard: Bool) -> [(part: Part?, text: String, kind: Kind)] {
+  private func pieces(withBoard: Bool = true, isBrief: Bool = false) -> [(part: Part?, text: String, kind: Kind)] {
     var found: [(Part?, String, Kind)] = [connection]
     if state.unsent > 0 {
       let changes = state.unsent == 1 ? "1 change" : "\(state.unsent) changes"
-      found.append((.unsent, "\(changes) not yet on the server", .waiting))
+      found.append((.unsent, isBrief ? "\(state.unsent) not yet sent" : "\(changes) not yet on the server", .waiting))
     }
     if let revision = state.revision { found.append((nil, "history: revision \(revision)", .waiting)) }
     if state.isReadOnly { found.append((nil, "read-only", .waiting)) }
