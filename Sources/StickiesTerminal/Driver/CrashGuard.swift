@@ -61,12 +61,26 @@ enum CrashGuard {
   /// The terminal has been given back in the usual way.
   static func disarm() { isArmed.store(false, ordering: .releasing) }
 
-  /// Async-signal-safe: `tcsetattr` and `write` are in POSIX's list; `isArmed` is an atomic and `prepared` a constant, both of
-  /// which `arm` has used before any handler was installed, so that reading them initializes, allocates and locks nothing. The
-  /// descriptor is non-blocking: a terminal that does not read holds up no dying program.
+  /// How long a terminal that is full may keep a dying program, a piece at a time, in milliseconds.
+  private static var patienceMilliseconds: CInt { 50 }
+  private static var pieces: Int { 4 }
+
+  /// Async-signal-safe: `tcsetattr`, `poll` and `write` are in POSIX's list; `isArmed` is an atomic and `prepared` a constant,
+  /// both of which `arm` has used before any handler was installed, so that reading them initializes, allocates and locks
+  /// nothing, and the two above are computed. The descriptor is non-blocking, and what is full is waited for a moment
+  /// only: a terminal that does not read holds up no dying program.
   private static func giveBack() {
     guard isArmed.exchange(false, ordering: .acquiring) else { return }
-    _ = Glibc.write(prepared.pointee.descriptor, prepared.pointee.bytes, prepared.pointee.count)
+    var done = 0
+    for _ in 0..<pieces where done < prepared.pointee.count {
+      let written = Glibc.write(
+        prepared.pointee.descriptor, prepared.pointee.bytes + done, prepared.pointee.count - done)
+      if written > 0 { done += written }
+      guard done < prepared.pointee.count else { break }
+      // The end of a frame may still lie before it.
+      var room = pollfd(fd: prepared.pointee.descriptor, events: Int16(POLLOUT), revents: 0)
+      poll(&room, 1, patienceMilliseconds)
+    }
     tcsetattr(prepared.pointee.descriptor, TCSANOW, &prepared.pointee.line)
   }
 
