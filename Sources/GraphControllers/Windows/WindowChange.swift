@@ -72,6 +72,8 @@ public struct WindowLoss: Hashable, Sendable {
   public var sentence: String {
     switch (kind, author) {
     case (.deleted, let author?): "\(author) deleted it while it was edited here"
+    // No commit did it: the server was put back to a state without it.
+    case (.deleted, nil) where revision == 0: "the server does not have it any more"
     case (.deleted, nil): "it was deleted while it was edited here"
     case (.leftFilter, let author?): "\(author) changed it: it is not shown here any more"
     case (.leftFilter, nil): "it is not shown here any more"

@@ -77,8 +77,8 @@ extension BoardScreen {
     case .failure(let refusal):
       page.withdraw(made)
       _ = unsent.refuse(number)
-      say("not saved: \(refusal.message)", isTrouble: true)
       let isGone = letGo(refusal, texts)
+      if !isGone { say("not saved: \(refusal.message)", isTrouble: true) }
       let isSettled = settle(refusal) || isGone
       if isLeaving, !isSettled {
         quitting.failed()
