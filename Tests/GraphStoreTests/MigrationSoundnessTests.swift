@@ -48,6 +48,32 @@ import Testing
     #expect(findings.isEmpty, "\(findings)")
   }
 
+  /// A sequence may have given numbers to objects of an entity that is gone, and may be none any more.
+  @Test(arguments: [true, false]) func aSequenceThatLostObjectsOrIsNoneAnyMoreIsSound(isDropped: Bool) throws {
+    func item(_ more: String) -> String {
+      #"{"name": "Item", "attributes": [{"name": "n", "type": "integer"\#(more)}]}"#
+    }
+    let (sequence, heir) = (#", "assigned": "sequence""#, #"{"name": "Gadget", "parent": "Item"}"#)
+    let old = try TestStore(try Self.model(1, item(sequence) + "," + heir))
+    _ = try old.insert("Item")
+    for _ in 0..<2 { _ = try old.insert("Gadget") }
+    try old.store.close()
+    let next = isDropped ? item("") + "," + heir : item(sequence)
+    let model = try Self.model(2, next)
+    let report = try MigrationTests.migrate(old.directory, to: [model])
+    #expect(!report.steps.isEmpty)
+    for isFollowed in [false, true] {
+      let store = try MigrationTests.opened(model, old.directory)
+      if isFollowed {
+        let item = try store.insert("Item", isDropped ? ["n": .integer(9)] : [:])
+        #expect(try store.value(item, "Item.n") == .integer(isDropped ? 9 : 4))
+      }
+      let findings = try StoreCheckRun(store).findings
+      #expect(findings.isEmpty, "\(findings)")
+      try store.store.close()
+    }
+  }
+
   /// It was deleted before its entity went, which is the last by its number, or an inner one.
   @Test(arguments: ["A", "B", "C"]) func whoWasDeletedIsRememberedWithoutAnEntity(gone: String) throws {
     func entities(_ names: [String]) -> String { names.map { #"{"name": "\#($0)"}"# }.joined(separator: ", ") }

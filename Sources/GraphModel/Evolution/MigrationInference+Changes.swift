@@ -37,6 +37,9 @@ extension MigrationInference {
         "its type changes from \(earlier.kind.rawValue) to \(attribute.kind.rawValue), which has no one way: give a mapping"
       )
     }
+    if earlier.assignment != nil, attribute.assignment == nil {
+      add(.changeProperty, path, "is no longer set by the server")
+    }
     if earlier.kind != attribute.kind {
       // A text that is to be a URI, or the name of a case, may not be one.
       if TypeChange.mayFail(from: earlier.kind, to: attribute.kind) { plan.tightened.insert(property.owner) }
