@@ -29,6 +29,27 @@ import Testing
     #expect(script.application.displayCount == 1)
   }
 
+  /// What the network tells comes between turns, perhaps long behind the last one: what it sets a time for is not over yet.
+  @Test func betweenTurnsItIsAsLateAsTheClockSays() throws {
+    let script = try ApplicationTranscript.running()
+    let application = script.application
+    _ = application.runTurn(at: 5)
+    #expect(application.now == 5)
+    application.clock = { 900 }
+    #expect(application.now == 900)
+    var seen = [Int64]()
+    script.delegate.on(.save) { seen.append(application.now) }
+    script.key("s", .control)
+    _ = application.runTurn(at: 700)
+    #expect(seen == [700], "a turn has one time")
+    var isOver = false
+    _ = application.schedule(at: application.now + 500) { isOver = true }
+    _ = application.runTurn(at: 1_399)
+    #expect(!isOver)
+    _ = application.runTurn(at: 1_400)
+    #expect(isOver)
+  }
+
   @Test func whatHappensBetweenTurnsAsksForOne() throws {
     let script = try ApplicationTranscript.running()
     var asked = 0

@@ -278,6 +278,7 @@ final class BoardScreen: ApplicationDelegate {
         controller.comeBack()
         // The text has a place again: nobody needs to say what becomes of it.
         withdrawQuestions(about: controller)
+        say("the note is back")
       case .identified(_, let id, let old):
         mode.selection.identify(old, as: id)
         whereabouts.identify(old, as: id)

@@ -85,6 +85,7 @@ public final class BoardSession {
     (self.wakes, self.wake) = (wakes, wake)
     driver = try makeTerminal { wake.yield(.events($0)) }
     application = try StickiesApplication.make(launcher, screenSize: driver.size)
+    application.clock = { Self.now }
     let screen = BoardScreen(
       application, in: client.context, board: board, scope: client.undoScope(), link: link)
     screen.theme = Theme(depth: depth)

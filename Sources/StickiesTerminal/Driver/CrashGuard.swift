@@ -50,9 +50,12 @@ enum CrashGuard {
     atexit { CrashGuard.giveBack() }
     for signal in fatal {
       var action = sigaction()
-      action.__sigaction_handler.sa_handler = { CrashGuard.die($0) }
+      // What a fault of the program's own says is positive.
+      action.__sigaction_handler.sa_sigaction = { number, info, _ in
+        CrashGuard.die(number, wasSent: info.map { $0.pointee.si_code <= 0 } ?? true)
+      }
       // On the thread's other stack, if it has one: its own may be what overflowed.
-      action.sa_flags = SA_ONSTACK
+      action.sa_flags = SA_ONSTACK | SA_SIGINFO
       sigfillset(&action.sa_mask)
       sigaction(signal, &action, prepared.pointee.before + Int(signal))
     }
@@ -84,12 +87,17 @@ enum CrashGuard {
     tcsetattr(prepared.pointee.descriptor, TCSANOW, &prepared.pointee.line)
   }
 
-  /// Gives the terminal back and lets the signal do what it did before: `sigaction` and `raise` are async-signal-safe, and the
-  /// signal, which is blocked while its handler runs, comes again as soon as this returns. `errno` needs no care, for
-  /// nobody goes on after this.
-  private static func die(_ signal: CInt) {
+  /// Gives the terminal back and lets the signal end the program: a fault as it did before, for that handler tells where it
+  /// was; what somebody has sent as it does without a handler, for behind that one the program would go on, and nobody looks for
+  /// a fault. `sigaction`, `signal` and `raise` are async-signal-safe, and the signal, which is blocked while its handler runs, comes
+  /// again as soon as this returns. `errno` needs no care, for nobody goes on after this.
+  private static func die(_ signal: CInt, wasSent: Bool) {
     giveBack()
-    sigaction(signal, prepared.pointee.before + Int(signal), nil)
+    if wasSent {
+      Glibc.signal(signal, SIG_DFL)
+    } else {
+      sigaction(signal, prepared.pointee.before + Int(signal), nil)
+    }
     raise(signal)
   }
 }

@@ -177,7 +177,10 @@ extension BoardScreen {
             self?.copy(controller.editedText ?? loss.text)
             self?.endEditing(of: controller)
           },
-          .init(key: "d", title: "Discard it") { [weak self] in self?.endEditing(of: controller) },
+          .init(key: "d", title: "Discard it") { [weak self] in
+            self?.discard(controller.editedText ?? loss.text)
+            self?.endEditing(of: controller)
+          },
         ], typing: { _ = controller.edit($0) }, text: { controller.editedText ?? loss.text },
         subject: controller))
   }
@@ -194,7 +197,7 @@ extension BoardScreen {
             newNote(with: text, at: onBoard(placeOfNewNote))
           },
           .init(key: "c", title: "Copy it") { [weak self] in self?.copy(text) },
-          .init(key: "d", title: "Discard it") {},
+          .init(key: "d", title: "Discard it") { [weak self] in self?.discard(text) },
         ],
         typing: { event in
           switch event {
@@ -218,6 +221,12 @@ extension BoardScreen {
       return say("too long for the terminal's clipboard; in a note here Ctrl-V pastes it")
     }
     link.sendToTerminal(sequence)
+  }
+
+  /// Nobody wants a text that is nowhere else; should it have been another key that was meant, it can be pasted.
+  private func discard(_ text: String) {
+    clipboard = text
+    say("discarded; in a note Ctrl-V pastes it")
   }
 
   /// Hands the text to another program, and takes back what it makes of it.

@@ -22,7 +22,7 @@ extension Application {
   /// next turn, so that a turn ends. An application that has not finished launching, or has ended, does nothing.
   /// - Parameter time: milliseconds of a clock that never goes back.
   public func runTurn(at time: Int64) -> Turn {
-    now = max(now, time)
+    turnTime = max(turnTime, time)
     isInTurn = true
     defer { isInTurn = false }
     switch phase {

@@ -42,8 +42,12 @@ open class Application: Responder {
   public internal(set) weak var keyWindow: Window?
   /// Where commands go that the key window's chain does not answer.
   public internal(set) weak var mainWindow: Window?
-  /// The time of the turn that runs, in milliseconds.
-  public internal(set) var now: Int64 = 0
+  /// The time of the turn that runs, in milliseconds; between turns the clock's, where there is one: what is told then
+  /// is told now, however long ago the last turn was.
+  public var now: Int64 { isInTurn ? turnTime : max(turnTime, clock?() ?? 0) }
+  /// The clock that `runTurn` is told the time of.
+  public var clock: (() -> Int64)?
+  var turnTime: Int64 = 0
   /// How many times the screen was drawn.
   public internal(set) var displayCount = 0
 
