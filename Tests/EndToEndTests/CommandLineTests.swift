@@ -106,6 +106,10 @@ import Testing
       far.errors
         == #"{"error":{"code":"usage","message":"there is no command \"frobnicate\"; see stickies help"}}"# + "\n")
     #expect(try daemon.run("help", "board").status == 0)
+    let helped = try daemon.run("help", "wiat")
+    #expect(helped.status == 64 && helped.errors.contains("Did you mean \"wait\"?"))
+    #expect(try daemon.run("help", "board", "renaem").errors.contains("Did you mean \"board rename\"?"))
+    #expect(try daemon.run("help").status == 0)
     #expect(try daemon.run("--version").status == 0)
   }
 

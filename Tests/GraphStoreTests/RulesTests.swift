@@ -47,6 +47,20 @@ import Testing
     ])
   }
 
+  /// All mistakes at once: what can't be set hides only the rules that read it.
+  @Test func aRuleIsJudgedBesideAPropertyThatCanNotBeSet() throws {
+    let store = try TestStore(try Fixtures.workplace())
+    let ann = try store.insert("Person", ["name": .string("Ann")])
+    func rules(_ values: [String: Value]) throws -> Set<String> {
+      Set(try store.refusal([store.insertion("Project", values)])?.violations.map(\.rule) ?? [])
+    }
+    #expect(
+      try rules(["department": .object(ann), "starts": .date(10), "due": .date(9)])
+        == ["destination", "endsAfterItStarts"])
+    #expect(
+      try rules(["department": .object(ann), "starts": .date(10), "due": .string("x")]) == ["destination", "type"])
+  }
+
   @Test func aRuleIsJudgedOnWhatTheMergeComesTo() throws {
     let store = try TestStore(try Fixtures.workplace())
     let department = try store.insert("Department")

@@ -12,6 +12,8 @@ public struct EntityRule: Sendable {
   /// The entity that declares it.
   public let owner: EntityNumber
 
+  /// The properties that it reads.
+  let sources: Set<PropertyNumber>
   let evaluator: PredicateEvaluator
 
   /// Whether the object, of the rule's entity or one that inherits it, keeps the rule.

@@ -50,18 +50,19 @@ extension ModelPartsParser {
     for (draft, entity) in entitiesFromTheRoots {
       var rules = entity.parent.flatMap { parts.rules[$0] } ?? []
       for rule in draft.rules {
-        guard let evaluator = evaluator(of: rule, in: entity) else { continue }
+        guard let predicate = predicate(of: rule, in: entity) else { continue }
         let message = rule.message ?? "this \(entity.name) breaks the rule \(rule.name): \(rule.predicate)"
         rules.append(
           EntityRule(
             name: rule.name, documentation: rule.documentation, predicate: rule.predicate, message: message,
-            owner: entity.number, evaluator: evaluator))
+            owner: entity.number, sources: predicate.ownProperties,
+            evaluator: PredicateEvaluator(predicate, model: model)))
       }
       if !rules.isEmpty { parts.rules[entity.number] = rules }
     }
   }
 
-  private mutating func evaluator(of rule: ModelDraft.Rule, in entity: Entity) -> PredicateEvaluator? {
+  private mutating func predicate(of rule: ModelDraft.Rule, in entity: Entity) -> GraphPredicate? {
     do {
       let predicate = try GraphPredicate(parsing: rule.predicate, entity: entity, model: model)
       guard predicate.readsOnlyOwnImage(in: model) else {
@@ -72,7 +73,7 @@ extension ModelPartsParser {
         report(rule.path + ".predicate", "asks for now(); what is stored must keep its rules however late it is")
         return nil
       }
-      return PredicateEvaluator(predicate, model: model)
+      return predicate
     } catch {
       report(rule.path + ".predicate", error.description)
       return nil

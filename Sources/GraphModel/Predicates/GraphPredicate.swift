@@ -241,4 +241,18 @@ extension GraphPredicate {
     }
     return own
   }
+
+  /// The properties of its own object that it reads, where it reads nothing else.
+  var ownProperties: Set<PropertyNumber> {
+    var numbers = Set<PropertyNumber>()
+    forEachComparison { comparison, _ in
+      for path in comparison.left.paths + comparison.right.paths {
+        switch path.end {
+        case .property(let number), .count(let number): numbers.insert(number)
+        case .aggregate, .identifier: break
+        }
+      }
+    }
+    return numbers
+  }
 }

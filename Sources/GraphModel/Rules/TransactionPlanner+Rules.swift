@@ -3,10 +3,20 @@ extension TransactionPlanner {
   mutating func validateRules() {
     for draft in order where !draft.isDeleted {
       let rules = model.rules(of: draft.entity.number)
-      guard !rules.isEmpty, draft.before?.values != draft.after.values, unset[draft.after.id] == nil else { continue }
-      for rule in rules where !rule.holds(for: draft.after) {
+      guard !rules.isEmpty, draft.before?.values != draft.after.values else { continue }
+      let unread = unreadable(in: draft)
+      for rule in rules where rule.sources.isDisjoint(with: unread) && !rule.holds(for: draft.after) {
         violate(draft.after.id, nil, rule.name, .null, rule.message)
       }
     }
+  }
+
+  /// What was to be set and could not, and what is derived from it: nobody knows what a rule would say of them.
+  private func unreadable(in draft: Draft) -> Set<PropertyNumber> {
+    guard var unread = unset[draft.after.id] else { return [] }
+    for derived in model.parts.expressions[draft.entity.number] ?? [] where !derived.sources.isDisjoint(with: unread) {
+      unread.insert(derived.attribute.number)
+    }
+    return unread
   }
 }

@@ -69,7 +69,7 @@ extension BoardScreen {
         title: "Leave?",
         lines: [
           "\(count) \(count == 1 ? "change is" : "changes are") not on the server yet.",
-          "They are lost when the program ends before it has them.",
+          "What it does not have when the program ends is lost.",
         ],
         choices: [
           .init(key: "w", title: "Wait for the server, then leave") { [weak self] in

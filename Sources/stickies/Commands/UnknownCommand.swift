@@ -13,8 +13,8 @@ struct UnknownCommand: Error, CustomStringConvertible {
     if let known = command.configuration.subcommands.first(where: { $0._commandName == word }) {
       return find(in: Array(arguments.dropFirst()), of: known, path: path + [word])
     }
-    // The root's own.
-    if path.isEmpty, word == "help" { return nil }
+    // The root's own; behind it the words name a command as well.
+    if path.isEmpty, word == "help" { return find(in: Array(arguments.dropFirst()), of: command) }
     let suggestion = Suggestion.sentence(
       for: (path + [word]).joined(separator: " "), among: names.map { (path + [$0]).joined(separator: " ") },
       letters: word.count)

@@ -58,7 +58,7 @@ extension GraphCommand {
 
     @MainActor
     private func deleteNamed(_ shell: Shell) async throws {
-      try shell.checkBase(base)
+      try await shell.checkBase(base)
       var images = [ObjectImage]()
       for word in words {
         let image = try await shell.object(word)

@@ -88,7 +88,7 @@ extension GraphCommand {
 
     @MainActor
     private func updateOne(_ shell: Shell) async throws {
-      try shell.checkBase(base)
+      try await shell.checkBase(base)
       let image = try await shell.object(target)
       guard let entity = shell.model.entity(image.id.entity) else { return }
       let wishes = try await Wishes(self, entity, shell)

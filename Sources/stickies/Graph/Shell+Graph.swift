@@ -150,8 +150,11 @@ extension Shell {
 
   /// What nobody can have read yet would have nobody's changes since.
   /// - Throws: `Refusal` for a revision above the newest.
-  func checkBase(_ base: Revision?) throws {
-    guard let base, let newest = client.welcome?.head.revision, base > newest else { return }
+  func checkBase(_ base: Revision?) async throws {
+    guard let base, let welcomed = client.welcome?.head.revision, base > welcomed else { return }
+    // A read shows a commit a moment before its author's answer makes it the server's newest.
+    let newest = try await client.revision(at: .max).head.revision
+    guard base > newest else { return }
     throw Refusal(.notFound, "there is no revision \(base) to have read it at: the newest is \(newest)")
   }
 
