@@ -156,10 +156,11 @@ extension ObjectContext {
   /// did to the same is a conflict.
   private static let oldestBase: Revision = 1
 
-  /// What is unsaved or waits was begun in a past that the store does not have. Where the object says what was seen then, it
-  /// is as if it had been begun on that; where not, its user has never seen what is there.
+  /// What is unsaved or waits was begun in a past that the store does not have. Where it was begun on what was shown last, and
+  /// the object says that, it is as if it had been begun on what is there; else its user has never seen that.
   private func beginAnew(_ state: ObjectState, _ seen: ObjectImage, _ image: ObjectImage) {
-    func base(_ edits: [PropertyNumber: ObjectState.LocalValue], isDelete: Bool) -> Revision {
+    func base(_ edits: [PropertyNumber: ObjectState.LocalValue], begun: Revision, isDelete: Bool) -> Revision {
+      guard begun >= seen.revision else { return min(Self.oldestBase, image.revision) }
       let isSeen =
         isDelete
         ? seen.values == image.values
@@ -171,11 +172,12 @@ extension ObjectContext {
         }
       return isSeen ? image.revision : min(Self.oldestBase, image.revision)
     }
-    state.base = base(state.edits, isDelete: state.isDeleted)
+    state.base = base(state.edits, begun: state.base, isDelete: state.isDeleted)
     for index in queuedSaves.indices {
       for place in queuedSaves[index].states.indices where queuedSaves[index].states[place].state === state {
         let sent = state.sent.first { $0.transaction == queuedSaves[index].id }
-        queuedSaves[index].states[place].base = base(sent?.edits ?? [:], isDelete: sent?.isDelete == true)
+        let begun = queuedSaves[index].states[place].base
+        queuedSaves[index].states[place].base = base(sent?.edits ?? [:], begun: begun, isDelete: sent?.isDelete == true)
       }
     }
   }

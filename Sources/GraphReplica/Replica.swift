@@ -260,13 +260,14 @@ public struct Replica: Sendable {
       actions.append(.refused(request, Refusal(.unavailable, "there is no connection to the server")))
       return
     }
-    // A fetch sees the saves before it, and a batch works on them: those are sent when the queries have caught up.
-    if catchingUpTo != nil, !pending.isEmpty || !heldQuestions.isEmpty {
-      return heldQuestions.append((request, question, pending.count))
-    }
     var purpose = Purpose.question(request)
     switch question {
-    case .batch, .importGraph: purpose = .batch(request)
+    case .batch, .importGraph:
+      // It works on the saves before it: those are sent when the queries have caught up.
+      if catchingUpTo != nil, !pending.isEmpty {
+        return heldQuestions.append((request, question, pending.count))
+      }
+      purpose = .batch(request)
     default: break
     }
     let body: ToServer.Body =

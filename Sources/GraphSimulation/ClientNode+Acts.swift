@@ -7,11 +7,11 @@ extension ClientNode {
   /// - Returns: what was done, for the trace.
   func act(_ random: inout SeededRandom) -> String {
     defer { perform() }
-    if wasRefused, random.chance(40) {
+    if wasRefused, random.chance(60) {
       rollback()
       return "rollback after a refusal"
     }
-    if wasRefused, random.chance(20) {
+    if wasRefused, random.chance(30) {
       refresh()
       return "refresh after a refusal"
     }

@@ -35,7 +35,7 @@ struct StoreOperator {
   mutating func keep(_ backup: Backup) {
     self.backup = backup
     // Soon, so that few commits are taken back and others overtake them, or late.
-    dueAt = backup.step + (random.chance(60) ? 15 + random.below(60) : 60 + random.below(250))
+    dueAt = backup.step + (random.chance(60) ? 2 + random.below(20) : 60 + random.below(250))
   }
 
   /// The store is as the backup has it.

@@ -36,7 +36,8 @@ struct LoadNeeds {
     }
     for id in object.value(property).objectIDs where !id.isTemporary {
       if let state = context.state(id), !state.isFault,
-        !load.isAnew || load.companions.holds(id) || state.isDeleted || context.isFollowed(id)
+        !load.isAnew || load.companions.holds(id) || (state.isDeleted && !context.mayBeBack(state))
+          || context.isFollowed(id)
       {
         load.companions.hold(state)
       } else {
@@ -82,6 +83,9 @@ struct LoadNeeds {
 }
 
 extension ObjectContext {
+  /// Others have deleted it, as far as was heard; something that leads there says that they have brought it back.
+  func mayBeBack(_ state: ObjectState) -> Bool { state.isGone && state.sent.isEmpty && dirty[state.id] == nil }
+
   /// A live query keeps it as the server has it.
   func isFollowed(_ id: ObjectID) -> Bool { results.values.contains { $0[id] != nil } }
 }
