@@ -54,6 +54,12 @@ struct FollowedQuery {
     (number, request, incoming, isMoving) = (nil, nil, nil, false)
   }
 
+  /// Others were shown more, while its result was on its way: what it missed would be told of revisions that have gone by, so
+  /// the result comes whole. That the store still knows what was shown is said of the others, or asked.
+  mutating func comeAnew(behind shown: Revision) {
+    if let token, token.revision < shown { forgetHeld() }
+  }
+
   /// What the owner holds is worth nothing.
   mutating func forgetHeld() { (token, held) = (nil, nil) }
 }
@@ -156,7 +162,7 @@ extension Replica {
   /// The store is not the one that this side's newest state is of, or has gone back behind it. Nothing that is held here can
   /// be told from what the store never came to: queries that resumed, from a state that it still knows, load anew as well.
   mutating func diverge(_ actions: inout [ReplicaAction]) {
-    (provenRevision, doubtedRevision) = (0, 0)
+    (provenRevision, doubtedRevision, shownRevision) = (0, 0, 0)
     newest.forget()
     hasDiverged = catchingUpTo != nil
     for index in pending.indices { pending[index].isOutdated = true }
@@ -239,6 +245,7 @@ extension Replica {
       actions.append(.changed(update))
     }
     showMoves(before: revision + 1, &actions)
+    shownRevision = max(shownRevision, revision)
     move(to: Token(store: store, revision: revision, fingerprint: fingerprint))
   }
 

@@ -42,6 +42,8 @@ public struct Replica: Sendable {
   var unsent = [QueryID]()
   /// What was asked while this side caught up, behind so many of the saves that wait for that.
   private var heldQuestions = [(request: RequestID, question: Question, saves: Int)]()
+  /// The last that was shown: no query tells of an older one.
+  var shownRevision: Revision = 0
   /// An advance that came meanwhile.
   var heldAdvance: (revision: Revision, fingerprint: UInt64)?
   /// The newest state of this side of which this connection's server has said that it knows it, and the newest of which it
@@ -334,7 +336,10 @@ public struct Replica: Sendable {
     (catchingUpTo, hasDiverged) = (nil, false)
     (provenRevision, doubtedRevision) = (0, 0)
     newest.disconnect()
-    for query in queries.keys.sorted() { queries[query]?.returnToHeld() }
+    for query in queries.keys.sorted() {
+      queries[query]?.returnToHeld()
+      queries[query]?.comeAnew(behind: shownRevision)
+    }
     // A transaction is kept and sent again; a question is the owner's to repeat.
     for request in questions.keys.sorted() {
       actions.append(.refused(request, Self.lostConnection))

@@ -83,6 +83,10 @@ private struct WhenReader {
     if words == ["now"] { return now }
     if words.last == "ago" { return ago(words.dropLast()) }
     if first == "last" { return last(words.dropFirst()) }
+    if first == "in" || first == "next" {
+      // What is to come can't be looked at, whenever that is.
+      return (first == "in" ? ago(words.dropFirst()) : last(words.dropFirst())).map { _ in now + 1 }
+    }
     if let days = dayNamed(first) { return at(words.dropFirst(), ofDay: days) }
     if let weekday = Self.weekday(first) { return newest(weekday, words.dropFirst()) }
     if first.utf8.count >= 10, first.utf8.dropFirst(4).first == UInt8(ascii: "-") { return dated(words) }
@@ -123,6 +127,7 @@ private struct WhenReader {
     switch word {
     case "today": today
     case "yesterday": today - 1
+    case "tomorrow": today + 1
     default: nil
     }
   }

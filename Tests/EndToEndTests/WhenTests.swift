@@ -133,10 +133,11 @@ import Testing
   }
 
   @Test(arguments: [
-    "", " ", "r", "r-1", "-1", "1.5", "tomorrow", "soon", "next week", "ago", "minutes ago", "some minutes ago",
+    "", " ", "r", "r-1", "-1", "1.5", "soon", "next century", "ago", "minutes ago", "some minutes ago",
     "10 minuets ago", "10 minutes", "-3 days ago", "yesterday 25:00", "yesterday 14:60", "yesterday 14", "monday 9:0",
     "today 13pm", "today 0am", "2026-13-01", "2026-02-29", "2026-11-21 24:00", "2026-11-21 9:30", "21.11.2026",
-    "yesterday 14:00 please", "last", "last century", "last friday 30:00", "mo 9:00", "14:00:00:00", "r12 r13", "١٢٠",
+    "yesterday 14:00 please", "last", "last century", "last friday 30:00", "in", "next", "in a while", "tomorrow 30:00",
+    "mo 9:00", "14:00:00:00", "r12 r13", "١٢٠",
   ])
   func whatIsNoTimeIsAnsweredWithTheForms(text: String) throws {
     let error = #expect(throws: WhenError.self) { try Self.read(text) }
@@ -145,7 +146,10 @@ import Testing
     #expect(words.contains("\"\(text)\"") && words.contains("yesterday 14:00") && words.contains("r120"))
   }
 
-  @Test(arguments: ["today 10:31", "2026-11-21 10:30:16", "2027-01-01", "23:00", "9999-12-31T23:59:59Z"])
+  @Test(arguments: [
+    "today 10:31", "2026-11-21 10:30:16", "2027-01-01", "23:00", "9999-12-31T23:59:59Z", "tomorrow", "tomorrow 9:00",
+    "in 5 minutes", "next week", "next friday 9:00",
+  ])
   func theFutureCantBeLookedAt(text: String) throws {
     let error = #expect(throws: WhenError.self) { try Self.read(text) }
     #expect(error?.description == "\"\(text)\" is in the future: only the past can be looked at")

@@ -33,6 +33,25 @@ import Testing
     #expect(again.count == 1 + most && again[1] == "> follow since 1")
   }
 
+  /// A result was on its way while another query went on: what it has missed belongs to revisions that have been shown.
+  @Test func nothingIsToldOfARevisionThatHasGoneBy() throws {
+    let script = try ReplicaTranscript()
+    _ = try ReplicaTests.following(script, [script.image(5, 1)])
+    let condition = try GraphPredicate(parsing: "x < 9", entity: script.note, model: script.model)
+    _ = script.context.follow(entity: script.note, predicate: condition)
+    #expect(script.lines() == ["> follow"])
+    #expect(script.hear(.subscribed(query: 5, resumed: false), 3) == [])
+    #expect(script.hear(script.last([try script.image(5, 1)], at: 1), 3) == [])
+    #expect(script.hear(.advance(revision: 1, fingerprint: 1_000)) == ["query 2 has 1 at 1"])
+    #expect(script.hear(.reset(query: 4, reason: "too far behind")) == [])
+    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
+    let edit = Edit(try script.number("x"), .set(.double(3)))
+    #expect(script.hear(script.delta(5, 8, [script.update(5, [edit], previous: 1)])) == [])
+    #expect(script.hear(.advance(revision: 8, fingerprint: 8_000)) == ["revision 8 changes [2]"])
+    #expect(script.handle(.disconnected) == [])
+    #expect(script.connect(head: 9) == ["welcomed", "> follow", "> follow since 8"])
+  }
+
   @Test func whatIsStillSaidOfAQueryThatNobodyFollowsAnswersNothing() throws {
     let script = try ReplicaTranscript()
     _ = try ReplicaTests.following(script, [script.image(5, 1)])
