@@ -293,7 +293,7 @@ extension ClientNode {
   /// Sets an attribute as of what its user is shown.
   private func write(_ value: Value, _ name: String, _ object: ManagedObject) {
     if let number = object.entity.property(named: name)?.number {
-      edited.note(object.id, number, readAt: object.revision)
+      edited.note(object.id, number, readAt: object.revision, value: lens == nil ? object[name] : nil)
     }
     object[name] = value
   }

@@ -41,7 +41,9 @@ extension ClientNode {
     // What it is shown from here on counts anew.
     defer { lastRevision = 0 }
     for load in loads.keys { loads[load]?.isOfTwoPasts = true }
-    guard let astray else { return }
+    guard let astray else { return edited.losePast() }
+    // So was what it set since then: of revisions that are others now.
+    if astray.isAstray { edited.restart() } else { edited.losePast() }
     if astray.mustNotice { happened.note(context.hasChanges ? .restoreNoticedWithEdits : .restoreNoticed) }
     self.astray?.mustNotice = false
     self.astray?.isAstray = false

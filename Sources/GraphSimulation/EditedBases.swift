@@ -9,28 +9,52 @@ struct EditedBases {
     let property: PropertyNumber
   }
 
+  /// What a user had before its eyes when it set an attribute.
+  private struct Sight {
+    var revision: Revision
+    var value: Value?
+    /// The store has no words any more for that revision: what counts is whether the value was still there.
+    var isOfOtherPast = false
+
+    func older(_ other: Sight?) -> Sight {
+      guard let other, other.revision < revision else { return self }
+      return other
+    }
+  }
+
   private struct Edited {
     let object: ObjectID
     let property: PropertyNumber
     let value: Value
-    var base: Revision
+    let sight: Sight
   }
 
   /// What was set and not saved since.
-  private var unsaved = [Place: Revision]()
+  private var unsaved = [Place: Sight]()
   /// What was refused: it is unsaved again, or goes along with the save behind it.
-  private var givenBack = [Place: Revision]()
-  private var saves = [TransactionID: [Place: Revision]]()
+  private var givenBack = [Place: Sight]()
+  private var saves = [TransactionID: [Place: Sight]]()
   private var sent = [TransactionID: [Edited]]()
   private var acknowledged = [TransactionID: Committed]()
 
   // MARK: - What is seen
 
-  /// The user sets an attribute of an object that it was shown as of a revision.
-  mutating func note(_ object: ObjectID, _ property: PropertyNumber, readAt revision: Revision) {
+  /// The user sets an attribute of an object that it was shown as of a revision; `value` in the store's words, where the user
+  /// has the same.
+  mutating func note(_ object: ObjectID, _ property: PropertyNumber, readAt revision: Revision, value: Value?) {
     let place = Place(object: object, property: property)
     guard !object.isTemporary, revision >= 0 else { return }
-    unsaved[place] = min(revision, unsaved[place] ?? revision)
+    unsaved[place] =
+      unsaved[place].map { $0.older(Sight(revision: revision, value: value)) }
+      ?? Sight(revision: revision, value: value)
+  }
+
+  /// The store does not know the past that all of this was seen in.
+  mutating func losePast() {
+    func lost(_ sights: [Place: Sight]) -> [Place: Sight] {
+      sights.mapValues { Sight(revision: $0.revision, value: $0.value, isOfOtherPast: true) }
+    }
+    (unsaved, givenBack, saves) = (lost(unsaved), lost(givenBack), saves.mapValues(lost))
   }
 
   mutating func note(save id: TransactionID) {
@@ -42,8 +66,8 @@ struct EditedBases {
 
   /// The user has looked at an object that it could not save.
   mutating func note(lookAt object: ObjectID, revision: Revision) {
-    for place in unsaved.keys where place.object == object { unsaved[place] = revision }
-    for place in givenBack.keys where place.object == object { givenBack[place] = revision }
+    for place in unsaved.keys where place.object == object { unsaved[place] = Sight(revision: revision) }
+    for place in givenBack.keys where place.object == object { givenBack[place] = Sight(revision: revision) }
   }
 
   /// What was set of these is forgotten; of everything, for nil.
@@ -67,8 +91,9 @@ struct EditedBases {
         }
         let place = Place(object: change.id, property: edit.property)
         // A replica may say that less was seen, and be told of more.
-        let base = [read[place], givenBack.removeValue(forKey: place)].compactMap { $0 }.min() ?? change.base
-        said.append(Edited(object: change.id, property: edit.property, value: value, base: base))
+        let back = givenBack.removeValue(forKey: place)
+        let sight = read[place]?.older(back) ?? back ?? Sight(revision: change.base)
+        said.append(Edited(object: change.id, property: edit.property, value: value, sight: sight))
       }
     }
     sent[transaction.id] = said
@@ -81,10 +106,10 @@ struct EditedBases {
 
   /// Its edits are unsaved again, those of objects that are there.
   mutating func note(refusalOf id: TransactionID, isThere: (ObjectID) -> Bool) {
-    let said = (sent[id] ?? []).map { (Place(object: $0.object, property: $0.property), $0.base) }
-    for (place, base) in said + (saves.removeValue(forKey: id) ?? [:]).map({ ($0.key, $0.value) })
+    let said = (sent[id] ?? []).map { (Place(object: $0.object, property: $0.property), $0.sight) }
+    for (place, sight) in said + (saves.removeValue(forKey: id) ?? [:]).map({ ($0.key, $0.value) })
     where isThere(place.object) {
-      givenBack[place] = min(base, givenBack[place] ?? base)
+      givenBack[place] = sight.older(givenBack[place])
     }
   }
 
@@ -93,7 +118,7 @@ struct EditedBases {
 
   /// Whether an attribute was set that its user had read before a revision.
   func began(_ id: TransactionID, below revision: Revision) -> Bool {
-    sent[id]?.contains { $0.base < revision } ?? false
+    sent[id]?.contains { $0.sight.revision < revision } ?? false
   }
 
   // MARK: - The promise
@@ -111,16 +136,17 @@ struct EditedBases {
       for edit in said where !committed.conflicts.contains(where: { $0.id == edit.object }) {
         guard let property = model.property(edit.property) else { continue }
         let others = (changes[edit.object] ?? []).filter { other in
-          other.record.revision > edit.base && other.record.revision < record.revision
+          other.record.revision > edit.sight.revision && other.record.revision < record.revision
             && other.record.transaction.replica != record.transaction.replica
             // Who had read nothing knew that the object has values; that it went and came back meanwhile is told to who had.
-            && !(edit.base == 0 && other.change.kind != .updated)
+            && !(edit.sight.revision == 0 && other.change.kind != .updated)
             && other.change.before?[property] != other.change.after?[property]
         }
         guard let last = others.last, let before = changes[edit.object]?.last?.change.before,
-          changes[edit.object]?.last?.record.revision == record.revision, before[property] != edit.value
+          changes[edit.object]?.last?.record.revision == record.revision, before[property] != edit.value,
+          !(edit.sight.isOfOtherPast && (edit.sight.value == nil || edit.sight.value == before[property]))
         else { continue }
-        return "revision \(record.revision) set \(property.name) of \(edit.object), read at \(edit.base), "
+        return "revision \(record.revision) set \(property.name) of \(edit.object), read at \(edit.sight.revision), "
           + "without a word about revision \(last.record.revision), which had changed it"
       }
     }

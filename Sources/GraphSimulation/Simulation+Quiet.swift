@@ -8,6 +8,8 @@ extension Simulation {
   func quiesce() throws {
     note("quiet")
     isResting = true
+    // It waits for everybody.
+    absences = Absences()
     defer { isResting = false }
     try comeToRest()
     try checkPromises()

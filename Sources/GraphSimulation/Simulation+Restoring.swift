@@ -57,7 +57,10 @@ extension Simulation {
       recorder.takeBack(from: lost)
       try checkHead(report.head, of: "the restored store")
     }
-    storeOperator.restored(at: step, over: lost.revision, clients: clients.count)
+    let behind = clients.filter { $0.astray?.mustNotice == true }
+    if let late = storeOperator.restored(at: step, behind: behind.map(\.number)) {
+      absences.keep(late.client, below: clients[late.client].lastRevision + Revision(late.commits))
+    }
   }
 
   private func checkHead(_ head: Token, of what: String) throws {
@@ -76,7 +79,6 @@ extension Simulation {
 
   /// At a quiet moment, with the revisions of all transactions.
   func checkRestores(_ revisions: [TransactionID: Revision]) throws {
-    storeOperator.callAll()
     for client in clients {
       if client.astray?.mustNotice == true {
         try check(

@@ -81,6 +81,7 @@ public final class Simulation {
   var ghosts = [Ghost]()
   private var lastSession: SessionID = 0
   var storeOperator: StoreOperator
+  var absences = Absences()
   var versions: VersionMix
   var clock: Int64 = 1_000
   var step = 0
@@ -152,7 +153,9 @@ public final class Simulation {
       try operate()
       try takeStep()
       try check(clients.lazy.compactMap(\.failure).first)
-      if number % 250 == 0 { try quiesce() }
+      // Behind a restore everybody has to catch up before it goes on.
+      let hasOperator = StoreOperator.isThere(seed: seed, bug: bug)
+      if number % (hasOperator ? 500 : 250) == 0 { try quiesce() }
     }
     try quiesce()
   }
@@ -167,32 +170,55 @@ public final class Simulation {
 
   // MARK: - Steps
 
+  /// Something happens that can: where there is nothing to deliver or nobody to come back, something else does.
   private func takeStep() throws {
-    switch random.below(1_000) {
-    case 0..<220:
-      guard let client = random.pick(clients) else { return }
+    for _ in 0..<8 { if try takeStep(random.below(1_000)) { return } }
+  }
+
+  /// - Returns: whether there was something to work on.
+  private func takeStep(_ kind: Int) throws -> Bool {
+    switch kind {
+    case 0..<140:
+      guard let client = random.pick(clients) else { return false }
       let what = estimate(client) ?? client.act(&random)
       note("client \(client.number): \(what)")
-    case 220..<420: deliverUp(random.pick(clients.filter { !$0.up.isEmpty }))
-    case 420..<650: try deliverDown(random.pick(clients.filter { !$0.down.isEmpty }))
-    case 650..<780: try write()
-    case 780..<850: runJob()
-    case 850..<860: try prune()
-    case 860..<940: hear()
-    case 940..<950: haunt()
-    case 950..<980:
-      reconnect(
-        random.pick(clients.filter { $0.session == nil && !storeOperator.isLate($0.number, at: recorder.revision) }))
-    case 980..<990: cut(random.pick(clients))
+    case 140..<340:
+      guard let client = random.pick(clients.filter { !$0.up.isEmpty }) else { return false }
+      for _ in 0..<burst() { deliverUp(client) }
+    case 340..<570:
+      guard let client = random.pick(clients.filter { !$0.down.isEmpty }) else { return false }
+      for _ in 0..<burst() { try deliverDown(client) }
+    case 570..<690:
+      guard server?.commits.isEmpty == false else { return false }
+      try write()
+    case 690..<830:
+      guard server?.jobs.isEmpty == false else { return false }
+      for _ in 0..<burst() { runJob() }
+    case 830..<840: try prune()
+    case 840..<930:
+      guard server?.inbox.isEmpty == false else { return false }
+      for _ in 0..<burst() { hear() }
+    case 930..<940:
+      guard !ghosts.isEmpty else { return false }
+      haunt()
+    case 940..<980:
+      let away = clients.filter { $0.session == nil && !absences.holds($0.number, at: recorder.revision) }
+      guard let client = random.pick(away) else { return false }
+      reconnect(client)
+    case 980..<990: leave(random.pick(clients))
     case 990..<992:
-      guard let client = random.pick(clients) else { return }
+      guard let client = random.pick(clients) else { return false }
       cut(client)
       client.restart(&random)
       note("client \(client.number) dies")
     case 992..<996: try crashServer()
     default: feed(.tick(clock))
     }
+    return true
   }
+
+  /// How many of a kind come at once: mostly one, and now and then so many that nobody waits any more.
+  private func burst() -> Int { random.chance(50) ? 1 : 1 + random.below(12) }
 
   func deliverUp(_ client: ClientNode?) {
     guard let client, let session = client.session, !client.up.isEmpty, server?.paused.contains(session) == false else {
@@ -258,6 +284,13 @@ public final class Simulation {
     client.disconnect()
     sessions[session] = nil
     if let ghost { ghosts.append(ghost) } else { feed(.closed(session)) }
+  }
+
+  /// A client is cut off, for a moment or until others have been at work for a while.
+  private func leave(_ client: ClientNode?) {
+    guard let client, client.session != nil else { return }
+    cut(client)
+    if random.chance(40) { absences.keep(client.number, below: recorder.revision + Revision(3 + random.below(12))) }
   }
 
   /// Something that a client sent before it was cut off arrives after all, or the server learns that it is gone.

@@ -14,10 +14,6 @@ struct StoreOperator {
   private(set) var backup: Backup?
   /// The step of the next backup, or of the next restore.
   private(set) var dueAt = 0
-  /// Clients that stay away until others have passed the revision that they know.
-  private(set) var late = Set<Int>()
-  /// The newest revision of the time that was taken back last.
-  private var lostRevision: Revision = 0
 
   /// One run of four has an operator. With a bug that does not need one nobody restores: it is to be caught by the promise
   /// that it breaks.
@@ -30,8 +26,6 @@ struct StoreOperator {
     dueAt = 20 + random.below(150)
   }
 
-  func isLate(_ client: Int, at revision: Revision) -> Bool { late.contains(client) && revision <= lostRevision }
-
   mutating func keep(_ backup: Backup) {
     self.backup = backup
     // Soon, so that few commits are taken back and others overtake them, or late.
@@ -39,9 +33,10 @@ struct StoreOperator {
   }
 
   /// The store is as the backup has it.
-  mutating func restored(at step: Int, over revision: Revision, clients: Int) {
-    lostRevision = revision
-    late = random.chance(85) && clients > 1 ? [random.below(clients)] : []
+  /// - Parameter behind: the clients that were shown more than the backup has.
+  /// - Returns: which of them comes back late, and how many commits of others it waits for beyond the last that it knows.
+  mutating func restored(at step: Int, behind: [Int]) -> (client: Int, commits: Int)? {
+    let late = random.chance(85) ? random.pick(behind) : nil
     if random.chance(30) {
       // The same backup serves once more.
       dueAt = step + 15 + random.below(150)
@@ -49,10 +44,8 @@ struct StoreOperator {
       backup = nil
       dueAt = step + 40 + random.below(150)
     }
+    return late.map { ($0, random.below(4)) }
   }
-
-  /// A quiet moment waits for everybody.
-  mutating func callAll() { late = [] }
 }
 
 extension PlantedBug {
