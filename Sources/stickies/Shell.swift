@@ -206,13 +206,20 @@ struct Shell {
       return board
     }
     guard UniqueID.range(ofPrefix: name) != nil, name.utf8.count >= 4 else {
-      throw Refusal(.notFound, "there is no board called \"\(name)\"")
+      throw noBoard(name)
     }
     do {
       return try await object("Board", name)
     } catch let refusal as Refusal where refusal.code == .notFound {
-      throw Refusal(.notFound, "there is no board called \"\(name)\"")
+      throw noBoard(name)
     }
+  }
+
+  private func noBoard(_ name: String) -> Refusal {
+    Refusal(
+      .notFound,
+      "there is no board called \"\(name)\": stickies board list says which there are, and stickies board add makes one"
+    )
   }
 
   /// What tells an object from others of its kind, for a person: its text, name or title, else the first of its strings

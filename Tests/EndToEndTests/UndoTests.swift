@@ -88,6 +88,18 @@ import Testing
     #expect(try json.json()["skipped"]?[0]?["author"] == .string("bob@test"))
   }
 
+  /// The board itself is as its author made it: what keeps it is what somebody else has put there.
+  @Test func whatSomeoneElsePutOnABoardKeepsItAndIsNamed() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("board", "add", "Plans")
+    try daemon.run("add", "x", "--board", "Plans", author: "bob@test")
+    let undo = try daemon.run("undo")
+    #expect(undo.status == 2)
+    #expect(undo.errors.contains("left alone: bob@test has changed notes of "))
+    #expect(try daemon.run("list", "--board", "Plans").output.contains("x"))
+  }
+
   @MainActor
   @Test func aProgramsStackSurvivesItsRestartAndTheDaemons() async throws {
     let daemon = try Daemon()

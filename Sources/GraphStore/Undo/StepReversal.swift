@@ -195,9 +195,15 @@ struct StepReversal {
     }
   }
 
-  private mutating func keep(_ id: ObjectID, because other: PastChange?) {
-    skipped.append(Conflict(kind: .changed, id: id, author: other?.author ?? "", revision: other?.revision ?? 0))
+  /// - Parameter property: the relationship by which somebody else has laid hand on it; 0 for the object itself.
+  private mutating func keep(_ id: ObjectID, because other: PastChange?, property: PropertyNumber = 0) {
+    skipped.append(
+      Conflict(
+        kind: .changed, id: id, property: property, author: other?.author ?? "", revision: other?.revision ?? 0))
   }
+
+  /// What somebody else did, and the relationship of the object that it concerns.
+  private typealias Foreigner = (change: PastChange, property: PropertyNumber)
 
   // MARK: - What the step made
 
@@ -209,7 +215,7 @@ struct StepReversal {
       changed = false
       for object in order where deleted.contains(object.id) {
         guard let other = try foreigner(below: object.id) ?? foreigner(referringTo: object.id) else { continue }
-        keep(object.id, because: other)
+        keep(object.id, because: other.change, property: other.property)
         deleted.remove(object.id)
         let back = try object.now.map { image in
           try object.edits(of: image, model: model) { try obstacle(image.id, $0, $1) }
@@ -221,21 +227,24 @@ struct StepReversal {
     }
   }
 
-  private mutating func foreigner(below root: ObjectID) throws -> PastChange? {
-    var pending = [root]
-    var seen = Set(pending)
-    while let id = pending.popLast() {
+  private mutating func foreigner(below root: ObjectID) throws -> Foreigner? {
+    /// Each with the root's relationship that leads there.
+    var pending: [(id: ObjectID, property: PropertyNumber)] = [(root, 0)]
+    var seen: Set = [root]
+    while let (id, first) = pending.popLast() {
       guard let image = try objects.readImage(of: id) else { continue }
       for property in model.entity(image.id.entity)?.relationships ?? [] {
         guard let relationship = property.relationship, relationship.deleteRule == .cascade else { continue }
         for other in try related(image, property, relationship) where seen.insert(other).inserted {
           if deleted.contains(other) || isReleased(other, from: id, property, relationship) { continue }
           guard let foreigner = try foreigner(other) else {
-            pending.append(other)
+            pending.append((other, id == root ? property.number : first))
             continue
           }
           // The step itself made what it refers to its own: it lets go.
-          guard id == root, relationship.storage != .inverse else { return foreigner }
+          guard id == root, relationship.storage != .inverse else {
+            return (foreigner, id == root ? property.number : first)
+          }
           let release: Edit.Action = relationship.isToMany ? .members(added: [], removed: [other]) : .set(.null)
           edits[root, default: []].append(Edit(property.number, release))
         }
@@ -245,7 +254,7 @@ struct StepReversal {
   }
 
   /// Who else has since let something refer to the object: a tag that others use by now is theirs, too.
-  private func foreigner(referringTo id: ObjectID) throws -> PastChange? {
+  private func foreigner(referringTo id: ObjectID) throws -> Foreigner? {
     for property in model.entity(id.entity)?.relationships ?? [] {
       guard let relationship = property.relationship, relationship.storage == .inverse,
         let inverse = model.property(relationship.inverse)
@@ -256,7 +265,7 @@ struct StepReversal {
           change.author != author
             && (change.kind == .inserted || change.edits.contains { $0.property == inverse.number })
         }
-        if let giver { return giver }
+        if let giver { return (giver, property.number) }
       }
     }
     return nil
