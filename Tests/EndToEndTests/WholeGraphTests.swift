@@ -181,7 +181,23 @@ import Testing
       for word in words { #expect(result.errors.contains(word), "\(word) is not in: \(result.errors)") }
       #expect(try daemon.run("status", "--json").json()["revision"]?.integerValue == 0, "\(words)")
     }
+    // A file that was changed by hand says so by leaving the checksum away; everything else is judged as before.
+    let last = try changed(good[good.count - 1], "checksum", to: nil)
+    let twice = Array(good.dropLast()) + [good[note]]
+    let more = try changed(twice[0], "objects", to: .integer(6))
+    let doubled = try daemon.run(
+      "graph", "import", "-",
+      input: ([more] + twice.dropFirst() + [try changed(last, "$end", to: .integer(6))]).joined(separator: "\n"))
+    #expect(doubled.errors.contains("is given twice (unique"), "\(doubled.errors)")
+    let short = try daemon.run("graph", "import", "-", input: (good[..<4] + [last]).joined(separator: "\n"))
+    #expect(short.errors.contains("the file has 3 objects"), "\(short.errors)")
+    #expect(try daemon.run("status", "--json").json()["revision"]?.integerValue == 0)
     // The way is free.
+    let malt = (good.dropLast() + [last]).joined(separator: "\n").replacing("Buy milk", with: "Buy malt")
+    let edited = try Daemon()
+    try edited.start()
+    #expect(try edited.run("graph", "import", "-", input: malt).status == 0)
+    #expect(try edited.run("list").output.contains("Buy malt"))
     let right = try daemon.run("graph", "import", "-", input: good.joined(separator: "\n") + "\n")
     #expect(right.status == 0, "\(right.errors)")
     #expect(daemon.stop() == 0)

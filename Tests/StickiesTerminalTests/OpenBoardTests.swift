@@ -91,6 +91,15 @@ import Testing
     #expect((stored.x, stored.y) == (160, 144))
     ann.terminal.types("u")
     await ann.terminal.expects { $0.place(of: "drag me") == place }
+    // Escape gives a drag up. It begins at another cell than the one before: that would be a double click.
+    ann.terminal.mouse(.press(.left), place.x + 1, place.y)
+    ann.terminal.mouse(.drag(.left), place.x + 7, place.y + 3)
+    await ann.terminal.expects { $0.place(of: "drag me") == Point(x: place.x + 6, y: place.y + 3) }
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.place(of: "drag me") == place }
+    ann.terminal.mouse(.drag(.left), place.x + 8, place.y + 4)
+    ann.terminal.mouse(.release(.left), place.x + 8, place.y + 4)
+    await ann.terminal.expectsNo("not yet")
     stored = try #require(try await stage.stored().first)
     #expect((stored.x, stored.y) == (80, 64))
     ann.terminal.press(.right)

@@ -47,9 +47,9 @@ class Stage:
         self.daemon.send_signal(signal.SIGCONT)
 
     def environment(self, author, **more):
-        return dict(
-            {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLORTERM")},
-            STICKIES_SERVER=self.address, STICKIES_AUTHOR=author, TERM="xterm-256color", HOME=self.home, **more)
+        around = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLORTERM")}
+        ours = dict(STICKIES_SERVER=self.address, STICKIES_AUTHOR=author, TERM="xterm-256color", HOME=self.home)
+        return {**around, **ours, **more}
 
     def run(self, *arguments, author="shell@test", address=None):
         environment = dict(self.environment(author), STICKIES_SERVER=address or self.address)

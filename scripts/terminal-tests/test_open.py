@@ -295,6 +295,12 @@ class OpenTests(unittest.TestCase):
         self.assertEqual(done.returncode, 69)
         self.assertIn("no stickiesd answers", done.stderr)
 
+    def test_a_terminal_without_a_cursor_is_told_what_to_do(self):
+        dumb = self.stage.open(TERM="dumb")
+        self.assertEqual(dumb.ends(), 64)
+        self.assertIn(b"set TERM to what yours is", b" ".join(dumb.received.split()))
+        self.assertNotIn(b"\x1b", dumb.received)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -17,21 +17,6 @@ public protocol WindowControlling: AnyObject {
   func objectDidBecome(_ id: ObjectID)
 }
 
-/// What about a window is this client's own: nobody else sees it and no commit holds it. It follows the window when its
-/// object's id becomes permanent, and goes with the window.
-public struct WindowState: Hashable, Sendable {
-  /// The selected characters of the text, by offset; empty is a cursor, nil no cursor at all.
-  public var selection: Range<Int>?
-  /// How far the text is scrolled, in lines.
-  public var scroll: Int
-
-  /// The state of a window that has just been opened: no cursor, scrolled to the top.
-  public init(selection: Range<Int>? = nil, scroll: Int = 0) {
-    self.selection = selection
-    self.scroll = scroll
-  }
-}
-
 /// Where a window stands: the object's own values, the same on every client. To move a window is to change its object.
 public struct WindowShape: Hashable, Sendable {
   /// The left edge, in points.

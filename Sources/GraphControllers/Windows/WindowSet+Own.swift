@@ -15,12 +15,6 @@ extension WindowSet {
   /// No window has the focus any more.
   public mutating func clearFocus() { focused = [] }
 
-  /// Selection and scroll of a window; setting those of an object without a window does nothing.
-  public func state(of id: ObjectID) -> WindowState? { entries[id]?.state }
-
-  /// Changes selection and scroll of a window; an object without a window is passed over.
-  public mutating func setState(_ state: WindowState, of id: ObjectID) { entries[id]?.state = state }
-
   /// The windows from the lowest to the highest, as on every client: by the height in the pile, by id where two are equal.
   /// Those whose object has no shape any more, which are lost ones, lie on top: somebody has to decide about them.
   public func pile(_ shapes: some WindowShapeSource) -> [ObjectID] {
@@ -28,14 +22,6 @@ extension WindowSet {
       (shapes.shape(of: id)?.z ?? Double.infinity, id)
     }
     return heights.sorted { ($0.z, $0.id) < ($1.z, $1.id) }.map(\.id)
-  }
-
-  /// The highest window at a point, in points; of those whose object has a shape.
-  public func window(atX x: Double, y: Double, _ shapes: some WindowShapeSource) -> ObjectID? {
-    pile(shapes).last { id in
-      guard let shape = shapes.shape(of: id) else { return false }
-      return x >= shape.x && x < shape.x + shape.width && y >= shape.y && y < shape.y + shape.height
-    }
   }
 
   /// The height that lays a window on top of all others; its own when it lies there already. To raise it, set it on the

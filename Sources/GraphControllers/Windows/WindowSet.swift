@@ -7,12 +7,11 @@ import GraphModel
 /// edits in its window: then it stays as a *loss*, until the person has decided what becomes of the text. A window that
 /// its user closed has no entry; its id is remembered, so that the next commit does not open it again.
 ///
-/// Place and height in the pile are the object's (`WindowShapeSource`); focus, selection and scroll are this client's and
-/// lie here.
+/// Place and height in the pile are the object's (`WindowShapeSource`). Focus, selection and scroll are this client's: the
+/// focus lies here, selection and scroll in the controller, which lives as long as the window does.
 public struct WindowSet<Controller: WindowControlling> {
   struct Entry {
     let controller: Controller
-    var state = WindowState()
     var loss: WindowLoss?
   }
 

@@ -132,6 +132,7 @@ extension BoardScreen {
 
   /// Escape: the innermost thing that is open ends.
   func cancel() {
+    if dragged != nil { return takeDragBack() }
     if editing != nil { return endEditing() }
     if canGiveUp {
       giveUp()

@@ -131,6 +131,19 @@ extension BoardScreen {
     if editing != nil { undoScope.beginGroup(named: "Typing") }
   }
 
+  /// Gives a drag up: the note is where it was, and as large.
+  func takeDragBack() {
+    if let gesture = dragged?.gesture, gesture.hasMoved, let note = dragged?.note, let id = dragged?.id {
+      switch gesture.kind {
+      case .move: (note.x, note.y) = (gesture.x, gesture.y)
+      case .resize: (note.width, note.height) = (gesture.width, gesture.height)
+      case .select: break
+      }
+      touch(id)
+    }
+    endGesture()
+  }
+
   /// The button's release goes unseen from now on.
   func endDrags() {
     endGesture()

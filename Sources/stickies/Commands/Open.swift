@@ -26,6 +26,11 @@ struct Open: AsyncParsableCommand {
       guard isatty(0) == 1, isatty(1) == 1 else {
         throw ValidationError("open draws a screen: standard input and output must be a terminal")
       }
+      guard ProcessInfo.processInfo.environment["TERM"] != "dumb" else {
+        throw ValidationError(
+          "TERM is dumb, and a terminal that can't place its cursor shows no board: set TERM to what yours is, such as "
+            + "xterm-256color; stickies list and stickies watch do without")
+      }
       let board = try await find(shell)
       let session: BoardSession
       do {

@@ -11,7 +11,6 @@ import Testing
     let script = WindowTranscript()
     #expect(script.arrange(ids: [Script.id(1), Script.new(1)]) == ["opened #1 for 1", "opened #2 for new 1"])
     script.windows.setFocus(Script.new(1))
-    script.windows.setState(WindowState(selection: 2..<4, scroll: 7), of: Script.new(1))
     script.windows[Script.new(1)]?.type("typed")
     script.windows.send([Script.new(1)])
 
@@ -21,7 +20,6 @@ import Testing
     #expect(window.id == Script.id(8))
     #expect(window.unsentText == "typed")
     #expect(script.focus == "8")
-    #expect(script.windows.state(of: Script.id(8)) == WindowState(selection: 2..<4, scroll: 7))
     #expect(script.order == ["1", "8"])
     #expect(script.arrange([8, 1], script.commit(5, by: "ann")) == [])
     #expect(script.made == 2)

@@ -2,7 +2,7 @@ import GraphControllers
 import GraphModel
 import Testing
 
-/// Place and pile are everybody's, focus, selection and scroll the client's own.
+/// Place and pile are everybody's, the focus is the client's own.
 @Suite struct WindowOwnTests {
   private struct Shapes: WindowShapeSource {
     var shapes = [ObjectID: WindowShape]()
@@ -26,15 +26,6 @@ import Testing
     #expect(yours.windows.pile(shapes) == mine.windows.pile(shapes))
   }
 
-  @Test func aPointFindsTheHighestWindow() {
-    let script = WindowTranscript()
-    _ = script.arrange([1, 2])
-    #expect(script.windows.window(atX: 22, y: 1, Shapes([1: 2, 2: 1])) == id(1))
-    #expect(script.windows.window(atX: 22, y: 1, Shapes([1: 1, 2: 2])) == id(2))
-    #expect(script.windows.window(atX: 25, y: 1, Shapes([1: 2, 2: 1])) == id(2))
-    #expect(script.windows.window(atX: 22, y: 5, Shapes([1: 2, 2: 1])) == nil)
-  }
-
   @Test func raisingIsAHeightForTheObjectAndNothingWhenItLiesOnTop() {
     let script = WindowTranscript()
     _ = script.arrange([1, 2, 3])
@@ -56,17 +47,5 @@ import Testing
     #expect(script.focus == "1")
     script.windows.clearFocus()
     #expect(script.focus == nil)
-  }
-
-  @Test func selectionAndScrollGoWithTheWindow() {
-    let script = WindowTranscript()
-    _ = script.arrange([1])
-    script.windows.setState(WindowState(selection: 0..<0, scroll: 3), of: id(1))
-    _ = script.arrange([1, 2])
-    #expect(script.windows.state(of: id(1)) == WindowState(selection: 0..<0, scroll: 3))
-    _ = script.arrange([2])
-    _ = script.arrange([1, 2])
-    #expect(script.windows.state(of: id(1)) == WindowState())
-    #expect(script.windows.state(of: id(9)) == nil)
   }
 }
