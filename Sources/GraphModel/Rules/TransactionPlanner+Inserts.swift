@@ -11,28 +11,32 @@ extension TransactionPlanner {
   mutating func identifyInserts(allocate: (EntityNumber) -> ObjectID) throws -> [Draft?] {
     var inserted = [Draft?](repeating: nil, count: transaction.changes.count)
     identities.reserveCapacity(transaction.changes.count)
-    for (index, change) in transaction.changes.enumerated() where change.kind == .insert || change.kind == .revive {
-      guard let entity = model.entity(change.id.entity) else {
-        throw Refusal(.malformed, "there is no entity number \(change.id.entity) in the model \(model.name)")
+    // Its edits are looked at later: a large transaction's are not in the processor's cache twice.
+    for index in transaction.changes.indices {
+      let (kind, given) = (transaction.changes[index].kind, transaction.changes[index].id)
+      guard kind == .insert || kind == .revive else { continue }
+      guard let entity = model.entity(given.entity) else {
+        throw Refusal(.malformed, "there is no entity number \(given.entity) in the model \(model.name)")
       }
       guard !entity.isAbstract else {
         throw Refusal(.malformed, "\(entity.name) is abstract: only its subentities have objects")
       }
-      guard (change.kind == .insert) == change.id.isTemporary else { throw Self.needsOwnID }
-      if let id = try objectThatIsThere(for: change, of: entity) {
-        try name(change.id, id)
+      guard (kind == .insert) == given.isTemporary else { throw Self.needsOwnID }
+      let merges = transaction.policy != .error
+      if merges, kind == .insert, let id = try objectThatIsThere(for: transaction.changes[index], of: entity) {
+        try name(given, id)
         continue
       }
-      let id = change.kind == .revive ? change.id : allocate(entity.number)
-      if change.kind == .insert { try name(change.id, id) }
+      let id = kind == .revive ? given : allocate(entity.number)
+      if kind == .insert { try name(given, id) }
       // What comes back is as it was, nulls included.
-      let values = change.kind == .insert ? entity.initialValues : entity.emptyValues
+      let values = kind == .insert ? entity.initialValues : entity.emptyValues
       let draft = Draft(entity: entity, after: ObjectImage(id: id, revision: revision, values: values))
       guard drafts.updateValue(draft, forKey: id) == nil else { throw Self.needsOwnID }
       order.append(draft)
       inserted[index] = draft
-      if transaction.policy != .error {
-        for key in try keys(of: change, entity) { insertedKeys[key] = id }
+      if merges {
+        for key in try keys(of: transaction.changes[index], entity) { insertedKeys[key] = id }
       }
     }
     return inserted
@@ -46,7 +50,6 @@ extension TransactionPlanner {
   }
 
   private mutating func objectThatIsThere(for change: Change, of entity: Entity) throws -> ObjectID? {
-    guard transaction.policy != .error, change.kind == .insert else { return nil }
     for key in try keys(of: change, entity) {
       if let id = insertedKeys[key] { return id }
       guard let owner = model.entity(key.owner),

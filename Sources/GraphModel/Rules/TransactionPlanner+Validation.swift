@@ -65,8 +65,11 @@ extension TransactionPlanner {
 
   /// What is derived from a value that is wrong is wrong with it: only the value is told, for that one can be given.
   private mutating func validate(_ slots: [Int], of draft: Draft) {
+    guard let expressions = model.parts.expressions[draft.entity.number] else {
+      for slot in slots { validate(draft.after.values[slot], draft.entity.storedProperties[slot], of: draft) }
+      return
+    }
     let known = violations.count
-    let expressions = model.parts.expressions[draft.entity.number] ?? []
     var derived = [(slot: Int, sources: Set<PropertyNumber>)]()
     for slot in slots {
       let property = draft.entity.storedProperties[slot]
