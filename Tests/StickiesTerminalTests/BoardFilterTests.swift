@@ -54,8 +54,10 @@ import Testing
   @Test func anEditorWhoseNoteLeavesTheFilterKeepsItsWindowAndSaysWhoDidIt() async throws {
     let stage = try await Stage()
     let note = try await stage.note("mine", color: .yellow)
+    // It lies higher: keys go to the editor all the same.
+    _ = try await stage.note("higher", x: 340, color: .yellow)
     let ann = try await stage.open()
-    await ann.terminal.expects("mine")
+    await ann.terminal.expects("higher")
     ann.terminal.types("f ")
     ann.terminal.press(.escape)
     await ann.terminal.expects("only yellow: 0 hidden")
@@ -73,7 +75,54 @@ import Testing
     await ann.terminal.expects { $0.text.contains("mine and yours") && !$0.text.contains("not yet") }
     ann.terminal.press(.escape)
     await ann.terminal.expects { $0.text.contains("1 hidden") && !$0.text.contains("mine and yours") }
-    #expect(try await stage.stored().map(\.text) == ["mine and yours"])
+    #expect(try await stage.stored().map(\.text) == ["mine and yours", "higher"])
+    // Escape writes on, too.
+    ann.terminal.press(.tab)
+    ann.terminal.press(.enter)
+    ann.terminal.types(" still")
+    await ann.terminal.expects { $0.text.contains("higher still") && !$0.text.contains("not yet") }
+    let other = try #require(try await stage.stored().last)
+    other.color = .blue
+    try await stage.other.save(policy: .objectTrump)
+    await ann.terminal.expects("Write on")
+    ann.terminal.press(.escape)
+    await ann.terminal.expectsNo("The note left the filter")
+    ann.terminal.types(" here")
+    await ann.terminal.expects { $0.text.contains("higher still here") && !$0.text.contains("not yet") }
+    await stage.close()
+  }
+
+  /// Nobody has looked for it: what is found would hide it.
+  @Test func aNoteThatIsMadeDuringASearchEndsTheSearch() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("apples")
+    _ = try await stage.note("pears", x: 340)
+    let ann = try await stage.open()
+    await ann.terminal.expects("pears")
+    ann.terminal.types("/apples")
+    await ann.terminal.expects { $0.text.contains("1 note") && !$0.text.contains("pears") }
+    ann.terminal.press(.enter)
+    ann.terminal.types("nplums")
+    ann.terminal.press(.escape)
+    await ann.terminal.expects {
+      $0.text.contains("plums") && $0.text.contains("pears") && !$0.text.contains("not yet")
+    }
+    #expect(try await stage.stored().map(\.text) == ["apples", "pears", "plums"])
+    await stage.close()
+  }
+
+  @Test func notesThatAreMadeOneAfterAnotherDoNotCoverEachOther() async throws {
+    let stage = try await Stage()
+    let ann = try await stage.open()
+    for name in ["one", "two", "three"] {
+      ann.terminal.types("n\(name)")
+      ann.terminal.press(.escape)
+      await ann.terminal.expects { $0.text.contains(name) && !$0.text.contains("not yet") }
+    }
+    let places = try await stage.stored().map { [$0.x, $0.y] }
+    #expect(places.count == 3)
+    #expect(places[1] == [places[0][0] + 16, places[0][1] + 16])
+    #expect(places[2] == [places[1][0] + 16, places[1][1] + 16])
     await stage.close()
   }
 

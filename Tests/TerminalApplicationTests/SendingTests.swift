@@ -147,6 +147,35 @@ import Testing
     #expect(late.isKey)
   }
 
+  /// Wherever it lies, and whatever asked in between.
+  @Test func theKeysGoBackToWhereTheyWereBeforeAModalWindow() throws {
+    let script = try ApplicationTranscript.running()
+    let question = FakeWindow("question", script.log, frame: Rect(x: 0, y: 6, width: 5, height: 1))
+    let second = FakeWindow("second", script.log, frame: Rect(x: 0, y: 6, width: 5, height: 1))
+    let application = script.application
+    application.makeKey(script.back)
+    application.beginModal(question)
+    #expect(application.settledKeyWindow === script.back)
+    application.beginModal(second)
+    #expect(application.settledKeyWindow === script.back)
+    application.endModal(question)
+    #expect(second.isKey)
+    application.endModal(second)
+    #expect(script.back.isKey)
+    #expect(application.settledKeyWindow === script.back)
+    // Asked for meanwhile, they come afterwards.
+    application.beginModal(question)
+    application.makeKey(script.front)
+    #expect(question.isKey)
+    application.endModal(question)
+    #expect(script.front.isKey)
+    // To a window that has gone they can't go.
+    application.beginModal(question)
+    application.orderOut(script.front)
+    application.endModal(question)
+    #expect(script.back.isKey)
+  }
+
   @Test func aSharedPileIsLaidWithoutMovingTheKeys() throws {
     let script = try ApplicationTranscript.running()
     let panel = FakeWindow("panel", script.log, frame: Rect(x: 0, y: 0, width: 5, height: 1))

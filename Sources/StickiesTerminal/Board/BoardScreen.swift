@@ -284,8 +284,8 @@ final class BoardScreen: ApplicationDelegate {
         whereabouts.identify(old, as: id)
       }
     }
-    // A field that is typed into keeps its keys.
-    let isNoteKey = application.keyWindow.map { $0 is NoteWindow } ?? true
+    // A field that is typed into keeps its keys, also behind a question.
+    let isNoteKey = application.settledKeyWindow.map { $0 is NoteWindow } ?? true
     if !changes.isEmpty, isNoteKey, let focused { application.makeKey(focused.window) }
     application.setNeedsDisplay()
   }

@@ -7,12 +7,18 @@ struct QuestionText {
     var key: Character
     var title: String
     var perform: () -> Void
+    /// Whether escape means it, too.
+    var isEscape = false
+
+    init(key: Character, title: String, isEscape: Bool = false, perform: @escaping () -> Void) {
+      (self.key, self.title, self.perform, self.isEscape) = (key, title, perform, isEscape)
+    }
   }
 
   var title: String
   var lines: [String]
   var choices: [Choice]
-  /// What escape means; nil for nothing.
+  /// What escape means, where it is none of the choices; nil for nothing.
   var cancel: (() -> Void)?
   /// Where keys and pastes go while somebody is typing who has not asked for anything: the question has no answers until
   /// they pause, or the next letter of a word would be one.
@@ -68,7 +74,8 @@ final class QuestionWindow: Window {
     case .enter: if let first = text.choices.first { close(first.perform) }
     // Asked about leaving, whoever presses it stays; it is no way around the question.
     case .character("c") where key.modifiers == .control: if let cancel = text.cancel { close(cancel) }
-    case .escape: if let cancel = text.cancel { close(cancel) }
+    case .escape:
+      if let answer = text.cancel ?? text.choices.first(where: \.isEscape)?.perform { close(answer) }
     default: break
     }
     return true

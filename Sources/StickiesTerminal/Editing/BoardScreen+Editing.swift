@@ -64,7 +64,9 @@ extension BoardScreen {
   func newNote() {
     guard linkIsOpen else { return }
     guard !boardIsGone else { return say("there is no board to make it on", isTrouble: true) }
-    newNote(text: "", at: onBoard(placeOfNewNote))
+    // It has not been looked for, and would be hidden with all that is not found.
+    if field != nil { closeSearch() }
+    newNote(text: "", at: onBoard(free(placeOfNewNote)))
     guard let controller = focused else { return }
     controller.isNew = true
     edit(controller)
@@ -77,6 +79,18 @@ extension BoardScreen {
     return Point(
       x: max(canvas.minX, min(wish.x, canvas.maxX - size.width)),
       y: max(canvas.minY, min(wish.y, canvas.maxY - size.height)))
+  }
+
+  /// Beside notes that lie just there, so that none covers another; while it is in sight.
+  private func free(_ wish: Point) -> Point {
+    let shapes = page.windows.ids.compactMap { page.shape(of: $0) }
+    var place = wish
+    while place.x + Self.newNoteSize.width + 2 <= canvas.maxX, place.y + Self.newNoteSize.height + 1 <= canvas.maxY {
+      let (x, y) = onBoard(place)
+      guard shapes.contains(where: { $0.x == x && $0.y == y }) else { break }
+      place = Point(x: place.x + 2, y: place.y + 1)
+    }
+    return place
   }
 
   /// The cells of a note as the model makes it, 200 points wide and high.
@@ -143,7 +157,7 @@ extension BoardScreen {
       QuestionText(
         title: "The note has moved",
         lines: [loss.sentence + ".", "It is on the board\(name) now, and what you write goes into it."],
-        choices: [.init(key: "w", title: "Write on") {}]
+        choices: [.init(key: "w", title: "Write on", isEscape: true) {}]
           + (place == nil
             ? []
             : [

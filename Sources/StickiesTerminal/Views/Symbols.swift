@@ -27,6 +27,8 @@ public struct Symbols: Hashable, Sendable {
   let submenu: Character
   let dot: Character
   let currentDot: Character
+  /// A page beyond which there are more.
+  let moreDots: Character
   let pointer: Character
   let full: Character
   let empty: Character
@@ -44,8 +46,8 @@ public struct Symbols: Hashable, Sendable {
   static let lines = Symbols(
     box: .rounded, focusedBox: .heavy, leftEnd: "├", rightEnd: "┤", line: "─", resize: "▟", close: "×", pinned: "▲",
     locked: "■", collapsed: "►", unsent: "*", conflict: "!", unselected: "○", selected: "●", up: "↑", down: "↓",
-    left: "←", right: "→", cut: "…", check: "√", submenu: "►", dot: "○", currentDot: "●", pointer: "▘", full: "█",
-    empty: "░", thumb: "█", passed: "━", search: "/", separator: "│",
+    left: "←", right: "→", cut: "…", check: "√", submenu: "►", dot: "○", currentDot: "●", moreDots: "·", pointer: "▘",
+    full: "█", empty: "░", thumb: "█", passed: "━", search: "/", separator: "│",
     joints: [" ", "│", "│", "│", "─", "┘", "┐", "┤", "─", "└", "┌", "├", "─", "┴", "┬", "┼"],
     spinner: ["│", "/", "─", "\\"])
 
@@ -53,8 +55,8 @@ public struct Symbols: Hashable, Sendable {
   static let ascii = Symbols(
     box: .ascii, focusedBox: .ascii, leftEnd: "[", rightEnd: "]", line: "-", resize: "#", close: "x", pinned: "^",
     locked: "L", collapsed: ">", unsent: "*", conflict: "!", unselected: "o", selected: "@", up: "^", down: "v",
-    left: "<", right: ">", cut: "~", check: "x", submenu: ">", dot: "o", currentDot: "@", pointer: "\\", full: "#",
-    empty: ".", thumb: "#", passed: "=", search: "/", separator: "|",
+    left: "<", right: ">", cut: "~", check: "x", submenu: ">", dot: "o", currentDot: "@", moreDots: ".", pointer: "\\",
+    full: "#", empty: ".", thumb: "#", passed: "=", search: "/", separator: "|",
     joints: [" ", "|", "|", "|", "-", "+", "+", "+", "-", "+", "+", "+", "-", "+", "+", "+"],
     spinner: ["|", "/", "-", "\\"])
 }

@@ -9,7 +9,7 @@ extension Application {
   public var modalWindow: Window? { modals.last }
 
   /// Puts a window on the screen, above all others, and lets keys go to it if it wants them. While a modal window waits, a
-  /// window comes to lie below that.
+  /// window comes to lie below that, and has the keys afterwards.
   public func orderFront(_ window: Window) {
     windows.removeAll { $0 === window }
     window.application = self
@@ -17,7 +17,7 @@ extension Application {
       modals.contains { $0 === window } ? nil : windows.firstIndex { other in modals.contains { $0 === other } }
     windows.insert(window, at: place ?? windows.count)
     isScreenStale = true
-    if place == nil { makeKey(window) }
+    makeKey(window)
   }
 
   /// Puts a window below all others; keys go on to where they went.
@@ -42,7 +42,7 @@ extension Application {
     isScreenStale = true
   }
 
-  /// Takes a window off the screen. Keys go to the highest one that wants them.
+  /// Takes a window off the screen. Keys go to where they went before it was modal, else to the highest one that wants them.
   public func orderOut(_ window: Window) {
     guard windows.contains(where: { $0 === window }) else { return }
     windows.removeAll { $0 === window }
@@ -56,6 +56,10 @@ extension Application {
     }
     if mainWindow === window { mainWindow = nil }
     window.application = nil
+    let before = window.keyWindowBefore
+    window.keyWindowBefore = nil
+    for modal in modals where modal.keyWindowBefore === window { modal.keyWindowBefore = before }
+    if keyWindow == nil, let before { makeKey(before) }
     if keyWindow == nil, let next = windows.last(where: \.canBecomeKey) { makeKey(next) }
     if mainWindow == nil { mainWindow = windows.last(where: \.canBecomeMain) }
   }
@@ -67,10 +71,17 @@ extension Application {
     controller?.windowDidClose()
   }
 
-  /// Lets keys go to a window that is on the screen and wants them, wherever it lies; not past a modal one.
+  /// Where keys go as soon as no modal window waits any more; nil for nobody in particular.
+  public var settledKeyWindow: Window? { modals.isEmpty ? keyWindow : modals[0].keyWindowBefore }
+
+  /// Lets keys go to a window that is on the screen and wants them, wherever it lies; while a modal one waits, as soon as that
+  /// has its answer.
   public func makeKey(_ window: Window) {
     guard window.canBecomeKey, windows.contains(where: { $0 === window }) else { return }
-    if let modal = modalWindow, modal !== window { return }
+    if let modal = modalWindow, modal !== window {
+      if !modals.contains(where: { $0 === window }) { modals[0].keyWindowBefore = window }
+      return
+    }
     if window.canBecomeMain { mainWindow = window }
     guard keyWindow !== window else { return }
     let old = keyWindow
@@ -88,6 +99,7 @@ extension Application {
   /// A window wants an answer first: keys and mouse go to no other one until `endModal`.
   public func beginModal(_ window: Window) {
     modals.removeAll { $0 === window }
+    if keyWindow !== window { window.keyWindowBefore = keyWindow }
     modals.append(window)
     captured = nil
     isTracking = false

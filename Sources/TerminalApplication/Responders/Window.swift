@@ -20,6 +20,8 @@ open class Window: Responder, CellDrawing {
   public weak var windowController: WindowController?
   /// The application on whose screen it is; nil while it is on none.
   public internal(set) weak var application: Application?
+  /// Where keys went before it was modal; they go there again when it has its answer.
+  weak var keyWindowBefore: Window?
   /// Whether it has to be drawn anew.
   public private(set) var needsDisplay = true
   /// Who is asked first about keys; the window itself when no view is.

@@ -165,8 +165,13 @@ import Testing
     #expect(dots(5, 1, 13) == "  ○ ● ○ ○ ○")
     #expect(dots(1, 0, 13) == "")
     #expect(dots(0, 0, 13) == "")
-    #expect(dots(10_000, 41, 24) == "    ← 42 of 10000 →")
+    #expect(dots(10_000, 41, 17) == " ← 42 of 10000 →")
+    #expect(dots(10_000, 41, 24) == " ← · ● · → 42 of 10000")
     #expect(dots(3, 99, 9) == "  ○ ○ ●")
+    #expect(dots(10_000, 41, 40) == "   ← · ○ ○ ○ ● ○ ○ ○ · → 42 of 10000")
+    #expect(dots(31, 5, 24) == " ← · ○ ● ○ · → 6 of 31")
+    #expect(dots(31, 0, 24) == " ← ● ○ ○ ○ · → 1 of 31")
+    #expect(dots(31, 30, 24) == " ← · ○ ○ ○ ● → 31 of 31")
     let frame = Rect(x: 0, y: 0, width: 13, height: 1)
     let few = DotsView(count: 5, current: 1)
     #expect(
@@ -175,11 +180,20 @@ import Testing
           nil, nil, .page(0), .page(0), .page(1), .page(1), .page(2), .page(2), .page(3), .page(3), .page(4), .page(4),
           nil,
         ])
+    let around = DotsView(count: 31, current: 5)
+    let room = Rect(x: 0, y: 0, width: 24, height: 1)
+    #expect(
+      (0..<24).map { around.part(at: Point(x: $0, y: 0), frame: room) }
+        == [
+          nil, .previous, .previous, .page(3), .page(3), .page(4), .page(4), .page(5), .page(5), .page(6), .page(6),
+          .page(7), .page(7), .next, .next, nil, nil, nil, nil, nil, nil, nil, nil, nil,
+        ])
     let many = DotsView(count: 10_000, current: 41)
-    let wide = Rect(x: 0, y: 0, width: 24, height: 1)
-    #expect(many.part(at: Point(x: 4, y: 0), frame: wide) == .previous)
-    #expect(many.part(at: Point(x: 17, y: 0), frame: wide) == .next)
-    #expect(many.part(at: Point(x: 10, y: 0), frame: wide) == nil)
+    let narrow = Rect(x: 0, y: 0, width: 17, height: 1)
+    #expect(many.part(at: Point(x: 1, y: 0), frame: narrow) == .previous)
+    #expect(many.part(at: Point(x: 14, y: 0), frame: narrow) == nil)
+    #expect(many.part(at: Point(x: 15, y: 0), frame: narrow) == .next)
+    #expect(many.part(at: Point(x: 8, y: 0), frame: narrow) == nil)
   }
 
   @Test func nothingIsDrawnOutside() {
