@@ -24,6 +24,7 @@ extension StoreReads {
       let oldest = try store.oldestRevision
       // Who names no revision gets what there is.
       let first = request.after > 0 ? request.after : oldest
+      if first < oldest { throw Refusal.prunedCommit(first + 1, oldest: oldest) }
       if request.through > 0, request.through <= oldest {
         throw Refusal.prunedCommit(request.through, oldest: oldest)
       }

@@ -56,7 +56,12 @@ import Testing
     #expect(log.errors == "stickies: older history was pruned: the oldest commit that is kept is revision 6\n")
     #expect(try daemon.run("log", "--limit", "1").errors.isEmpty)
     #expect(try daemon.run("status", "--json").json()["oldest"]?.integerValue == 5)
-    #expect(try daemon.run("log", "--after", "2").status == 4)
+    for question in [["--after", "2"], ["--since", "3"], ["--since", "3", "--limit", "1"]] {
+      let after = try Daemon.run(["log"] + question, server: daemon.socket.description, author: "ann@test", input: nil)
+      #expect(after.status == 4)
+      #expect(
+        after.errors.contains("the commit of revision 3 was pruned; the oldest that is kept is 6"), "\(after.errors)")
+    }
     // Nor does anybody hear that there was nothing of what is not known any more.
     let pruned = "stickies: older history was pruned: the oldest commit that is kept is revision 6\n"
     for filter in [

@@ -422,6 +422,28 @@ import Testing
     #expect(texts.filter { $0.contains("size") }.count == 4)
   }
 
+  /// What is asked of all is asked of an heir of which more is asked, and told once.
+  @Test func whatAnHeirBreaksIsToldOnce() throws {
+    func source(_ version: Int, weight: String, mane: String) -> String {
+      """
+      {"format": 1, "name": "Zoo", "version": \(version), "entities": [
+        {"name": "Animal", "attributes": [{"name": "weight", "type": "integer"\(weight)}]},
+        {"name": "Lion", "parent": "Animal", "attributes": [{"name": "mane", "type": "integer"\(mane)}]}]}
+      """
+    }
+    let store = try TestStore(Self.model(source(1, weight: #", "optional": true"#, mane: #", "default": 1"#)))
+    let (animal, lion) = (try store.insert("Animal", [:]), try store.insert("Lion", [:]))
+    let refusal = try refusal(store, Self.model(source(2, weight: "", mane: #", "default": 2, "minimum": 2"#)))
+    let texts = refusal.breaches.map {
+      "\($0.object == lion ? "lion" : $0.object == animal ? "animal" : "?") \($0.text)"
+    }
+    #expect(
+      texts.sorted() == [
+        "animal has no weight, which is required", "lion breaks a rule: mane is less than 2",
+        "lion has no weight, which is required",
+      ])
+  }
+
   @Test func whatNothingFillsIsSaidBeforeAnythingIsDone() throws {
     let store = try Self.filled()
     let model = try Self.model(

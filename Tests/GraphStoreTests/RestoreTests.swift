@@ -139,6 +139,24 @@ import Testing
     #expect(try everything().isEmpty)
   }
 
+  /// All that differs is what can't come back: that is no commit of nothing.
+  @Test func whatIsThereAndCanGetNothingBackIsRefused() throws {
+    let gone = try store.insert("Tag", ["name": .string("gone")])
+    let first = try note(tags: [gone])
+    let then = try head()
+    try store.by("bob") { try store.must([Change(.delete, gone)]) }
+    let now = try head()
+    for scope in [RestoreRequest.Scope.object(first), .contents(first)] {
+      let refusal = try store.refused(store.restore(scope, at: then))
+      #expect(refusal.code == .conflict)
+      #expect(refusal.message == "nothing can be restored: what it was related to is gone")
+      #expect(refusal.conflicts.map(\.author) == ["bob"])
+    }
+    #expect(try head() == now)
+    let same = try store.refused(store.restore(.object(first), at: now))
+    #expect(same.message == "there is nothing to restore: all of it is as it was")
+  }
+
   @Test func revisionZeroIsTheEmptyGraphAndComesOverTheWire() throws {
     _ = try note()
     let before = try everything()

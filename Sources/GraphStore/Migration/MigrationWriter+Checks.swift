@@ -51,11 +51,15 @@ extension MigrationWriter {
     }
   }
 
+  /// Roots whose tables are read whole, every object with all that the new version asks of it.
+  private var judgedRoots: Set<EntityNumber> { Set(plan.tightened.compactMap { plan.new.entity($0)?.root }) }
+
   private mutating func findMissing() throws {
+    let judged = judgedRoots
     var seen = Set<PropertyNumber>()
     for property in plan.required where seen.insert(property.number).inserted {
       guard let owner = plan.new.entity(property.owner), let table = new.table(of: owner.number),
-        let column = table.column(of: property.number), !plan.tightened.contains(owner.number)
+        let column = table.column(of: property.number), !judged.contains(table.root.number) || before(table) == nil
       else { continue }
       let rows = try connection.statement(
         "SELECT _id, _entity FROM \(quoted(table.name)) WHERE \(quoted(column.name)) IS NULL AND _entity IN (\(new.numbers.family(of: owner))) ORDER BY _id"
@@ -82,7 +86,7 @@ extension MigrationWriter {
       throw MigrationRefusal(from: plan.old.version, to: plan.new.version, problems: problems)
     }
     try findMissing()
-    let tables = Set(plan.tightened.compactMap { plan.new.entity($0)?.root })
+    let tables = judgedRoots
     for table in new.orderedTables where tables.contains(table.root.number) && before(table) != nil {
       var checker = StoreChecker(database, model: plan.new, findings: FindingList())
       let rows = try connection.statement(table.select + " ORDER BY t._row")

@@ -47,16 +47,20 @@ struct RestorePlanner {
     }
     var reversal = RestoredObjects(history: history, past: past, isEverything: request.scope == .everything)
     try reversal.restore(wanted)
-    guard !reversal.changes.isEmpty else {
-      throw Refusal(
-        .conflict,
-        reversal.skipped.isEmpty
-          ? "there is nothing to restore: all of it is as it was"
-          : "nothing can be restored: what it was related to is gone", conflicts: reversal.skipped)
-    }
+    guard !reversal.changes.isEmpty else { throw Self.nothing(besides: reversal.skipped) }
     return Restore(
       transaction: Transaction(id: request.id, policy: .overwrite, changes: reversal.changes),
       skipped: reversal.skipped)
+  }
+
+  /// Nothing comes of a restore.
+  /// - Parameter skipped: what can't be as it was.
+  static func nothing(besides skipped: [Conflict]) -> Refusal {
+    Refusal(
+      .conflict,
+      skipped.isEmpty
+        ? "there is nothing to restore: all of it is as it was"
+        : "nothing can be restored: what it was related to is gone", conflicts: skipped)
   }
 
   /// - Parameter whole: with what was in the object. Without that, and of what was deleted as it was just before, nothing

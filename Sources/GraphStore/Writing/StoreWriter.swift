@@ -123,6 +123,8 @@ final class StoreWriter {
       work.transaction, reader: PlanReader(writer: self), revision: revision + 1, now: time,
       isUndo: work.undoes != nil || work.isRestore
     ) { ids.next($0) }
+    // What differs may be just what can't come back.
+    if work.isRestore, plan.changes.isEmpty { throw RestorePlanner.nothing(besides: work.skipped) }
     if let bug { plant(bug, in: &plan) }
     var result = try write(plan, work, time: time)
     lastIDHigh = ids.high
