@@ -94,6 +94,7 @@ extension BatchWriter {
   private func writeHistory(ofDeleted images: [ObjectImage], _ table: EntityTable) throws {
     var size = 0
     let sums = try images.map { try writer.sum($0, &size) }
+    var texts = [WordFeed.Leaving]()
     for image in images {
       let tombstone = try connection.statement(RowWriter.insertTombstone)
       tombstone.bind(1, image.id.key)
@@ -103,9 +104,10 @@ extension BatchWriter {
       let words = table.shape(of: image.id.entity)?.words ?? []
       guard !words.isEmpty, let found = try writer.objects.find(image.id) else { continue }
       for words in words {
-        try writer.words.deleted(image[words.property].stringValue, row: found.row, words)
+        texts.append(WordFeed.Leaving(text: image[words.property].stringValue, row: found.row, table: words))
       }
     }
+    if !texts.isEmpty { try writer.words.deleted(texts) }
     let changes = images.map { ObjectChange(kind: .deleted, id: $0.id, before: $0, after: nil) }
     try writePart(changes, sums: sums, size: size)
   }

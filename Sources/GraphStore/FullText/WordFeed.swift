@@ -53,10 +53,22 @@ final class WordFeed {
     put(waiting[place].map { $0.indexed } ?? old, new, place, table)
   }
 
-  /// Takes the words out of the index at once.
-  func deleted(_ text: String?, row: Int64, _ table: EntityTable.WordTable) throws {
-    let entry = waiting.removeValue(forKey: Place(property: table.property.number, row: row))
-    if let known = entry.map({ $0.indexed }) ?? text { try run(table.remove, row, known) }
+  /// A text whose object is deleted.
+  struct Leaving {
+    let text: String?
+    let row: Int64
+    let table: EntityTable.WordTable
+  }
+
+  /// Takes the words out of the indexes at once. In the order of the rows: SQLite's index writes out what it has
+  /// gathered whenever a row comes before the last one, which for 10,000 texts costs more than all the rest of the
+  /// delete.
+  func deleted(_ texts: [Leaving]) throws {
+    let inOrder = texts.sorted { ($0.table.property.number, $0.row) < ($1.table.property.number, $1.row) }
+    for leaving in inOrder {
+      let entry = waiting.removeValue(forKey: Place(property: leaving.table.property.number, row: leaving.row))
+      if let known = entry.map({ $0.indexed }) ?? leaving.text { try run(leaving.table.remove, leaving.row, known) }
+    }
   }
 
   private func put(_ indexed: String?, _ present: String?, _ place: Place, _ table: EntityTable.WordTable) {

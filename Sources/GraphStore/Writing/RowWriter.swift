@@ -232,6 +232,7 @@ struct RowWriter {
     for index in indices where indices.count > 1 { entities.insert(changes[index].id.entity) }
     // Made for those who refer to objects of such an entity.
     lazy var deleted = Set(indices.map { changes[$0].id })
+    var texts = [WordFeed.Leaving]()
     for index in indices {
       guard let image = changes[index].before, let shape = layout.shape(of: image.id.entity) else { continue }
       for edge in shape.edges where !image[edge.property].objectIDs.isEmpty {
@@ -246,9 +247,11 @@ struct RowWriter {
         try setNull(shape.columns[slot], of: image.id)
       }
       for words in shape.words {
-        try self.words.deleted(image[words.property].stringValue, row: try self.row(of: image.id), words)
+        let row = try self.row(of: image.id)
+        texts.append(WordFeed.Leaving(text: image[words.property].stringValue, row: row, table: words))
       }
     }
+    if !texts.isEmpty { try words.deleted(texts) }
     for index in indices {
       let id = changes[index].id
       guard let table = layout.table(of: id.entity) else { continue }
