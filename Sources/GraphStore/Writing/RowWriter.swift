@@ -204,18 +204,38 @@ struct RowWriter {
 
   // MARK: - Unique keys and deletes
 
-  /// When several objects change at once, one may take the key that another gives up: all changed keys are set to
-  /// null first, which no unique index minds.
+  /// When several objects change at once, one may take the key that another gives up: all changed keys of a table in
+  /// which any is taken are set to null first, which no unique index minds. Keys that are given later
+  /// (``deferredKeys``) may be taken by an object of another slice: then all are released.
   private func releaseUniqueKeys() throws {
+    guard changes.contains(where: { $0.kind != .inserted }) else { return }
+    let taking = deferredKeys.isEmpty ? tablesThatTakeKeys() : nil
+    if let taking, taking.isEmpty { return }
     for index in changes.indices {
       guard let shape = layout.shape(of: changes[index].id.entity), !shape.uniqueSlots.isEmpty,
-        let before = changes[index].before
+        let before = changes[index].before, let table = layout.table(of: before.id.entity),
+        taking?.contains(table.root.number) ?? true
       else { continue }
       for slot in shape.uniqueSlots where !before.values[slot].isNull {
         if let after = changes[index].after, after.values[slot] == before.values[slot] { continue }
         try setNull(shape.columns[slot], of: before.id)
       }
     }
+  }
+
+  /// The entities at the top of the tables in which an object comes by a key that it had not.
+  private func tablesThatTakeKeys() -> Set<EntityNumber> {
+    var found = Set<EntityNumber>()
+    for change in changes {
+      guard let after = change.after, let shape = layout.shape(of: change.id.entity), !shape.uniqueSlots.isEmpty,
+        let table = layout.table(of: change.id.entity), !found.contains(table.root.number)
+      else { continue }
+      let takes = shape.uniqueSlots.contains { slot in
+        !after.values[slot].isNull && after.values[slot] != change.before?.values[slot]
+      }
+      if takes { found.insert(table.root.number) }
+    }
+    return found
   }
 
   private func setNull(_ column: EntityTable.Column, of id: ObjectID) throws {
