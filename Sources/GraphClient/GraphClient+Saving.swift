@@ -8,6 +8,7 @@ extension GraphClient {
   ///   (the rule `missing`): they are gone with them, and the context's observers are told.
   @discardableResult
   public func save(policy: MergePolicy = .error, undo: UndoGroup? = nil) async throws -> Saved? {
+    if let refusal = refusalWithoutServer(policy) { throw refusal }
     guard let id = context.save(policy: policy, undo: undo) else { return nil }
     return try await answer(to: id)
   }
@@ -35,6 +36,10 @@ extension GraphClient {
   public func save(
     policy: MergePolicy = .error, undo: UndoGroup? = nil, body: @escaping (Result<Saved, Refusal>) -> Void
   ) -> Bool {
+    if let refusal = refusalWithoutServer(policy) {
+      Task { body(.failure(refusal)) }
+      return true
+    }
     guard let id = context.save(policy: policy, undo: undo) else { return false }
     Task {
       do {
@@ -44,5 +49,11 @@ extension GraphClient {
       }
     }
     return true
+  }
+
+  /// While there is no server to say so, edits that break a rule by themselves stay unsaved: as a part of a save that waits
+  /// they would be refused when nobody remembers them.
+  private func refusalWithoutServer(_ policy: MergePolicy) -> Refusal? {
+    state == .connected || state == .closed ? nil : context.foreseenRefusal(policy: policy)
   }
 }

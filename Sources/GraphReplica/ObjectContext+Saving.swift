@@ -117,11 +117,11 @@ extension ObjectContext {
   }
 
   /// An ordered relationship whose members hold their places: moves are all that its owner says of it.
-  private func isPlacedByMembers(_ property: PropertyNumber) -> Bool {
+  func isPlacedByMembers(_ property: PropertyNumber) -> Bool {
     model.property(property)?.relationship.map { $0.isToMany && $0.position != nil } ?? false
   }
 
-  private func edits(_ locals: [PropertyNumber: ObjectState.LocalValue]) -> [Edit] {
+  func edits(_ locals: [PropertyNumber: ObjectState.LocalValue]) -> [Edit] {
     locals.sorted { $0.key < $1.key }.flatMap { number, local -> [Edit] in
       guard !local.isEcho, let property = model.property(number) else { return [] }
       if property.relationship?.isOrdered == true { return local.orderedEdits(number) }

@@ -106,6 +106,10 @@ public struct Violation: Hashable, Sendable {
   /// The rule that what is changed or deleted is there, or was.
   public static let missing = "missing"
 
+  /// The rules about other objects: those that are there, or not, decide whether they are broken. Any other rule is about
+  /// an object's own values.
+  public static let rulesAboutOthers: Set = ["unique", "count", "deny", "dangling", "destination", missing]
+
   /// A property of a unique key, with the value that another object has, too.
   public struct KeyPart: Hashable, Sendable {
     /// Which property of the key.

@@ -22,11 +22,9 @@ struct LinesAlone: GraphReader {
       }
       return []
     } catch {
-      return (error as? Refusal)?.violations.filter { !Self.needsOthers.contains($0.rule) } ?? []
+      return (error as? Refusal)?.violations.filter { !Violation.rulesAboutOthers.contains($0.rule) } ?? []
     }
   }
-
-  private static let needsOthers: Set = ["unique", "count", "deny", "dangling", "destination", Violation.missing]
 
   // Whoever is referred to is taken to be there.
 

@@ -35,6 +35,7 @@ func modelling(at server: ServerAddress) async throws {
   bridge.title = ""
   await attempt()
   context.delete(ann)
+  print("foreseen: \(context.forecast().violations.map(\.rule))")  // nobody was asked
   await attempt()
   await client.close()
 

@@ -1,0 +1,80 @@
+import GraphModel
+
+/// What a context holds of the served graph, as the engine of rules reads it: objects as the server has them, without
+/// what is unsaved. Whoever is referred to and not held is taken to be there. Its tables are made when they are first asked
+/// for, and go with it.
+final class HeldGraph: GraphReader {
+  let model: Model
+  private let root: ObjectContext
+  private lazy var images = root.held.compactMap(\.stored)
+  private var referrers = [PropertyNumber: [ObjectID: [ObjectID]]]()
+  private var keys = [Constraint: [[Value]: ObjectID]]()
+
+  private struct Constraint: Hashable {
+    let entity: EntityNumber
+    let properties: [PropertyNumber]
+  }
+
+  init(_ context: ObjectContext) {
+    var root = context
+    while let parent = root.parent { root = parent }
+    self.root = root
+    model = context.model
+  }
+
+  /// Whether a broken rule would be broken with the whole graph at hand. How many an object that was not made here has, and
+  /// whether somebody is there, only the server knows.
+  func knows(_ violation: Violation) -> Bool {
+    switch violation.rule {
+    case "count": violation.id.isTemporary
+    case "destination", Violation.missing: false
+    default: true
+    }
+  }
+
+  func image(of id: ObjectID) -> ObjectImage? { root.state(id)?.stored }
+
+  func entity(of id: ObjectID) -> EntityNumber? {
+    if let state = root.state(id), state.isDeleted, state.stored == nil { return nil }
+    return id.entity
+  }
+
+  func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
+    if let known = referrers[property.number] { return known[id] ?? [] }
+    var all = [ObjectID: [ObjectID]]()
+    for image in images where model.entity(image.id.entity)?.property(property.number) != nil {
+      for other in image[property].objectIDs { all[other, default: []].append(image.id) }
+    }
+    referrers[property.number] = all
+    return all[id] ?? []
+  }
+
+  func members(
+    of parent: ObjectID, through reference: Property, beyond place: MemberPlace?, ascending: Bool, limit: Int
+  ) -> [MemberPlace] {
+    guard let position = reference.relationship?.position.flatMap({ model.property($0) }) else { return [] }
+    let places = referrers(to: parent, through: reference).compactMap { id -> MemberPlace? in
+      guard case .integer(let number)? = image(of: id)?[position] else { return nil }
+      return MemberPlace(position: number, id: id)
+    }.filter { each in place.map { ascending ? each > $0 : each < $0 } ?? true }.sorted()
+    return Array((ascending ? places : places.reversed()).prefix(limit))
+  }
+
+  func object(of entity: Entity, matching constraint: [PropertyNumber], values: [Value]) -> ObjectID? {
+    let key = Constraint(entity: entity.number, properties: constraint)
+    if let known = keys[key] { return known[values] }
+    var all = [[Value]: ObjectID]()
+    for image in images where entity.family.contains(image.id.entity) {
+      guard let entity = model.entity(image.id.entity) else { continue }
+      all[constraint.map { number in entity.property(number).map { image[$0] } ?? .null }] = image.id
+    }
+    keys[key] = all
+    return all[values]
+  }
+
+  // What is edited here is edited on what is held: nothing has happened since.
+
+  func deletion(of id: ObjectID) -> (revision: Revision, author: String)? { nil }
+  func history(of id: ObjectID, after revision: Revision) -> [PastChange] { [] }
+  func nextInSequence(_ property: PropertyNumber) -> Int64 { 1 }
+}
