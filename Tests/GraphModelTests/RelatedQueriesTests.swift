@@ -130,6 +130,133 @@ import Testing
     #expect(awaited.effects.effects.map(\.changes.count) == [20])
   }
 
+  /// What most objects satisfy: who did not change comes or goes only where a comparison turns.
+  @Test(arguments: [
+    "manager.age != %d", "NOT (manager.age == %d)", "NOT (manager.age > %d AND manager.age < 1000)",
+    "name == \"x\" OR manager.age < %d", "NOT (manager.age > %d) OR manager.name == \"nobody\"",
+  ])
+  func whoStaysIsNotLookedAt(text: String) throws {
+    let place = try Workplace()
+    let texts = (100..<200).map { text.replacing("%d", with: "\($0)") }
+    let alone = try place.aging(to: 51, beside: ["name == \"x\" AND manager.name == \"y\""])
+    let quiet = try place.aging(to: 51, beside: texts)
+    // The boss changes, and stays.
+    let others = quiet.effects.effects.flatMap(\.changes).filter { $0.id != place.boss.id }
+    #expect(others.isEmpty && quiet.asked <= alone.asked + 4, "\(quiet.asked), \(alone.asked)")
+    let turned = try place.aging(to: 150, beside: texts)
+    #expect(turned.effects.effects.contains { $0.changes.count { $0.id != place.boss.id } == 20 })
+  }
+
+  @Test(arguments: [
+    "ALL reports.age < %d", "ALL reports.age != %d", "NONE reports.age == %d", "ANY reports.age != %d",
+    "NOT (ALL reports.age == %d)", "reports.@max.age < %d", "NONE reports.age >= %d",
+  ])
+  func whoseReportsStayAsTheyWereToAQueryIsNotAsked(text: String) throws {
+    let place = try Workplace()
+    let texts = (100..<200).map { text.replacing("%d", with: "\($0)") }
+    let quiet = try place.aging(place.staff[0], to: 51, beside: texts)
+    // Who changes is asked for reports of its own, once for each query: there are none.
+    #expect(quiet.effects.effects.flatMap(\.changes).allSatisfy { $0.id == place.staff[0].id })
+    #expect(quiet.asked <= 2 * texts.count + 100, "the twenty are read once for all queries: \(quiet.asked)")
+  }
+
+  @Test func aValueThatMovesALittleTurnsWhatLiesInBetween() throws {
+    let place = try Workplace()
+    let texts = (0..<1_000).map { "manager.age > \($0)" } + (0..<1_000).map { "NOT (manager.age <= \($0))" }
+    let (effects, asked) = try place.aging(to: 51, beside: texts)
+    let others = effects.effects.filter { $0.changes.contains { $0.id != place.boss.id } }
+    #expect(others.map(\.query) == [51, 1_051], "of those who report, all come to the queries behind 50")
+    #expect(others.map { $0.changes.count } == [20, 21])
+    #expect(asked < 1_000, "\(asked)")
+  }
+
+  /// Random graphs, commits and predicates: what is told is what judging every object of every query finds.
+  @Test(arguments: UInt64(1)...40) func effectsAreThoseOfJudgingEverything(seed: UInt64) throws {
+    let place = try Workplace()
+    var random = SeededGenerator(seed: seed)
+    let (model, person) = (place.model, place.person)
+    let properties = try ["age", "name", "manager"].map { try #require(person.property(named: $0)) }
+    func change(_ image: inout ObjectImage) {
+      switch random.below(3) {
+      case 0: image[properties[0]] = random.chance(20) ? .null : .integer(Int64(random.below(8)))
+      case 1: image[properties[1]] = .string(random.pick(["a", "ab", "abc", "b", "Bc"]) ?? "a")
+      default:
+        image[properties[2]] =
+          random.chance(30)
+          ? .null : .object(random.pick(place.staff.map(\.id).prefix(8) + [place.boss.id]) ?? image.id)
+      }
+    }
+    func predicate(_ depth: Int) -> String {
+      if depth > 0, random.chance(50) {
+        switch random.below(3) {
+        case 0: return "NOT (\(predicate(depth - 1)))"
+        case 1: return "(\(predicate(depth - 1)) AND \(predicate(depth - 1)))"
+        default: return "(\(predicate(depth - 1)) OR \(predicate(depth - 1)))"
+        }
+      }
+      let comparator = random.pick(["==", "!=", "<", "<=", ">", ">="]) ?? "=="
+      let number = random.chance(10) && ["==", "!="].contains(comparator) ? "NULL" : "\(random.below(8))"
+      let quantifier = random.pick(["ANY", "ALL", "NONE"]) ?? "ANY"
+      let text = random.pick(["a", "ab", "b", "B"]) ?? "a"
+      switch random.below(11) {
+      case 0: return "manager.age \(comparator) \(number)"
+      case 1: return "\(quantifier) reports.age \(comparator) \(number)"
+      case 2: return "reports.@count \(comparator) \(random.below(3))"
+      case 3: return "reports.@max.age \(comparator) \(random.below(8))"
+      case 4:
+        return "\(quantifier) reports.name \(random.pick(["CONTAINS", "==[c]", "BEGINSWITH", "!="]) ?? "") \"\(text)\""
+      case 5: return "manager.manager.age BETWEEN {\(random.below(4)), \(3 + random.below(4))}"
+      case 6: return "\(quantifier) reports.age IN {\(random.below(4)), \(3 + random.below(4))}"
+      case 7: return "age \(comparator) \(number)"
+      case 8: return "\(quantifier) manager.reports.age \(comparator) \(number)"
+      case 9: return "SUBQUERY(reports, $r, $r.age > \(random.below(4)) AND $r.name CONTAINS \"\(text)\").@count > 0"
+      default: return "manager.name \(random.pick(["LIKE", "MATCHES", "!="]) ?? "") \"\(text)\""
+      }
+    }
+    var images = place.staff + [place.boss]
+    for index in images.indices { for _ in 0..<3 { change(&images[index]) } }
+    var queries = RelatedQueries(model: model)
+    var evaluators = [(text: String, evaluator: PredicateEvaluator)]()
+    for number in 1...UInt64(60) {
+      let text = predicate(2)
+      let predicate = try GraphPredicate(parsing: text, entity: person, model: model)
+      queries.insert(LiveQuery(entity: person.number, predicate: predicate), number: number)
+      evaluators.append((text, PredicateEvaluator(predicate, model: model)))
+    }
+    // Some go again: what is left is filed as if they had never been.
+    let gone = Set((1...UInt64(60)).filter { _ in random.chance(20) })
+    for number in gone { queries.remove(number) }
+    for step in 0..<30 {
+      var next = images
+      var changes = [ObjectChange]()
+      for index in Set((0...random.below(3)).map { _ in random.below(images.count) }).sorted() {
+        for _ in 0...random.below(2) { change(&next[index]) }
+        guard next[index].values != images[index].values else { continue }
+        next[index].revision += 1
+        changes.append(
+          ObjectChange(kind: .updated, id: images[index].id, before: images[index], after: next[index]))
+      }
+      let (before, after) = (Staff(images, manager: properties[2]), Staff(next, manager: properties[2]))
+      let effects = queries.effects(of: changes, in: after)
+      var told = [UInt64: Set<String>]()
+      for effect in effects.effects { told[effect.query] = Set(effect.changes.map { "\($0.id) \($0.word)" }) }
+      let changed = Set(changes.map(\.id))
+      for (index, (text, evaluator)) in evaluators.enumerated() where !gone.contains(UInt64(index + 1)) {
+        var expected = Set<String>()
+        for (old, new) in zip(images, next) {
+          switch (evaluator.matches(old, in: before), evaluator.matches(new, in: after)) {
+          case (false, true): expected.insert("\(new.id) came")
+          case (true, false): expected.insert("\(new.id) went")
+          case (true, true): if changed.contains(new.id) { expected.insert("\(new.id) changed") }
+          case (false, false): break
+          }
+        }
+        #expect(told[UInt64(index + 1)] ?? [] == expected, "seed \(seed), step \(step): \(text)")
+      }
+      images = next
+    }
+  }
+
   /// Where the value is read a second time, what the index says of the first is not enough.
   @Test func aValueThatIsReadTwiceIsFollowed() throws {
     let place = try Workplace()
@@ -159,5 +286,21 @@ import Testing
     let change = ObjectChange(kind: .updated, id: place.boss.id, before: place.boss, after: after)
     #expect(queries.effects(of: [change], in: source).effects.isEmpty)
     #expect(source.asked.withLock { $0 } == 0)
+  }
+}
+
+extension LiveQueryChange {
+  fileprivate var id: ObjectID {
+    switch self {
+    case .inserted(let image), .removed(let image, _), .updated(let image, _, _): image.id
+    }
+  }
+
+  fileprivate var word: String {
+    switch self {
+    case .inserted: "came"
+    case .removed: "went"
+    case .updated: "changed"
+    }
   }
 }

@@ -44,7 +44,9 @@ import Testing
     func saved() throws -> [Change] {
       let id = context.save()
       for action in context.takeActions() {
-        if case .send(let message) = action, case .commit(let transaction, _) = message.body { return transaction.changes }
+        if case .send(let message) = action, case .commit(let transaction, _) = message.body {
+          return transaction.changes
+        }
       }
       #expect(id == nil, "a save of a connected context goes out")
       return []

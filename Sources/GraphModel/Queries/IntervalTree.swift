@@ -57,6 +57,20 @@ struct IntervalTree: QueryShelf {
     }
   }
 
+  /// Over the numbers of the intervals whose lower ends lie between two values, or are one of them; nil is unbounded.
+  func forEach(from low: Value?, through high: Value?, _ body: (UInt64) -> Bool) {
+    var pending = [root]
+    while let index = pending.popLast() {
+      guard index >= 0 else { continue }
+      let node = nodes[Int(index)]
+      let isBelow = low.map { low in node.interval.low.map { Value.order($0, low) == .ascending } ?? true } ?? false
+      let isAbove = high.flatMap { high in node.interval.low.map { Value.order($0, high) == .descending } } ?? false
+      if !isBelow { pending.append(node.left) }
+      if !isAbove { pending.append(node.right) }
+      guard isBelow || isAbove || body(node.interval.number) else { return }
+    }
+  }
+
   // MARK: - The treap
 
   private static func mix(_ number: UInt64) -> UInt64 {

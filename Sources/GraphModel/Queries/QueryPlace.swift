@@ -23,6 +23,15 @@ enum QueryPlace: Hashable {
     QueryPlaceFinder(model: model, canRead: canRead).best(for: predicate, way: [])?.places
   }
 
+  /// The place where every value is found that satisfies a comparison, of whose quantifier nothing is asked here; nil where
+  /// only the comparison itself can tell.
+  static func place(of comparison: GraphPredicate.Comparison, model: Model) -> QueryPlace? {
+    var comparison = comparison
+    comparison.quantifier = .any
+    guard comparison.path != nil else { return nil }
+    return QueryPlaceFinder(model: model) { _ in true }.best(for: .comparison(comparison), way: [])?.places.first
+  }
+
   var path: GraphPredicate.Path {
     switch self {
     case .values(let path, _), .range(let path, _, _), .word(let path, _), .part(let path, _, _): path

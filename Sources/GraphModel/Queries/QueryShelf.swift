@@ -44,6 +44,11 @@ struct ValueTable: QueryShelf {
   func forEach(holding value: Value, _ body: (UInt64) -> Bool) {
     for number in numbers[value] ?? [] where !body(number) { return }
   }
+
+  /// Whatever they wait for.
+  func forEach(_ body: (UInt64) -> Bool) {
+    for number in numbers.values.joined() where !body(number) { return }
+  }
 }
 
 /// All queries that are filed under one path, whatever they wait for at its end.

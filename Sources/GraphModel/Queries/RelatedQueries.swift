@@ -5,9 +5,10 @@
 /// of its paths did. For the second, each property that a path reads on its way is a *trigger*: when it changes, the way is
 /// followed back to the objects where it starts. Those and the changed ones are judged as they were before and as they are
 /// after. Which queries to ask is known by values: a query is filed under its most selective equality or range, over paths
-/// too, so that ten thousand of them that a commit does not touch cost one look; and where a trigger's values are all
-/// that is asked of it, a way is followed only for a value that somebody waits for. A commit that changes none of the
-/// triggers and none of the entities reads nothing.
+/// too, so that ten thousand of them that a commit does not touch cost one look. An object that did not change itself can
+/// only come or leave, for which a comparison has to turn: for it queries are filed once more, under what turns them. And
+/// where a trigger's values are all that is asked of it, a way is followed only for a value that somebody waits for. A
+/// commit that changes none of the triggers and none of the entities reads nothing.
 public struct RelatedQueries {
   private struct Query {
     let query: LiveQuery
@@ -21,10 +22,20 @@ public struct RelatedQueries {
     let hops: [PropertyNumber]
   }
 
+  /// Queries for objects that did not change themselves.
+  private struct Turning {
+    /// Under each path, with what reads the values at its end.
+    var paths = [GraphPredicate.Path: (reader: PathReader, queries: TurnShelf)]()
+    /// Those of which that can't be said, filed as for objects that changed.
+    var others = QueryShelves<PathReader>()
+
+    var isEmpty: Bool { paths.isEmpty && others.isEmpty }
+  }
+
   /// How often a trigger is read.
   private struct Uses {
-    /// By comparisons whose values are filed on the shelves under the trigger's path. A change between two values that
-    /// are not there leaves each of them as it was.
+    /// By comparisons whose values are filed under the trigger's path, for objects that did not change themselves. A change
+    /// between two values that are not there leaves each of them as it was.
     var filed = 0
     /// By anything else: any change may matter.
     var others = 0
@@ -42,6 +53,8 @@ public struct RelatedQueries {
   private var triggers = [PropertyNumber: [Trigger: Uses]]()
   /// Of each concrete entity, by what tells whether they can matter.
   private var shelves = [EntityNumber: QueryShelves<PathReader>]()
+  /// The same for objects that others lead to.
+  private var turning = [EntityNumber: Turning]()
   /// The highest number that was ever inserted.
   public private(set) var lastNumber: UInt64 = 0
 
@@ -70,7 +83,9 @@ public struct RelatedQueries {
 
   private mutating func file(_ query: LiveQuery, _ number: UInt64, inserting: Bool) {
     let places = QueryPlace.all(of: query.predicate, model: model)
-    for (property, trigger, isFiled) in triggers(of: query, in: places ?? []) {
+    let turns = QueryTurns(of: query.predicate, model: model)
+    let filed = turns?.paths ?? (places ?? []).map(\.path)
+    for (property, trigger, isFiled) in triggers(of: query, filed: filed) {
       var uses = triggers[property]?[trigger] ?? Uses()
       if isFiled { uses.filed += inserting ? 1 : -1 } else { uses.others += inserting ? 1 : -1 }
       triggers[property, default: [:]][trigger] = uses.isEmpty ? nil : uses
@@ -83,13 +98,38 @@ public struct RelatedQueries {
         shelves[entity]?.remove(number, at: places)
         if shelves[entity]?.isEmpty == true { shelves[entity] = nil }
       }
+      file(number, in: &turning[entity, default: Turning()], turns, places, inserting: inserting)
+      if turning[entity]?.isEmpty == true { turning[entity] = nil }
+    }
+  }
+
+  private func file(
+    _ number: UInt64, in turning: inout Turning, _ turns: QueryTurns?, _ places: [QueryPlace]?, inserting: Bool
+  ) {
+    guard let turns else {
+      if inserting {
+        turning.others.insert(number, at: places) { PathReader($0, model) }
+      } else {
+        turning.others.remove(number, at: places)
+      }
+      return
+    }
+    for turn in turns.turns {
+      let path = turn.path
+      if inserting {
+        turning.paths[path, default: (PathReader(path, model), TurnShelf())].queries.insert(number, at: turn)
+      } else {
+        turning.paths[path]?.queries.remove(number, at: turn)
+        if turning.paths[path]?.queries.isEmpty == true { turning.paths[path] = nil }
+      }
     }
   }
 
   /// What a query's paths read on their way, and the ways back; whether it is filed under what is read there and reads
   /// it nowhere else.
+  /// - Parameter filed: the paths of its places, as often as there are places.
   private func triggers(
-    of query: LiveQuery, in places: [QueryPlace]
+    of query: LiveQuery, filed: [GraphPredicate.Path]
   ) -> [(PropertyNumber, Trigger, isFiled: Bool)] {
     var found = [(PropertyNumber, Trigger, isFiled: Bool)]()
     let paths = query.predicate.dependencies()
@@ -104,7 +144,7 @@ public struct RelatedQueries {
         }
       }
       if case .property(let number) = path.end, !path.hops.isEmpty, model.property(number)?.slot != nil {
-        let isFiled = places.count { $0.path == path } == paths.count { $0 == path }
+        let isFiled = filed.count { $0 == path } == paths.count { $0 == path }
         found.append((number, Trigger(root: query.entity, hops: path.hops), isFiled))
       }
     }
@@ -132,7 +172,10 @@ public struct RelatedQueries {
       let (old, new) = (before.image(of: id), after.image(of: id))
       let wasThere = old.map { Judgement(image: $0, source: before) }
       let isThere = new.map { Judgement(image: $0, source: after) }
-      for number in candidates(id.entity, wasThere, isThere) {
+      let asked =
+        before.change(of: id) == nil
+        ? turned(id.entity, wasThere, isThere) : shelves[id.entity]?.candidates(wasThere, isThere) ?? []
+      for number in asked {
         guard let query = queries[number] else { continue }
         let wasIn = old.map { query.evaluator.matches($0, in: before) } ?? false
         let isIn = new.map { query.evaluator.matches($0, in: after) } ?? false
@@ -157,17 +200,18 @@ public struct RelatedQueries {
     return result
   }
 
-  /// The queries of an entity that an object, as it was and as it is, could belong to.
-  private func candidates(_ entity: EntityNumber, _ before: Judgement?, _ after: Judgement?) -> [UInt64] {
-    guard let shelf = shelves[entity] else { return [] }
-    var numbers = [UInt64]()
-    for (reader, queries) in shelf.paths.values {
-      let old = before.map { reader.values($0) } ?? []
-      for value in old { queries.holding(value, into: &numbers) }
-      guard let new = after.map({ reader.values($0) }), new != old else { continue }
-      for value in new { queries.holding(value, into: &numbers) }
+  /// The queries of an entity to which an object that did not change itself could come, or which it could leave.
+  private func turned(_ entity: EntityNumber, _ before: Judgement?, _ after: Judgement?) -> [UInt64] {
+    guard let turning = turning[entity] else { return [] }
+    var numbers = Set(turning.others.candidates(before, after))
+    for (reader, queries) in turning.paths.values {
+      let (old, new) = (before.map { reader.values($0) } ?? [], after.map { reader.values($0) } ?? [])
+      queries.forEach(from: old, to: new) { number in
+        numbers.insert(number)
+        return true
+      }
     }
-    return shelf.general.union(numbers).sorted()
+    return numbers.sorted()
   }
 
   /// Where ways start that lead past what changed, before or after; and entities of which that are too many.
@@ -201,13 +245,19 @@ public struct RelatedQueries {
     return (all, tooMany)
   }
 
-  /// Whether a query is filed under the value that a property at the end of a way had, or has.
+  /// Whether a query is filed under the value that a property at the end of a way had, or has, so that it could turn.
   private func isAwaited(_ change: ObjectChange, _ property: Property, behind way: Trigger) -> Bool {
     let path = GraphPredicate.Path(hops: way.hops, end: .property(property.number))
-    let values = [change.before, change.after].compactMap { $0?[property] }
+    let (old, new) = (change.before.map { [$0[property]] } ?? [], change.after.map { [$0[property]] } ?? [])
     return model.entity(way.root)?.family.contains { entity in
-      guard let queries = shelves[entity]?.paths[path]?.queries else { return false }
-      return values.contains { queries.isHolding($0) }
+      guard let turning = turning[entity] else { return false }
+      var isFound = false
+      turning.paths[path]?.queries.forEach(from: old, to: new) { _ in
+        isFound = true
+        return false
+      }
+      guard !isFound, let others = turning.others.paths[path]?.queries else { return isFound }
+      return (old + new).contains { others.isHolding($0) }
     } ?? false
   }
 
@@ -234,6 +284,20 @@ public struct RelatedQueries {
     }
     starts.formUnion(ids)
     return true
+  }
+}
+
+extension QueryShelves<PathReader> {
+  /// The queries that an object, as it was and as it is, could belong to.
+  fileprivate func candidates(_ before: Judgement?, _ after: Judgement?) -> [UInt64] {
+    var numbers = [UInt64]()
+    for (reader, queries) in paths.values {
+      let old = before.map { reader.values($0) } ?? []
+      for value in old { queries.holding(value, into: &numbers) }
+      guard let new = after.map({ reader.values($0) }), new != old else { continue }
+      for value in new { queries.holding(value, into: &numbers) }
+    }
+    return general.union(numbers).sorted()
   }
 }
 

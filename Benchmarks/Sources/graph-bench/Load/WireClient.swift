@@ -85,7 +85,7 @@ final class WireClient: @unchecked Sendable {
     try skip(to: .advance)
   }
 
-  /// Follows many queries whose results are empty.
+  /// Follows many queries, each with a result of one chunk.
   func subscribe(_ entity: String, where predicates: [String]) throws {
     // The server reads 16 at once for a connection and lets 256 more wait.
     for start in stride(from: 0, to: predicates.count, by: 128) {

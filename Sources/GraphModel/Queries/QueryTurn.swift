@@ -1,0 +1,79 @@
+/// What has to become of the values at a path's end before one comparison of a live query can turn: from true to false, or
+/// back. Where none of a query's comparisons turns for an object that did not change itself, the object stays in the result,
+/// or out of it, whatever the predicate makes of them. So queries that most objects satisfy (`!=`, ALL, NONE, NOT) are filed
+/// here as well as those that few do.
+enum QueryTurn: Hashable {
+  /// One of the values that are found at this place comes or goes.
+  case among(QueryPlace)
+  /// All values are this one, and were not, or the other way around.
+  case alone(GraphPredicate.Path, Value)
+
+  var path: GraphPredicate.Path {
+    switch self {
+    case .among(let place): place.path
+    case .alone(let path, _): path
+    }
+  }
+}
+
+/// The turns of all of a query's comparisons that read more than the object itself.
+struct QueryTurns {
+  private(set) var turns = [QueryTurn]()
+  /// The path of each comparison, as often as there are comparisons of it.
+  private(set) var paths = [GraphPredicate.Path]()
+
+  /// Nil where a comparison is of another kind, or there are too many.
+  init?(of predicate: GraphPredicate, model: Model) {
+    guard collect(predicate, model), turns.count <= QueryPlace.maximumPlaces else { return nil }
+  }
+
+  private mutating func collect(_ predicate: GraphPredicate, _ model: Model) -> Bool {
+    switch predicate {
+    case .always, .never: return true
+    case .not(let inner): return collect(inner, model)
+    case .and(let parts), .or(let parts): return parts.allSatisfy { collect($0, model) }
+    case .comparison(let comparison):
+      if comparison.left.readsOnlyOwnImage(in: model), comparison.right.readsOnlyOwnImage(in: model) { return true }
+      guard let found = Self.turns(of: comparison, model), let path = found.first?.path else { return false }
+      paths.append(path)
+      turns += found
+      return true
+    }
+  }
+
+  /// Each quantifier asks whether some values are among those at the path's end: with ALL the ones that don't compare so.
+  private static func turns(of comparison: GraphPredicate.Comparison, _ model: Model) -> [QueryTurn]? {
+    var asked = comparison
+    var countsNull = false
+    switch (comparison.quantifier, comparison.comparator) {
+    case (.all, .equal), (.any, .notEqual), (.none, .notEqual):
+      asked.comparator = .equal
+      guard case .values(let path, let values)? = QueryPlace.place(of: asked, model: model), values.count == 1 else {
+        return nil
+      }
+      return [.alone(path, values[0])]
+    case (.one, .notEqual), (.all, .notEqual): asked.comparator = .equal
+    case (.all, let comparator):
+      guard let opposite = comparator.opposite else { return nil }
+      asked.comparator = opposite
+      // Null is neither less nor greater.
+      countsNull = true
+    default: break
+    }
+    guard let place = QueryPlace.place(of: asked, model: model) else { return nil }
+    return countsNull ? [.among(place), .among(.values(place.path, [.null]))] : [.among(place)]
+  }
+}
+
+extension GraphPredicate.Comparator {
+  /// What holds of two values that have an order where this does not.
+  fileprivate var opposite: Self? {
+    switch self {
+    case .less: .greaterOrEqual
+    case .lessOrEqual: .greater
+    case .greater: .lessOrEqual
+    case .greaterOrEqual: .less
+    default: nil
+    }
+  }
+}
