@@ -31,6 +31,7 @@ struct ClassGenerator {
     for entity in model.entities { lines += ["", self.source(of: entity)] }
     for enumeration in model.enumerations { lines += ["", conformance(of: enumeration)] }
     for entity in model.entities { lines += ["", paths(of: entity)] }
+    for request in model.fetchRequests { lines += ["", declaration(of: request)] }
     return lines.joined(separator: "\n") + "\n"
   }
 

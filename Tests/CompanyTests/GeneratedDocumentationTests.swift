@@ -1,8 +1,7 @@
 import GraphModel
 import Testing
 
-/// What a model file says of its parts stands at their declarations in Swift, where editors show it. A fetch request of the
-/// model has no declaration.
+/// What a model file says of its parts stands at their declarations in Swift, where editors show it.
 @Suite struct GeneratedDocumentationTests {
   private static let source = """
     {"format": 1, "name": "Garden", "version": 1, "documentation": "Of a garden.\\n\\nIn two paragraphs.",
@@ -84,6 +83,7 @@ import Testing
       let typed = comments(swift, "extension ObjectPath where Object: \(entity) ", declaration)
       #expect(typed == (name == "seen" ? [] : [words]))
     }
+    #expect(comments(swift, "extension Tree ", "public static func `tall`(") == ["Of tall ones."])
     for head in [
       "public struct Spot:", "extension CompositePath where Composite == Tree_spot ",
       "extension CompositePath where Composite == Tree_shadow ",

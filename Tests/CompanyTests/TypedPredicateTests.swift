@@ -72,6 +72,10 @@ import Testing
     try expectSame(Person.self, #"name MATCHES[cd] "z.e!""#) { $0.name.matches(pattern) }
     try expectSame(Person.self, #"name SEARCH "ann le""#) { $0.name.search("ann le") }
     try expectSame(Person.self, "email CONTAINS name") { $0.email.contains($0.name) }
+    try expectSame(Person.self, "email BEGINSWITH[c] name AND email ENDSWITH manager.name") {
+      $0.email.hasPrefix($0.name, .caseInsensitive) && $0.email.hasSuffix($0.manager.name)
+    }
+    try expectSame(Person.self, #"name IN[cd] {"zoe", "ann"}"#) { $0.name.isIn(["zoe", "ann"], folded) }
   }
 
   @Test func nilIsWhatMayBeMissing() throws {
@@ -129,6 +133,19 @@ import Testing
       $0.name + "!" == $0.manager.name + "!"
     }
     try expectSame(Person.self, #"string(number) == "7""#) { $0.number.asText == "7" }
+    try expectSame(Person.self, #"string(remote) == "true" AND string(hired) BEGINSWITH "2026""#) {
+      $0.remote.asText == "true" && $0.hired.asText.hasPrefix("2026")
+    }
+    try expectSame(Person.self, "date(name) > now()") { $0.name.asDate > .now }
+    try expectSame(Person.self, #"uuid(email) == uuid(name) AND data(name) != NULL"#) {
+      $0.email.asUniqueID == $0.name.asUniqueID && $0.name.asData != nil
+    }
+    try expectSame(Person.self, #"ifNull(email, name) == given(manager.name, name)"#) {
+      $0.email.ifNull($0.name) == $0.manager.name.given($0.name)
+    }
+    try expectSame(Person.self, "vacationDays IN {number + 1, number - 1}") {
+      $0.vacationDays.isIn($0.number + 1, $0.number - 1)
+    }
   }
 
   @Test func datesAreRelativeToNow() throws {
@@ -222,5 +239,22 @@ import Testing
   @Test(arguments: [0, 5, -10, 1_200, Int64.min, Int64.max])
   func wholeNumbersAreDecimals(number: Int64) {
     #expect(DecimalValue(integerLiteral: number) == DecimalValue("\(number)"))
+  }
+
+  @Test func fetchRequestsOfTheModelAreFunctions() throws {
+    let march = try #require(Dates.timestamp("2026-03-01"))
+    let request = try Project.overdue(now: march, client: "Acme \"& Sons\"").request(in: model)
+    #expect(
+      request.predicate
+        == GraphPredicate(Project.self) {
+          $0.status != .done && $0.due < march && $0.client.name == "Acme \"& Sons\""
+        })
+    #expect(request.sort == [SortKey](Project.self, [\.due.ascending, \.title.ascending]))
+    #expect(request.limit == 100)
+    #expect(throws: Refusal.self) { try NamedFetch<Person>("overdue").request(in: model) }
+    #expect(throws: Refusal.self) { try NamedFetch<Project>("nobody").request(in: model) }
+    #expect(throws: PredicateSyntaxError.self) {
+      try NamedFetch<Project>("overdue", ["now": .date(1)]).request(in: model)
+    }
   }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// `graph-bench DAEMON [SECONDS] [SECTION]…`: every figure beside its limit, and beside Redis's where Redis does the
-/// same, all in one run. Each figure is the median of three runs; ours, the limit's and Redis's take turns.
+/// same, all in one run. Each figure is the median of five runs; ours, the limit's and Redis's take turns.
 struct Bench {
   /// Runs of which the median is taken.
   static let rounds = 5

@@ -44,6 +44,16 @@ extension GraphReader {
     return try await fetch(type, where: try predicate(text, entity), sort: try order(sort, entity), limit: limit)
   }
 
+  /// Reads the objects of a fetch request that the model names: `fetch(Project.overdue(now: now, client: "Acme"))`.
+  /// - Throws: `Refusal`; `PredicateSyntaxError` for a value that is none of its place.
+  public func fetch<Object: ManagedObject>(
+    _ named: NamedFetch<Object>, prefetching: RelationshipTree = .none
+  ) async throws -> [Object] {
+    let request = try named.request(in: context.model)
+    return try await fetch(
+      Object.self, where: request.predicate, sort: request.sort, limit: request.limit, prefetching: prefetching)
+  }
+
   // MARK: - Names
 
   func entity<Object: ManagedObject>(of type: Object.Type) throws -> Entity {

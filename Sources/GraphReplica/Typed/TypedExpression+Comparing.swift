@@ -51,6 +51,13 @@ extension TypedExpression {
   }
 }
 
+extension TypedExpression {
+  /// The value is one of other expressions' values.
+  public func isIn<OtherKind, Other: SingleReach>(
+    _ first: TypedExpression<OtherKind, Other>, _ others: TypedExpression<OtherKind, Other>...
+  ) -> TypedPredicate where OtherKind.Like == Kind.Like { comparing(.in, ([first] + others).map(\.build)) }
+}
+
 extension TypedExpression where Reach: NullableReach {
   /// There is no value.
   public static func == (left: Self, right: NoValue) -> TypedPredicate { left.comparing(.equal) { _ in .value(.null) } }
@@ -140,6 +147,22 @@ extension TypedExpression where Kind: TextKind {
   public func contains<OtherKind: TextKind, Other: SingleReach>(
     _ other: TypedExpression<OtherKind, Other>, _ options: StringOptions = []
   ) -> TypedPredicate { comparing(.contains, with: other, options) }
+
+  /// It begins with another expression's text.
+  public func hasPrefix<OtherKind: TextKind, Other: SingleReach>(
+    _ other: TypedExpression<OtherKind, Other>, _ options: StringOptions = []
+  ) -> TypedPredicate { comparing(.beginsWith, with: other, options) }
+
+  /// It ends with another expression's text.
+  public func hasSuffix<OtherKind: TextKind, Other: SingleReach>(
+    _ other: TypedExpression<OtherKind, Other>, _ options: StringOptions = []
+  ) -> TypedPredicate { comparing(.endsWith, with: other, options) }
+
+  /// The text is one of them, case or diacritics aside; nothing is one of none.
+  public func isIn(_ texts: some Sequence<String>, _ options: StringOptions) -> TypedPredicate {
+    let list = texts.map { Value.string($0) }
+    return comparing(.in, options) { _ in .list(list) }
+  }
 
   /// `*` stands for any text, `?` for one character. The server refuses a pattern of more than 1,000 bytes.
   public func isLike(_ pattern: String, _ options: StringOptions = []) -> TypedPredicate {

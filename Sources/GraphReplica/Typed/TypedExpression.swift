@@ -43,6 +43,37 @@ extension TypedExpression where Reach: SingleReach {
   }
 }
 
+extension TypedExpression where Reach: SingleReach {
+  /// The value, or another expression's where it is null.
+  public func ifNull<OtherKind, Other: SingleReach>(
+    _ other: TypedExpression<OtherKind, Other>
+  ) -> TypedExpression<Kind.Like, Calculated> where OtherKind.Like == Kind.Like {
+    TypedExpression<Kind.Like, Calculated> { .function(.ifNull, [build($0), other.build($0)]) }
+  }
+
+  /// Another expression's value, or null where this one is null.
+  public func given<OtherKind, Other: SingleReach>(
+    _ other: TypedExpression<OtherKind, Other>
+  ) -> TypedExpression<OtherKind.Like, Calculated> {
+    TypedExpression<OtherKind.Like, Calculated> { .function(.given, [build($0), other.build($0)]) }
+  }
+}
+
+extension TypedExpression where Kind == Bool, Reach: SingleReach {
+  /// `true` or `false`.
+  public var asText: TypedExpression<String, Calculated> { calling(.string) }
+}
+
+extension TypedExpression where Kind == DateTime, Reach: SingleReach {
+  /// As RFC 3339 writes it, in UTC.
+  public var asText: TypedExpression<String, Calculated> { calling(.string) }
+}
+
+extension TypedExpression where Kind == UniqueID, Reach: SingleReach {
+  /// With its hyphens.
+  public var asText: TypedExpression<String, Calculated> { calling(.string) }
+}
+
 extension TypedExpression where Kind: TextKind, Reach: SingleReach {
   /// In small letters.
   public var lowercased: TypedExpression<String, Calculated> { calling(.lowercase) }
@@ -60,6 +91,12 @@ extension TypedExpression where Kind: TextKind, Reach: SingleReach {
   public var asDouble: TypedExpression<Double, Calculated> { calling(.double) }
   /// The number that the text is; null for a text that is none.
   public var asDecimal: TypedExpression<DecimalValue, Calculated> { calling(.decimal) }
+  /// The date that the text is, as RFC 3339 writes it; null for a text that is none.
+  public var asDate: TypedExpression<DateTime, Calculated> { calling(.date) }
+  /// The UUID that the text is, with its hyphens; null for a text that is none.
+  public var asUniqueID: TypedExpression<UniqueID, Calculated> { calling(.uuid) }
+  /// The bytes that the text is in base64; null for a text that is none.
+  public var asData: TypedExpression<[UInt8], Calculated> { calling(.data) }
 
   /// Both, one behind the other.
   public static func + (left: Self, right: String) -> TypedExpression<String, Calculated> {
@@ -114,6 +151,11 @@ extension TypedExpression where Kind == Double, Reach: SingleReach {
 }
 
 extension TypedExpression where Kind == DecimalValue, Reach: SingleReach {
+  /// What is left of a division, with the sign of the dividend; null for a division by zero.
+  public static func % (left: Self, right: DecimalValue) -> TypedExpression<DecimalValue, Calculated> {
+    left.calling(.modulus, .value(.decimal(right)))
+  }
+
   /// The nearest whole number; halves go away from zero.
   public var rounded: TypedExpression<DecimalValue, Calculated> { calling(.round) }
   /// The next whole number that is not smaller.

@@ -46,6 +46,16 @@ func fetching(at server: ServerAddress) async throws {
     sort: "-@count")
   for row in groups { tell(row, ["department.code", "@count", "days"]) }
 
+  // A question that the model names: its variables are the parameters.
+  if let bridge = client.context.insert(Project.self), let acme = client.context.insert(Client.self) {
+    (bridge.title, bridge.due, bridge.department) = ("Bridge", Dates.timestamp("2026-05-01") ?? 0, departments[0])
+    (acme.name, bridge.client) = ("Acme", acme)
+    try await client.save()
+  }
+  let overdue = try await client.fetch(Project.overdue(now: Dates.timestamp("2026-06-01") ?? 0, client: "Acme"))
+  let large = try await client.fetch(Department.largeDepartments())
+  print("overdue:", overdue.map(\.title), "large:", large.map(\.code))
+
   // What can't be read is refused, with its place.
   do {
     _ = try await client.count(of: Person.self, where: "salary >> 3")

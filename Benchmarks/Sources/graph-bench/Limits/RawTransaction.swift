@@ -64,11 +64,12 @@ final class RawTransaction {
     steps.append((try Statement(database, sql), rows))
   }
 
-  func run() throws {
+  /// - Parameter reads: false for the writes alone, as if somebody had told the old values.
+  func run(reads: Bool = true) throws {
     try database.execute("BEGIN IMMEDIATE")
     for (number, (statement, rows)) in steps.enumerated() {
       for row in rows {
-        if number == 0, let read, let id = row.last { try readAll(read, id) }
+        if number == 0, reads, let read, let id = row.last { try readAll(read, id) }
         for (index, value) in row.enumerated() { sqlite3_bind_value(statement.pointer, Int32(index + 1), value) }
         try statement.run()
         guard sqlite3_changes(database.handle) == 1 else {

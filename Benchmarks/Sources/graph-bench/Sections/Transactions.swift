@@ -19,12 +19,18 @@ extension Bench {
   private func measureTransaction(_ kind: OneTransaction.Kind, _ name: String) throws {
     let base = place("base")
     try OneTransaction.prepare(kind, count: Self.touched, data: base)
-    var (ours, raw) = ([Double](), [Double]())
+    var (ours, raw, blind) = ([Double](), [Double](), [Double]())
     for _ in 0..<Self.rounds {
       let (mine, theirs) = (try copy(base), try copy(base))
       ours.append(try OneTransaction.measure(kind, count: Self.touched, data: mine).seconds)
       let limit = try RawTransaction(kind, before: theirs + "/graph.sqlite", after: mine + "/graph.sqlite")
       raw.append(try timed { try limit.run() })
+      if kind != .insert {
+        let others = try copy(base)
+        let writes = try RawTransaction(kind, before: others + "/graph.sqlite", after: mine + "/graph.sqlite")
+        blind.append(try timed { try writes.run(reads: false) })
+        remove(others)
+      }
       remove(mine)
       remove(theirs)
     }
@@ -32,6 +38,12 @@ extension Bench {
       name: "\(Figure.text(Double(Self.touched))) \(name)", unit: "ms", ours: median(ours) * 1e3,
       limit: median(raw) * 1e3, aim: .atMost(2)
     ).report()
+    if !blind.isEmpty {
+      Figure(
+        name: "– beside the writes alone, the old values being known", unit: "ms", ours: median(ours) * 1e3,
+        limit: median(blind) * 1e3
+      ).report()
+    }
     remove(base)
   }
 
