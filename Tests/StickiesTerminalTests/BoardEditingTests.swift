@@ -328,9 +328,10 @@ import Testing
       try await carl.save()
     }
     try stage.restart()
-    // Whoever types another word has not answered with it.
+    // Whoever types another word has not answered with it. The text is nowhere else to be seen.
     await ann.terminal.expects {
       $0.text.contains("carl@test has deleted the note that you have written in") && $0.text.contains("(n)")
+        && $0.text.contains("alpha and an hour of words")
     }
     ann.terminal.types("n")
     await ann.terminal.expects { $0.text.contains("alpha and an hour") && !$0.text.contains("not yet") }

@@ -13,7 +13,7 @@ extension BoardScreen {
   }
 
   /// Whether something was sent that has no answer, though nobody chose to lose it.
-  var isAwaitingSaves: Bool { unsent.count > 0 && !hasDiscarded }
+  var isAwaitingSaves: Bool { unsent.count > 0 && quitting != .quits(discards: true) }
 
   /// Texts that would be lost with the program, though nobody chose to lose them. What a question has of a note may be on its
   /// way to the server as well: it counts once.
@@ -30,92 +30,61 @@ extension BoardScreen {
       return .cancel
     }
     finishChanges()
-    guard unsent.count > 0 else { return .now }
-    if linkState.isConnected {
-      quitting = .sending([])
-      showSaving()
-      if let patienceTimer { application.cancel(patienceTimer) }
-      patienceTimer = application.schedule(at: now + patienceMilliseconds) { [weak self] in
-        guard let self else { return }
-        patienceTimer = nil
-        if isLeaving { askAboutUnsent() }
-      }
-    } else {
-      askAboutUnsent()
-    }
+    let action = quitting.request(unsent: unsent.count, canSend: linkState.isConnected)
+    if action == .quit { return .now }
+    perform(action)
     return .later
-  }
-
-  /// Whoever wanted to leave does not any more.
-  func stay() {
-    if let patienceTimer { application.cancel(patienceTimer) }
-    patienceTimer = nil
-    quitting.failed()
-    hideSaving()
-    application.replyToTerminate(false)
-  }
-
-  /// Whether the program ends as soon as everything is on the server.
-  var isLeaving: Bool { quitting == .sending([]) }
-
-  func askAboutUnsent() {
-    let question = page.windows.unsentQuestion ?? UnsentQuestion(ids: [])
-    quitting = .stays
-    hideSaving()
-    quitting.request(question)
-    let count = unsent.count
-    ask(
-      QuestionText(
-        title: "Leave?",
-        lines: [
-          "\(count) \(count == 1 ? "change is" : "changes are") not on the server yet.",
-          "What it does not have when the program ends is lost.",
-        ],
-        choices: [
-          .init(key: "w", title: "Wait for the server, then leave") { [weak self] in
-            guard let self else { return }
-            _ = quitting.answer(.send)
-            quitting = .sending([])
-            // Meanwhile it is used as ever; whoever changes something stays.
-            application.replyToTerminate(false)
-            say("leaves when the server has everything")
-            if linkState.isConnected { save() }
-            quitWhenSent()
-          },
-          .init(key: "d", title: "Leave and lose them") { [weak self] in
-            _ = self?.quitting.answer(.discard)
-            self?.hasDiscarded = true
-            self?.leave()
-          },
-        ],
-        cancel: { [weak self] in
-          _ = self?.quitting.answer(.cancel)
-          self?.application.replyToTerminate(false)
-        }))
   }
 
   /// An answer came: perhaps it was the last one.
   func quitWhenSent() {
-    // Asked about what has been sent meanwhile, nobody needs to answer.
-    var isAsked = false
-    if case .asking = quitting { isAsked = true }
-    guard isLeaving || isAsked, unsent.count == 0 else { return }
-    // The last answer was that a text has no place any more.
-    guard openTexts.isEmpty else {
-      if isLeaving { stay() }
-      return
-    }
-    quitting = .quits
-    if let question {
-      self.question = nil
-      application.endModal(question)
-    }
-    leave()
+    guard unsent.count == 0 else { return }
+    perform(quitting.everythingIsSent(leavesTexts: !openTexts.isEmpty))
   }
 
-  private func leave() {
-    application.replyToTerminate(true)
-    // Nobody waits for the reply any more when the server was waited for.
-    application.terminate(asks: false)
+  /// Does what comes of a step of the conversation about leaving.
+  func perform(_ action: Quitting.Action?) {
+    switch action {
+    case .showSending:
+      showSaving()
+      patienceTimer = application.schedule(at: now + patienceMilliseconds) { [weak self] in
+        guard let self else { return }
+        patienceTimer = nil
+        perform(quitting.takesTooLong(unsent: unsent.count))
+      }
+    case .ask(let question):
+      hideSaving()
+      ask(text(of: question))
+    case .goOn:
+      application.replyToTerminate(false)
+      say("leaves when the server has everything")
+      if linkState.isConnected { save() }
+      quitWhenSent()
+    case .stay:
+      hideSaving()
+      application.replyToTerminate(false)
+    case .quit:
+      if let question {
+        self.question = nil
+        application.endModal(question)
+      }
+      application.replyToTerminate(true)
+      // Nobody waits for the reply any more when the server was waited for.
+      application.terminate(asks: false)
+    case nil: break
+    }
   }
+
+  private func text(of question: UnsentQuestion) -> QuestionText {
+    QuestionText(
+      title: "Leave?",
+      lines: [question.sentence + ".", "What it does not have when the program ends is lost."],
+      choices: [
+        .init(key: "w", title: "Wait for the server, then leave") { [weak self] in self?.answer(.wait) },
+        .init(key: "d", title: "Leave and lose them") { [weak self] in self?.answer(.discard) },
+      ],
+      cancel: { [weak self] in self?.answer(.cancel) })
+  }
+
+  private func answer(_ answer: UnsentAnswer) { perform(quitting.answer(answer)) }
 }

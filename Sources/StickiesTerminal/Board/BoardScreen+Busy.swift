@@ -41,6 +41,8 @@ extension BoardScreen {
   func hideSaving() {
     if let token = savingToken { overlay.hide(token) }
     savingToken = nil
+    if let patienceTimer { application.cancel(patienceTimer) }
+    patienceTimer = nil
     application.setNeedsDisplay()
   }
 
@@ -50,7 +52,7 @@ extension BoardScreen {
   /// Nobody waits any more: for the answer, or else for the end.
   func giveUp() {
     if waitTokens.isEmpty {
-      stay()
+      perform(quitting.giveUp())
     } else {
       inquiries.cancel()
       reading.cancel()

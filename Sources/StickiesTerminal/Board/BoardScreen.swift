@@ -59,8 +59,6 @@ final class BoardScreen: ApplicationDelegate {
   var patienceTimer: TimerID?
   /// So long a pause is none of typing, in milliseconds: then a question takes answers.
   var pauseMilliseconds: Int64 = 500
-  /// Somebody left and chose to lose what the server does not have.
-  var hasDiscarded = false
   var question: QuestionWindow?
   var waitingQuestions = [QuestionText]()
   /// What was cut or copied last, in whichever note.

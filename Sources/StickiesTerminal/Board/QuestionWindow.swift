@@ -31,7 +31,7 @@ struct QuestionText {
   func view(withAnswers: Bool) -> QuestionView {
     let answers = choices.map { QuestionView.Button($0.title, key: String($0.key)) }
     return QuestionView(
-      title, message: lines.joined(separator: " "),
+      title, message: lines.joined(separator: " "), offer: text?() ?? "",
       buttons: withAnswers ? answers + (cancel == nil ? [] : [.init("Cancel", key: "Esc")]) : [])
   }
 }
@@ -65,6 +65,7 @@ final class QuestionWindow: Window {
   override func keyDown(_ key: KeyEvent) -> Bool {
     if pause != nil {
       text.typing?(.key(key))
+      setNeedsDisplay()
       awaitPause()
       return true
     }
@@ -84,6 +85,7 @@ final class QuestionWindow: Window {
   override func paste(_ paste: PasteEvent) -> Bool {
     guard pause != nil else { return true }
     text.typing?(.paste(paste))
+    setNeedsDisplay()
     awaitPause()
     return true
   }

@@ -6,8 +6,8 @@ import StickiesKit
 extension BoardScreen {
   /// A note was changed here.
   func touch(_ id: ObjectID) {
-    if isLeaving, application.phase == .running {
-      quitting = .stays
+    if let action = quitting.somethingChanged() {
+      perform(action)
       // Whoever goes on typing is to see it, too.
       say("stays: there is something new", isTrouble: true)
     }
@@ -70,7 +70,6 @@ extension BoardScreen {
       refusedInARow = 0
       keepDraft(saved.committed.conflicts)
       unsent.confirm(number, saved.committed.identities)
-      quitting.identify(saved.committed.identities)
       if !made.isEmpty { page.identify(saved.committed.identities, at: saved.committed.revision) }
       tell(saved.committed.conflicts, texts)
       written = written.filter { unsent.contains($0.key) }
@@ -80,10 +79,7 @@ extension BoardScreen {
       let isGone = letGo(refusal, texts)
       if !isGone { say("not saved: \(refusal.message)", isTrouble: true) }
       let isSettled = settle(refusal) || isGone
-      if isLeaving, !isSettled {
-        quitting.failed()
-        askAboutUnsent()
-      }
+      if !isSettled { perform(quitting.refused(unsent: unsent.count)) }
     }
     editing?.followOthers()
     application.setNeedsDisplay()

@@ -31,44 +31,15 @@ public struct QuestionView: Hashable, Sendable {
   public let message: String
   /// A text that would be lost; its beginning is shown.
   public let offer: String
-  /// The answers.
+  /// The answers; return gives the first one.
   public let buttons: [Button]
-  /// The one that return gives.
-  public let chosen: Int
 
   /// A question.
-  public init(_ title: String, message: String, offer: String = "", buttons: [Button], chosen: Int = 0) {
+  public init(_ title: String, message: String, offer: String = "", buttons: [Button]) {
     self.title = title
     self.message = message
     self.offer = offer
     self.buttons = buttons
-    self.chosen = chosen
-  }
-
-  /// Asked on quitting, while edits are not on the server.
-  public static func quitting(unsent: Int, notes: Int, chosen: Int = 0) -> QuestionView {
-    let changes = unsent == 1 ? "1 change" : "\(unsent) changes"
-    let places = notes == 1 ? "1 note" : "\(notes) notes"
-    return QuestionView(
-      "Quit?",
-      message: "\(changes) in \(places) \(unsent == 1 ? "is" : "are") not yet on the server. What do you want to do?",
-      buttons: [
-        Button("Wait until saved", key: "Return"), Button("Discard and quit", key: "d"), Button("Cancel", key: "Esc"),
-      ], chosen: chosen)
-  }
-
-  /// Asked when a note goes while somebody types into it.
-  /// - Parameter author: who deleted it; empty if nobody knows.
-  public static func deleted(title: String, author: String, text: String, chosen: Int = 0) -> QuestionView {
-    let who = author.isEmpty ? "Somebody" : author
-    let name = CellLine(title, width: 40, cut: "…").text
-    return QuestionView(
-      "Deleted",
-      message:
-        "\(who) deleted \(name.isEmpty ? "this note" : "“\(name)”") while you were writing. Your text is still here:",
-      offer: text,
-      buttons: [Button("Keep as a new note", key: "Return"), Button("Copy", key: "c"), Button("Let it go", key: "d")],
-      chosen: chosen)
   }
 
   private struct Place {
@@ -158,7 +129,7 @@ public struct QuestionView: Hashable, Sendable {
       }
     }
     for (index, frame) in place.buttons.enumerated() {
-      let style = index == chosen ? theme.button : theme.otherButton
+      let style = index == 0 ? theme.button : theme.otherButton
       grid.fill(frame, style, clip: inside)
       grid.draw(
         label(buttons[index], cut: theme.symbols.cut, to: frame.size.width - 2), x: frame.minX + 1, y: frame.minY,

@@ -89,48 +89,4 @@ import Testing
         "lost #1 for 1: ben deleted it while it was edited here: 'offline'"
       ])
   }
-
-  // MARK: - Quitting
-
-  @Test func quittingAsksOnlyForWhatIsUnsent() {
-    let script = WindowTranscript()
-    _ = script.arrange([1, 2, 3])
-    #expect(script.windows.unsentQuestion == nil)
-    var quitting = Quitting.stays
-    quitting.request(script.windows.unsentQuestion)
-    #expect(quitting == .quits)
-
-    script.windows[Script.id(3)]?.type("c")
-    #expect(script.windows.unsentQuestion?.sentence == "1 window has changes that are not sent")
-    script.windows[Script.id(1)]?.type("a")
-    let question = script.windows.unsentQuestion
-    #expect(question?.ids == [Script.id(1), Script.id(3)])
-    #expect(question?.sentence == "2 windows have changes that are not sent")
-
-    quitting = .stays
-    quitting.request(question)
-    #expect(quitting.answer(.cancel) == [])
-    #expect(quitting == .stays)
-    quitting.request(question)
-    #expect(quitting.answer(.discard) == [])
-    #expect(quitting == .quits)
-  }
-
-  @Test func sendingBeforeQuittingWaitsForEachAnswer() {
-    let question = UnsentQuestion(ids: [Script.new(1), Script.id(3)])
-    var quitting = Quitting.stays
-    #expect(quitting.answer(.send) == [])
-    quitting.request(question)
-    quitting.request(UnsentQuestion(ids: [Script.id(9)]))
-    #expect(quitting.answer(.send) == [Script.new(1), Script.id(3)])
-    quitting.identify([Committed.Identity(temporary: Script.new(1), permanent: Script.id(8))])
-    quitting.sent(Script.id(3))
-    #expect(quitting == .sending([Script.id(8)]))
-    quitting.sent(Script.id(8))
-    #expect(quitting == .quits)
-
-    quitting = .sending([Script.id(3)])
-    quitting.failed()
-    #expect(quitting == .stays)
-  }
 }

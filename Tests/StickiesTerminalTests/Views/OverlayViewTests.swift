@@ -127,33 +127,41 @@ import Testing
   }
 
   @Test func questionsNameWhatIsLostAndOfferIt() {
-    let deleted = QuestionView.deleted(title: "Plan", author: "Anna", text: "boats\nand 日本", chosen: 1)
+    let deleted = QuestionView(
+      "The note is gone", message: "Anna deleted it while it was edited here. What stood in the editor can be kept.",
+      offer: "boats\nand 日本",
+      buttons: [.init("New note with it", key: "n"), .init("Copy it", key: "c"), .init("Discard it", key: "d")])
     #expect(
       picture(72, 12) { deleted.draw(into: &$0, frame: $1, clip: $1, theme: theme) } == """
 
-            ╭─ Deleted ────────────────────────────────────────────────────╮
-            │ Anna deleted “Plan” while you were writing. Your text is     │
-            │ still here:                                                  │
+            ╭─ The note is gone ───────────────────────────────────────────╮
+            │ Anna deleted it while it was edited here. What stood in the  │
+            │ editor can be kept.                                          │
             │                                                              │
             │  boats                                                       │
             │  and 日本                                                    │
             │                                                              │
             │                                                              │
-            │  Keep as a new note (Return)    Copy (c)    Let it go (d)    │
+            │  New note with it (n)    Copy it (c)    Discard it (d)       │
             ╰──────────────────────────────────────────────────────────────╯
 
         """)
-    let quitting = QuestionView.quitting(unsent: 1, notes: 1)
+    let quitting = QuestionView(
+      "Leave?", message: "1 change is not on the server yet.",
+      buttons: [
+        .init("Wait for the server, then leave", key: "w"), .init("Leave and lose them", key: "d"),
+        .init("Cancel", key: "Esc"),
+      ])
     #expect(
       picture(60, 9) { quitting.draw(into: &$0, frame: $1, clip: $1, theme: theme) } == """
 
-          ╭─ Quit? ──────────────────────────────────────────────╮
-          │ 1 change in 1 note is not yet on the server. What do │
-          │ you want to do?                                      │
+          ╭─ Leave? ─────────────────────────────────────────────╮
+          │ 1 change is not on the server yet.                   │
           │                                                      │
-          │  Wait until saved (Return)    Discard and quit (d)   │
-          │  Cancel (Esc)                                        │
+          │  Wait for the server, then leave (w)                 │
+          │  Leave and lose them (d)    Cancel (Esc)             │
           ╰──────────────────────────────────────────────────────╯
+
 
         """)
     // Every button is found where it is drawn, on the smallest screen, too.
@@ -215,7 +223,7 @@ import Testing
       let phase = random.below(20) - 10
       let question = QuestionView(
         other, message: text, offer: random.chance() ? random.text(80) : "",
-        buttons: [.init(other, key: other), .init("OK"), .init(text)], chosen: random.below(4))
+        buttons: [.init(other, key: other), .init("OK"), .init(text)])
       let help = HelpView(
         Self.menuBar, others: [.init(text, [(text, other), (other, text)])], symbols: theme.symbols,
         page: random.below(9))

@@ -1,0 +1,74 @@
+import StickiesKit
+import TerminalCells
+import Testing
+
+@testable import StickiesTerminal
+
+/// Leaving with changes that the server does not have.
+@MainActor
+@Suite(.serialized, .timeLimit(.minutes(5))) struct BoardQuittingTests {
+  /// A change that the server does not have, for it is away.
+  private func change(_ stage: Stage) async throws -> Seat {
+    _ = try await stage.note("first")
+    let ann = try await stage.open()
+    await ann.terminal.expects("first")
+    ann.terminal.press(.tab)
+    stage.kill()
+    await ann.terminal.expects("reconnecting")
+    ann.terminal.types("c")
+    await ann.terminal.expects("1 change")
+    return ann
+  }
+
+  @Test func whoWaitsForTheServerAndChangesSomethingStays() async throws {
+    let stage = try await Stage()
+    let ann = try await change(stage)
+    ann.terminal.types("q")
+    await ann.terminal.expects { $0.text.contains("1 change is not on the server yet") && $0.text.contains("(w)") }
+    ann.terminal.types("w")
+    await ann.terminal.expects("leaves when")
+    ann.terminal.types("p")
+    await ann.terminal.expects("stays: there is something new")
+    try stage.restart()
+    // Everything is on the server, and the program is still there.
+    await ann.terminal.expects { $0.text.contains(" connected") && !$0.text.contains("not yet") }
+    ann.terminal.types("?")
+    await ann.terminal.expects("New Note")
+    ann.terminal.press(.escape)
+    await ann.terminal.expectsNo("New Note")
+    ann.terminal.types("q")
+    #expect(await ann.end.value == 0)
+    let stored = try await stage.stored()
+    #expect(stored.map(\.pinned) == [true] && stored.map(\.color) != [.yellow])
+    await stage.close()
+  }
+
+  @Test func whatMayBeLostIsLostAndNotTold() async throws {
+    let stage = try await Stage()
+    let ann = try await change(stage)
+    ann.terminal.types("q")
+    await ann.terminal.expects("(d)")
+    ann.terminal.types("d")
+    #expect(await ann.end.value == 0)
+    #expect(ann.session.loss == nil)
+    #expect(stage.unsentTexts == nil)
+    await stage.close()
+  }
+
+  @Test func whatArrivesUnderTheQuestionNeedsNoAnswer() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("first")
+    let ann = try await stage.open(patience: 50)
+    await ann.terminal.expects("first")
+    stage.freeze()
+    ann.terminal.press(.tab)
+    ann.terminal.types("c")
+    await ann.terminal.expects("1 change")
+    ann.terminal.types("q")
+    await ann.terminal.expects("Leave?")
+    stage.thaw()
+    #expect(await ann.end.value == 0)
+    #expect(try await stage.stored().map(\.color) != [.yellow])
+    await stage.close()
+  }
+}
