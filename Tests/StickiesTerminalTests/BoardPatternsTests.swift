@@ -17,6 +17,12 @@ import Testing
     stage.freeze()
     ann.terminal.types("2")
     await ann.terminal.expects { $0.text.contains("Loading") && !$0.text.contains("at work") }
+    // There is nothing to edit yet, and nothing to choose first.
+    ann.terminal.types("t")
+    ann.terminal.resize(Size(width: 82, height: 24))
+    await ann.terminal.expects("the wait only") {
+      $0.size.width == 82 && $0.text.contains("Loading") && !$0.text.contains("no note is chosen")
+    }
     // Keys that make sense still do.
     ann.terminal.types("?")
     await ann.terminal.expects("New Note")
@@ -167,11 +173,14 @@ import Testing
     await ann.terminal.expects { $0.text.contains("at work") && $0.text.contains("● ○") }
     stage.freeze()
     ann.terminal.press(.right, .alt)
-    await ann.terminal.expects("Loading")
+    await ann.terminal.expects { $0.text.contains("Loading") && $0.text.contains("│ Home") }
     stage.kill()
-    await ann.terminal.expects("reconnecting")
+    // Whoever waits is told what for by now.
+    await ann.terminal.expects { $0.text.contains("Reconnecting…") && !$0.text.contains("Loading") }
     ann.terminal.press(.left, .alt)
-    await ann.terminal.expects { $0.text.contains("at work") && $0.text.contains("│ Work") }
+    await ann.terminal.expects {
+      $0.text.contains("at work") && $0.text.contains("│ Work") && !$0.text.contains("Reconnecting…")
+    }
     ann.terminal.press(.right, .alt)
     await ann.terminal.expects { $0.text.contains("need the server") && $0.text.contains("at work") }
     await stage.close()

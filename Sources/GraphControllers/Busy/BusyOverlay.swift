@@ -20,22 +20,6 @@ public enum BusyReason: Hashable, Sendable, CaseIterable {
   }
 }
 
-/// What a key is pressed for. Whoever reads keys asks `BusyOverlay.allows` before it acts.
-public enum KeyPurpose: Hashable, Sendable, CaseIterable {
-  /// To stop waiting.
-  case cancel
-  /// To leave the program.
-  case quit
-  /// To read help.
-  case help
-  /// To go elsewhere: scroll, another window, another page.
-  case navigate
-  /// To select, search or change what is shown.
-  case edit
-  /// To send changes.
-  case save
-}
-
 /// One `show` of an overlay, to be ended by one `hide`.
 public struct BusyToken: Hashable, Sendable {
   let number: UInt64
@@ -127,26 +111,16 @@ public struct BusyOverlay: Hashable, Sendable {
     return since + moment + (shown / Self.phaseMilliseconds + 1) * Self.phaseMilliseconds
   }
 
-  /// Whether a key still makes sense: it does if it does under every reason to wait.
-  public func allows(_ purpose: KeyPurpose) -> Bool {
-    shows.allSatisfy { Self.allows(purpose, during: $0.reason) }
-  }
-
-  private static func allows(_ purpose: KeyPurpose, during reason: BusyReason) -> Bool {
-    switch (reason, purpose) {
-    // There is nothing to edit yet.
-    case (.connecting, .edit), (.connecting, .save), (.loading, .edit), (.loading, .save): false
-    // It is under way; whatever is typed meanwhile is the next save.
-    case (.saving, .save): false
-    default: true
-    }
-  }
+  /// Whether editing makes sense: not while what is to be edited is on its way. All other keys always do, and none is asked
+  /// about: one can leave, go elsewhere, read help and give up whatever somebody waits for.
+  public var allowsEditing: Bool { !shows.contains { $0.reason == .connecting || $0.reason == .loading } }
 }
 
 /// Builds the view of an overlay the first time that it is to be seen, and keeps it for as long as the controller lives.
-public struct BusyView<View> {
+public struct BusyViewHolder<View> {
   private let make: () -> View
-  private var made: View?
+  /// The view; nil before it was to be seen.
+  public private(set) var made: View?
 
   /// Nothing is built yet.
   public init(make: @escaping () -> View) { self.make = make }

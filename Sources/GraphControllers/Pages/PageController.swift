@@ -50,8 +50,8 @@ open class PageController<Content> {
   /// When the face changes by time alone; nil when it does not.
   public func nextChange(after now: Int64) -> Int64? { content == nil ? busy.nextChange(after: now) : nil }
 
-  /// Whether a key makes sense on this page now.
-  public func allows(_ purpose: KeyPurpose) -> Bool { busy.allows(purpose) }
+  /// Whether it makes sense to edit something on this page now.
+  public var allowsEditing: Bool { busy.allowsEditing }
 
   // MARK: - For the pager
 

@@ -30,7 +30,7 @@ extension BoardScreen {
       state: { [weak self] in
         let notes = self?.targets ?? []
         return CommandState(
-          isEnabled: self?.hasTargets == true && self?.allows(.edit) == true,
+          isEnabled: self?.hasTargets == true && self?.allowsEditing == true,
           isChecked: !notes.isEmpty && notes.allSatisfy { check?($0) ?? false },
           title: self?.title(of: command))
       }, perform)
@@ -40,7 +40,7 @@ extension BoardScreen {
   /// said.
   func tellNoTarget(_ key: KeyEvent) -> Bool {
     let equivalent = KeyEquivalent(key.key, key.modifiers)
-    guard editing == nil, !hasTargets, allows(.edit),
+    guard editing == nil, !hasTargets, allowsEditing,
       application.menuBar.commands.contains(where: { $0.key == equivalent && noteCommands.contains($0.command) })
     else { return false }
     say(mode.isEditing ? "no note is selected" : "no note is chosen: Tab or a click chooses one")

@@ -67,9 +67,22 @@ extension BoardScreen {
     return picture
   }
 
-  /// Whether a key makes sense while the board is on its way. While an answer is, every key does: the board is here.
-  func allows(_ purpose: KeyPurpose) -> Bool {
-    (!boardIsGone || purpose != .edit) && pager?.current.allows(purpose) ?? true
+  /// Whether editing makes sense: not while the board is on its way. While an answer is, it does: the board is here.
+  var allowsEditing: Bool { !boardIsGone && pager?.current.allowsEditing ?? true }
+
+  /// Whoever waits when the connection goes waits for that first.
+  func followReconnecting() {
+    var waits = false
+    if case .reconnecting = linkState { waits = canGiveUp || pageIsOnItsWay }
+    guard waits != (reconnectingToken != nil) else { return }
+    if let token = reconnectingToken { overlay.hide(token) }
+    reconnectingToken = waits ? overlay.show(.reconnecting, at: now) : nil
+    wakeForBusy()
+    application.setNeedsDisplay()
+  }
+
+  private var pageIsOnItsWay: Bool {
+    if case .waiting? = pager?.current.face(at: now) { true } else { false }
   }
 
   /// The overlay appears and moves by time alone.
@@ -86,10 +99,17 @@ extension BoardScreen {
 
   /// Draws what somebody waits for over the canvas, which becomes faint.
   func drawBusy(into grid: inout Grid) {
-    guard let picture = busyPicture else { return }
-    BusyView(
-      picture.message, phase: picture.phase, progress: picture.progress, cancelKey: canGiveUp ? "Esc" : ""
-    )
-    .draw(into: &grid, frame: canvas, clip: canvas, theme: theme)
+    let view = busyView.view(saying: busyPicture, cancelKey: canGiveUp ? "Esc" : "")
+    view?.draw(into: &grid, frame: canvas, clip: canvas, theme: theme)
+  }
+}
+
+extension BusyViewHolder<BusyView> {
+  /// The view, which says what a picture says.
+  mutating func view(saying picture: BusyPicture?, cancelKey: String = "") -> BusyView? {
+    guard let picture, let view = view(for: picture) else { return nil }
+    (view.message, view.phase, view.progress) = (picture.message, picture.phase, picture.progress)
+    view.cancelKey = cancelKey
+    return view
   }
 }

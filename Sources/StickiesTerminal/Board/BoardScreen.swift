@@ -20,6 +20,8 @@ final class BoardScreen: ApplicationDelegate {
   var overlay = BusyOverlay()
   var waitTokens = Set<BusyToken>()
   var savingToken: BusyToken?
+  var reconnectingToken: BusyToken?
+  var busyView = BusyViewHolder { BusyView() }
   var busyTimer: TimerID?
   /// What is done to notes, and makes no sense without one.
   var noteCommands = Set<Command>()
@@ -197,6 +199,7 @@ final class BoardScreen: ApplicationDelegate {
   }
 
   override func applicationWillUpdate(_ application: Application) {
+    followReconnecting()
     layOut()
     followSections()
     followListFocus()

@@ -63,6 +63,8 @@ final class BoardDirectory: PageDataSource, ResultsControllerDelegate {
 final class BoardPageController: PageController<BoardPage> {
   /// Called when what is to be shown is something else.
   var faceDidChange: () -> Void = {}
+  /// What covers it while its board slides in and is still on its way.
+  var busyView = BusyViewHolder { BusyView() }
 
   override func didChangeFace() { faceDidChange() }
 }

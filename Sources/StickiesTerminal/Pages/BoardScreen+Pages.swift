@@ -207,9 +207,7 @@ extension BoardScreen {
         EmptyBoard(lines: [sentence]).draw(into: &grid, frame: frame, clip: clip, theme: theme, color: color)
       case .waiting(let picture):
         grid.fill(clip, theme.board(color))
-        if let picture {
-          BusyView(picture.message, phase: picture.phase).draw(into: &grid, frame: frame, clip: clip, theme: theme)
-        }
+        controller.busyView.view(saying: picture)?.draw(into: &grid, frame: frame, clip: clip, theme: theme)
       case .outOfBounds: grid.fill(clip, theme.board(.gray))
       }
     }

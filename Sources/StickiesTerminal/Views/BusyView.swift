@@ -1,21 +1,22 @@
 import TerminalCells
 
 /// Draws a message with a spinner in the middle of a view, and makes what lies beneath faint. The view beneath stays readable.
-public struct BusyView: Hashable, Sendable {
+/// Whoever lets people wait has one for all its life, and changes what it says.
+public final class BusyView {
   /// What is being done.
-  public let message: String
+  public var message: String
   /// How often the spinner moved.
-  public let phase: Int
+  public var phase: Int
   /// How much is done, from 0 to 1; nil if nobody knows.
-  public let progress: Double?
+  public var progress: Double?
   /// The key that ends it; empty if none does.
-  public let cancelKey: String
+  public var cancelKey: String
 
   /// An overlay.
-  public init(_ message: String, phase: Int = 0, progress: Double? = nil, cancelKey: String = "") {
+  public init(_ message: String = "", phase: Int = 0, progress: Double? = nil, cancelKey: String = "") {
     self.message = message
     self.phase = phase
-    self.progress = progress.map { $0.isNaN ? 0 : min(max($0, 0), 1) }
+    self.progress = progress
     self.cancelKey = cancelKey
   }
 
@@ -46,7 +47,7 @@ public struct BusyView: Hashable, Sendable {
       message, x: inside.minX + 3, y: inside.minY, width: inside.size.width - 4, theme.panel, clip: clipInside,
       cut: theme.symbols.cut)
     var y = inside.minY + 1
-    if let progress {
+    if let progress = progress.map({ $0.isNaN ? 0 : min(max($0, 0), 1) }) {
       let percent = "\(Int(progress * 100))%"
       let width = max(0, inside.size.width - 7)
       let done = Int(progress * Double(width))
@@ -63,7 +64,4 @@ public struct BusyView: Hashable, Sendable {
         cut: theme.symbols.cut)
     }
   }
-
-  /// Whether a point lies on the message; what lies beside it is still to be clicked, if it makes sense.
-  public func covers(_ point: Point, frame: Rect) -> Bool { panel(frame.clamped).contains(point) }
 }

@@ -71,24 +71,24 @@ import Testing
     #expect(busy.picture(at: 0)?.progress == 0)
   }
 
-  @Test func keysThatStillMakeSenseAreNeverBlocked() {
-    func blocked(_ reasons: BusyReason...) -> [KeyPurpose] {
+  @Test func editingMakesSenseUnlessWhatIsEditedIsOnItsWay() {
+    func allows(_ reasons: BusyReason...) -> Bool {
       var busy = BusyOverlay()
       for reason in reasons { _ = busy.show(reason, at: 0) }
-      return KeyPurpose.allCases.filter { !busy.allows($0) }
+      return busy.allowsEditing
     }
-    #expect(blocked() == [])
-    #expect(blocked(.connecting) == [.edit, .save])
-    #expect(blocked(.loading) == [.edit, .save])
-    #expect(blocked(.reconnecting) == [])
-    #expect(blocked(.saving) == [.save])
-    #expect(blocked(.reconnecting, .loading, .saving) == [.edit, .save])
+    #expect(allows())
+    #expect(!allows(.connecting))
+    #expect(!allows(.loading))
+    #expect(allows(.reconnecting))
+    #expect(allows(.saving))
+    #expect(!allows(.reconnecting, .loading, .saving))
   }
 
   @Test func itsViewIsBuiltOnceAndOnlyWhenItIsToBeSeen() {
     var built = 0
     var busy = BusyOverlay(appearsAfter: 100)
-    var view = BusyView<Int> {
+    var view = BusyViewHolder<Int> {
       built += 1
       return built
     }

@@ -55,14 +55,13 @@ import Testing
     script.now = 1_000
     _ = script.jump(5)
     #expect(script.faces == ["empty"])
-    #expect(!script.pager.current.allows(.edit))
-    #expect(script.pager.current.allows(.navigate))
+    #expect(!script.pager.current.allowsEditing)
     #expect(script.pager.current.nextChange(after: 1_000) == 1_250)
     script.now = 1_250
     #expect(script.faces == ["Loading…"])
     script.pager.deliver("five", for: script.source.asked[1])
     #expect(script.faces == ["five"])
-    #expect(script.pager.current.allows(.edit))
+    #expect(script.pager.current.allowsEditing)
     #expect(script.pager.current.nextChange(after: 1_250) == nil)
   }
 

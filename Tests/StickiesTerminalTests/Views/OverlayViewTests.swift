@@ -90,9 +90,6 @@ import Testing
       picture(40, 5) { BusyView("Saving", phase: phase).draw(into: &$0, frame: $1, clip: $1, theme: theme) }
     }
     #expect(Set(turns).count == 4)
-    let frame = Rect(x: 0, y: 0, width: 40, height: 7)
-    #expect(BusyView("Saving").covers(Point(x: 20, y: 3), frame: frame))
-    #expect(!BusyView("Saving").covers(Point(x: 1, y: 3), frame: frame))
   }
 
   @Test func theThumbStandsWhereTheRevisionIsAndIsDraggedBack() {

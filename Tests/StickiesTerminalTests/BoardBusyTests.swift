@@ -1,0 +1,76 @@
+import GraphControllers
+import StickiesKit
+import TerminalCells
+import Testing
+
+@testable import StickiesTerminal
+
+/// What covers the board while somebody waits.
+@MainActor
+@Suite(.serialized, .timeLimit(.minutes(5))) struct BoardBusyTests {
+  /// A note whose color was changed once, which the server has, and whose next change it does not have.
+  private func changed(_ stage: Stage) async throws -> Seat {
+    _ = try await stage.note("first")
+    // However slow the machine is, leaving waits.
+    let ann = try await stage.open(patience: 600_000)
+    await ann.terminal.expects("first")
+    ann.terminal.press(.tab)
+    ann.terminal.types("c")
+    await ann.terminal.expectsNo("not yet")
+    return ann
+  }
+
+  @Test func ofTwoWaitsTheNewestIsToldAndTheLastThatEndsUncoversTheBoard() async throws {
+    let stage = try await Stage()
+    let ann = try await changed(stage)
+    stage.freeze()
+    ann.terminal.types("p")
+    await ann.terminal.expects("1 change")
+    ann.terminal.types("u")
+    await ann.terminal.expects("Waiting for the server…")
+    ann.terminal.types("q")
+    await ann.terminal.expects { $0.text.contains("Saving…") && !$0.text.contains("Waiting for") }
+    // One of the two is given up: the other goes on.
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.text.contains("given up") && $0.text.contains("Saving…") }
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { !$0.text.contains("Saving…") && !$0.text.contains("Waiting for") }
+    stage.thaw()
+    await ann.terminal.expectsNo("not yet")
+    await stage.close()
+  }
+
+  @Test func whatIsAnsweredWithinAMomentCoversNothing() async throws {
+    let stage = try await Stage()
+    let ann = try await changed(stage)
+    // However slow the machine is, the moment is not over.
+    ann.session.screen?.overlay = BusyOverlay(appearsAfter: 600_000)
+    stage.freeze()
+    ann.terminal.types("uv")
+    let grid = await ann.terminal.expects("the list") { $0.text.contains("1 │") }
+    #expect(ann.session.screen?.overlay.isBusy == true)
+    #expect(!grid.text.contains("Waiting for"))
+    stage.thaw()
+    let after = await ann.terminal.expects("Undone")
+    #expect(!after.text.contains("Waiting for"))
+    await stage.close()
+  }
+
+  @Test func oneViewServesAllWaits() async throws {
+    let stage = try await Stage()
+    let ann = try await changed(stage)
+    stage.freeze()
+    ann.terminal.types("u")
+    await ann.terminal.expects { $0.text.contains("Waiting for the server…") && $0.text.contains("Esc cancels") }
+    let view = try #require(ann.session.screen?.busyView.made)
+    ann.terminal.press(.escape)
+    await ann.terminal.expectsNo("Waiting for")
+    ann.terminal.types("h")
+    await ann.terminal.expects("Loading the history…")
+    #expect(ann.session.screen?.busyView.made === view)
+    #expect(view.message == "Loading the history…")
+    stage.thaw()
+    await ann.terminal.expects("revision")
+    await stage.close()
+  }
+}
