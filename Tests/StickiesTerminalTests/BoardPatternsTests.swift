@@ -586,8 +586,11 @@ import Testing
     let ann = try await stage.open()
     await ann.terminal.expects("first")
     ann.terminal.press(.tab)
-    ann.terminal.types("twork")
-    await ann.terminal.expects("4 characters")
+    // Nothing is no tag, and the field says so until something is typed.
+    ann.terminal.types("t\n")
+    await ann.terminal.expects { $0.text.contains("may not be empty") && !$0.text.contains("0 characters") }
+    ann.terminal.types("work")
+    await ann.terminal.expects { $0.text.contains("4 characters") && !$0.text.contains("may not be empty") }
     ann.terminal.press(.enter)
     await ann.terminal.expects { $0.text.contains("#work") && !$0.text.contains("characters") }
     // What is too long is not taken, and the field says so.
@@ -596,6 +599,11 @@ import Testing
     ann.terminal.press(.enter)
     ann.terminal.press(.backspace)
     await ann.terminal.expects("200 characters")
+    ann.terminal.press(.escape)
+    // Where nobody has anything against it, the edit ends.
+    ann.terminal.types("/first\np")
+    let pinned = String(Theme().symbols.pinned)
+    await ann.terminal.expects(pinned)
     await stage.close()
   }
 }

@@ -14,8 +14,8 @@ final class ReturnEndsEdit: Behavior, LineFieldKeyObserver {
   }
 }
 
-/// Says how many characters a field has, and complains when they are more than a model takes.
-final class CharacterCount: Behavior, LineFieldTextObserver {
+/// Says how many characters a field has, and complains when they are more than a model takes: then the edit does not end.
+final class CharacterCount: Behavior, LineFieldTextObserver, LineFieldEndGuard {
   /// How long the text may be, in bytes of UTF-8, as models count.
   let maximum: Int
 
@@ -32,8 +32,48 @@ final class CharacterCount: Behavior, LineFieldTextObserver {
   }
 
   func fieldDidChange(_ field: LineField) {
-    field.isWrong = field.text.utf8.count > maximum
+    field.isWrong = !fieldMayEnd(field)
     let count = field.text.count
     field.remark = field.isWrong ? "too long" : count == 1 ? "1 character" : "\(count) characters"
   }
+
+  func fieldMayEnd(_ field: LineField) -> Bool { field.text.utf8.count <= maximum }
+}
+
+/// For a field that may not be empty: Return leaves it open then, and it says why.
+final class NeedsText: Behavior, LineFieldEndGuard {
+  private let complaint = Complaint("may not be empty")
+
+  func attach(to control: LineField) { control.observers.add(self) }
+
+  func detach(from control: LineField) {
+    control.observers.remove(self)
+    control.detach(complaint)
+  }
+
+  func fieldMayEnd(_ field: LineField) -> Bool {
+    guard field.text.allSatisfy(\.isWhitespace) else { return true }
+    field.attach(complaint)
+    return false
+  }
+}
+
+/// What is wrong with a field, beside it until it says something else; then the complaint leaves.
+final class Complaint: Behavior, LineFieldTextObserver {
+  private let sentence: String
+
+  init(_ sentence: String) { self.sentence = sentence }
+
+  func attach(to control: LineField) {
+    control.observers.add(self)
+    (control.remark, control.isWrong) = (sentence, true)
+  }
+
+  func detach(from control: LineField) {
+    control.observers.remove(self)
+    // Somebody else may have something to say by now.
+    if control.remark == sentence { (control.remark, control.isWrong) = ("", false) }
+  }
+
+  func fieldDidChange(_ field: LineField) { field.detach(self) }
 }

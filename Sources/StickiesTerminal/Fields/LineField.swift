@@ -14,6 +14,11 @@ protocol LineFieldKeyObserver: LineFieldObserver {
   func field(_ field: LineField, mayTake key: KeyEvent) -> Bool
 }
 
+/// Is asked before the edit ends; one refusal keeps the field open, and whoever refuses says why.
+protocol LineFieldEndGuard: LineFieldObserver {
+  func fieldMayEnd(_ field: LineField) -> Bool
+}
+
 /// Is told when the edit has ended: what the field says now counts.
 protocol LineFieldEndObserver: LineFieldObserver {
   func fieldDidEnd(_ field: LineField)
@@ -80,8 +85,11 @@ final class LineField {
     _ = editor.perform(.place(Point(x: column, y: 0), isSelecting: isSelecting))
   }
 
-  /// The edit has ended.
-  func end() { observers.tell((any LineFieldEndObserver).self) { $0.fieldDidEnd(self) } }
+  /// The edit ends, if all who are asked agree; where nobody is, it does.
+  func end() {
+    let mayEnd = observers.ask((any LineFieldEndGuard).self, whenNobodyResponds: true) { $0.fieldMayEnd(self) }
+    if mayEnd { observers.tell((any LineFieldEndObserver).self) { $0.fieldDidEnd(self) } }
+  }
 
   private func follow(_ change: (inout TextEditor) -> TextEditor.Outcome) -> Bool {
     let outcome = change(&editor)

@@ -6,7 +6,6 @@ final class PromptWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
   private weak var screen: BoardScreen?
   private let offers: (String) -> [String]
   private let done: (String) -> Void
-  private let takesNothing: Bool
   private var names = [String]()
   private var chosen: Int?
 
@@ -21,10 +20,11 @@ final class PromptWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
     _ title: String, maximum: Int, on screen: BoardScreen, text: String = "", takesNothing: Bool = false,
     offers: @escaping (String) -> [String] = { _ in [] }, done: @escaping (String) -> Void
   ) {
-    (self.screen, self.offers, self.done, self.takesNothing) = (screen, offers, done, takesNothing)
+    (self.screen, self.offers, self.done) = (screen, offers, done)
     super.init(frame: Rect(origin: Point(x: 0, y: 0), size: screen.application.screenSize), title: title)
     field.attach(ReturnEndsEdit())
     field.attach(CharacterCount(maximum: maximum))
+    if !takesNothing { field.attach(NeedsText()) }
     field.observers.add(self)
     field.didCopy = { [weak screen] in screen?.copy($0) }
     if !text.isEmpty { field.replace(with: text) }
@@ -44,10 +44,14 @@ final class PromptWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
   func fieldDidChange(_ field: LineField) { (names, chosen) = (offers(field.text), nil) }
 
   func fieldDidEnd(_ field: LineField) {
-    let answer = chosen.map { names[$0] } ?? field.text
-    guard !field.isWrong else { return }
     application?.endModal(self)
-    if takesNothing || !answer.isEmpty { done(answer) }
+    done(field.text)
+  }
+
+  /// A name that is offered is the answer, whatever is typed.
+  private func choose(_ place: Int) {
+    application?.endModal(self)
+    done(names[place])
   }
 
   override func keyDown(_ key: KeyEvent) -> Bool {
@@ -55,6 +59,9 @@ final class PromptWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
     let shown = min(names.count, PromptView.maximumNames)
     switch key.key {
     case .escape: application?.endModal(self)
+    case .enter:
+      guard let chosen else { return field.take(key) }
+      choose(chosen)
     case .tab:
       if shown > 0 { field.replace(with: names[chosen ?? 0]) }
     case .down where shown > 0: chosen = chosen.map { ($0 + 1) % shown } ?? 0
@@ -66,9 +73,7 @@ final class PromptWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
 
   override func mouse(_ mouse: MouseEvent) -> Bool {
     switch (mouse.kind, view.part(at: mouse.position, frame: frame)) {
-    case (.press(.left), .name(let place)):
-      chosen = place
-      field.end()
+    case (.press(.left), .name(let place)): choose(place)
     case (.press(.left), .text(let offset)): field.place(offset)
     case (.drag(.left), .text(let offset)): field.place(offset, isSelecting: true)
     case (.press(.left), nil): application?.endModal(self)

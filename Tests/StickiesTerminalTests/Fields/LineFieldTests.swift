@@ -16,6 +16,10 @@ import Testing
     func field(_ field: LineField, mayTake key: KeyEvent) -> Bool { key.key != .character("x") }
   }
 
+  private final class Easygoing: LineFieldKeyObserver {
+    func field(_ field: LineField, mayTake key: KeyEvent) -> Bool { true }
+  }
+
   private func type(_ text: String, into field: LineField) {
     for character in text { _ = field.take(KeyEvent(.character(character))) }
   }
@@ -39,9 +43,12 @@ import Testing
     field.attach(ReturnEndsEdit())
     var stubborn: Stubborn? = Stubborn()
     if let stubborn { field.observers.add(stubborn) }
+    // Whoever is asked last agrees: one refusal counts all the same.
+    let easygoing = Easygoing()
+    field.observers.add(easygoing)
     type("axb", into: field)
     #expect(field.text == "ab")
-    #expect(field.observers.observers.count == 2)
+    #expect(field.observers.observers.count == 3)
     stubborn = nil
     type("x", into: field)
     #expect(field.text == "abx")
@@ -61,6 +68,49 @@ import Testing
     #expect((field.remark, field.isWrong) == ("2 characters", false))
     field.detach(behavior)
     #expect(field.remark.isEmpty)
+  }
+
+  @Test(arguments: [true, false]) func theEditEndsOnlyWhenAllAgree(countsFirst: Bool) {
+    let (field, owner) = (LineField(), Owner())
+    field.observers.add(owner)
+    let (count, needs) = (CharacterCount(maximum: 3), NeedsText())
+    if countsFirst { field.attach(count) }
+    field.attach(needs)
+    if !countsFirst { field.attach(count) }
+    field.end()
+    #expect((field.remark, field.isWrong) == ("may not be empty", true))
+    type("abcd", into: field)
+    field.end()
+    #expect((field.remark, field.isWrong) == ("too long", true))
+    _ = field.take(KeyEvent(.backspace))
+    field.end()
+    #expect(owner.told == ["a", "ab", "abc", "abcd", "abc", "end: abc"])
+  }
+
+  @Test func whereNobodyIsAskedTheEditEnds() {
+    let (field, owner) = (LineField(), Owner())
+    field.observers.add(owner)
+    field.end()
+    #expect(owner.told == ["end: "])
+  }
+
+  @Test func aComplaintLeavesWhenTheFieldSaysSomethingElse() {
+    let (field, first, second) = (LineField(), Owner(), Owner())
+    field.observers.add(first)
+    field.attach(NeedsText())
+    field.end()
+    field.end()
+    field.observers.add(second)
+    #expect((field.remark, field.isWrong) == ("may not be empty", true))
+    #expect(field.observers.observers.count == 4)
+    // It leaves in the middle of the call; those before and behind it are told all the same.
+    type("a", into: field)
+    #expect((field.remark, field.isWrong) == ("", false))
+    #expect(first.told == ["a"] && second.told == ["a"])
+    #expect(field.observers.observers.count == 3)
+    _ = field.take(KeyEvent(.backspace))
+    field.end()
+    #expect(field.isWrong)
   }
 
   @Test func aLineHasWordsASelectionAndUndoButNoSecondLine() {
