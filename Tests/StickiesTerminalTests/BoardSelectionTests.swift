@@ -1,3 +1,5 @@
+import GraphControllers
+import GraphModel
 import GraphReplica
 import StickiesKit
 import TerminalCells
@@ -133,6 +135,70 @@ import Testing
     ann.terminal.types("u")
     await ann.terminal.expects("Undone; what others changed since stays")
     #expect(try await stage.stored().map { $0.tags.map(\.name) } == [[], ["group"]])
+    await stage.close()
+  }
+
+  @Test func theButtonSaysEditAndThenCancelWhichClearsAll() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("first")
+    let ann = try await stage.open()
+    func clickButton(_ word: String) async throws {
+      let grid = await ann.terminal.expects("the button \(word)") { $0.text(row: 0).hasSuffix(" \(word) ") }
+      ann.terminal.click(try #require(grid.place(of: " \(word)")).x + 1, 0)
+    }
+    await ann.terminal.expects("first")
+    // It ends what is typed, as the menus do.
+    ann.terminal.types("nnew ")
+    await ann.terminal.expects { $0.cursor != nil }
+    try await clickButton("Edit")
+    await ann.terminal.expects { $0.text.contains("Delete (0)") && $0.text.contains("○ first") && $0.cursor == nil }
+    ann.terminal.types("a")
+    await ann.terminal.expects { $0.text.contains("Delete (2)") && $0.text.contains("● first") }
+    // The menu says the same.
+    ann.terminal.press(.function(10))
+    for _ in 1...3 { ann.terminal.press(.right) }
+    await ann.terminal.expects { $0.text.contains("Cancel ") && $0.text.contains("Next Note Out of Sight") }
+    ann.terminal.press(.escape)
+    try await clickButton("Cancel")
+    await ann.terminal.expects { !$0.text.contains("Delete (") && !$0.text.contains("● first") }
+    ann.terminal.press(.function(10))
+    for _ in 1...3 { ann.terminal.press(.right) }
+    await ann.terminal.expects { $0.text.contains("Edit  ") && $0.text.contains("Next Note Out of Sight") }
+    ann.terminal.press(.escape)
+    try await clickButton("Edit")
+    await ann.terminal.expects("Delete (0)")
+    await stage.close()
+  }
+
+  @Test func circlesOnTheCanvasAndInTheListSlideInWithTheToolBar() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("first", x: 16, y: 160)
+    let ann = try await stage.open()
+    await ann.terminal.expects("first")
+    ann.terminal.press(.tab)
+    ann.terminal.types("v")
+    await ann.terminal.expects { $0.text.contains("┏ first") && $0.text.contains("1 │") }
+    let screen = try #require(ann.session.screen)
+    // However slow the machine is, this is the beginning of it.
+    screen.mode = EditMode(slideMilliseconds: 1_000_000_000)
+    ann.terminal.types("e")
+    let before = await ann.terminal.expects("the button") { $0.text(row: 0).hasSuffix(" Cancel ") }
+    #expect(before.place(of: "┏ first") != nil && before.place(of: "All") == nil && before.place(of: "○") == nil)
+    // And this is the middle.
+    var mode = EditMode<ObjectID>(slideMilliseconds: 1_000_000_000)
+    mode.begin(at: screen.now - 500_000_000)
+    screen.mode = mode
+    screen.slide()
+    let middle = await ann.terminal.expects("┏○ first")
+    // In the list the title has made half of the room.
+    #expect(middle.place(of: "first") == Point(x: 4, y: 2))
+    let half = try #require(middle.place(of: "All"))
+    screen.mode = EditMode()
+    screen.slide()
+    await ann.terminal.expects { $0.place(of: "┏ first") != nil && $0.place(of: "All") == nil }
+    ann.terminal.types("e")
+    let after = await ann.terminal.expects { $0.text.contains("┏ ○ first") && $0.text.contains("Color (0)") }
+    #expect(try #require(after.place(of: "All")).x < half.x - 10)
     await stage.close()
   }
 }

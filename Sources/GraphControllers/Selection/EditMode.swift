@@ -2,7 +2,7 @@
 /// clears the selection. The selection lies here, not in the rows.
 public struct EditMode<ID: Hashable & Sendable>: Sendable {
   /// How long it takes to slide in or out, in milliseconds.
-  public static var slideMilliseconds: Int64 { 200 }
+  public let slideMilliseconds: Int64
 
   /// What the button says.
   public enum Button: Hashable, Sendable {
@@ -10,6 +10,14 @@ public struct EditMode<ID: Hashable & Sendable>: Sendable {
     case edit
     /// Ends and clears.
     case cancel
+
+    /// For a person.
+    public var title: String {
+      switch self {
+      case .edit: "Edit"
+      case .cancel: "Cancel"
+      }
+    }
   }
 
   /// What is selected.
@@ -20,7 +28,7 @@ public struct EditMode<ID: Hashable & Sendable>: Sendable {
   private var slide: (since: Int64, from: Double)?
 
   /// A list as it is read: no circles, nothing selected.
-  public init() {}
+  public init(slideMilliseconds: Int64 = 200) { self.slideMilliseconds = slideMilliseconds }
 
   /// What the button says now.
   public var button: Button { isEditing ? .cancel : .edit }
@@ -51,7 +59,7 @@ public struct EditMode<ID: Hashable & Sendable>: Sendable {
   public func slideFraction(at now: Int64) -> Double {
     let goal = isEditing ? 1.0 : 0.0
     guard let slide else { return goal }
-    let moved = Double(now - slide.since) / Double(Self.slideMilliseconds)
+    let moved = Double(now - slide.since) / Double(slideMilliseconds)
     return isEditing ? min(1, slide.from + moved) : max(0, slide.from - moved)
   }
 

@@ -2,9 +2,12 @@ import TerminalApplication
 
 /// Commands that change what is looked at.
 extension BoardScreen {
-  private func view(_ command: Command, isChecked: @escaping () -> Bool = { false }, _ perform: @escaping () -> Void) {
+  private func view(
+    _ command: Command, isChecked: @escaping () -> Bool = { false }, title: @escaping () -> String? = { nil },
+    _ perform: @escaping () -> Void
+  ) {
     on(command) { [weak self] in
-      CommandState(isEnabled: self?.editing == nil, isChecked: isChecked())
+      CommandState(isEnabled: self?.editing == nil, isChecked: isChecked(), title: title())
     } perform: { [weak self] in
       perform()
       self?.application.setNeedsDisplay()
@@ -42,7 +45,7 @@ extension BoardScreen {
   }
 
   private func answerSelection() {
-    view(.editMode, isChecked: { [weak self] in self?.mode.isEditing == true }) { [weak self] in
+    view(.editMode, title: { [weak self] in self?.mode.button.title }) { [weak self] in
       guard let self else { return }
       if mode.isEditing { mode.cancel(at: now) } else { mode.begin(at: now) }
       slide()

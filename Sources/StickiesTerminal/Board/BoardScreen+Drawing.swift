@@ -93,9 +93,12 @@ extension BoardScreen {
       id: controller.number, frame: note.cells, z: z, text: note.text, color: note.color,
       matches: matches(in: note.text, at: note.cells), tags: note.tags, marks: marks(of: id, note),
       isCollapsed: note.isCollapsed && controller.editor == nil, isFocused: page.windows.focus == id,
-      circle: mode.isEditing ? (mode.selection.contains(id) ? .checked : .empty) : nil, editor: editor(of: id),
+      circle: mode.selection.contains(id) ? .checked : .empty, circleColumns: circleColumns, editor: editor(of: id),
       scroll: controller.scroll, editing: controller.editor)
   }
+
+  /// How many columns of the circles have slid in, on the canvas and in the list.
+  var circleColumns: Int { Int((mode.slideFraction(at: now) * Double(NoteView.circleWidth)).rounded()) }
 
   func marks(of id: ObjectID, _ note: NoteValues) -> NoteMarks {
     unsent.contains(id) ? note.marks.union(.unsent) : note.marks
@@ -117,12 +120,12 @@ extension BoardScreen {
 
   // MARK: - Bars
 
-  /// Where the dots lie that say which board is shown: in the menu bar, right of the titles.
+  /// Where the dots lie that say which board is shown: in the menu bar, between the titles and the button.
   var dotsFrame: Rect {
-    let width = application.screenSize.width
+    let end = application.screenSize.width - (editFrame.isEmpty ? 0 : Self.editColumns)
     let titles = MenuBarView(application.menuBar).titlesWidth
-    let x = max(titles, width - Self.dotColumns)
-    return Rect(x: x, y: 0, width: width - x, height: 1)
+    let x = max(titles, end - Self.dotColumns)
+    return Rect(x: x, y: 0, width: end - x, height: 1)
   }
 
   /// Columns that the dots take at most.
@@ -155,5 +158,6 @@ extension BoardScreen {
     if let dots = dots(room: frame.size.width) {
       DotsView(dots).draw(into: &grid, frame: frame, clip: frame, theme: theme)
     }
+    drawEditButton(into: &grid)
   }
 }

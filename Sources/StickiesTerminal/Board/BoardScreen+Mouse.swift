@@ -197,6 +197,7 @@ extension BoardScreen {
       return true
     }
     guard mouse.position.y == 0 else { return false }
+    if editMouse(mouse) { return true }
     if let dots = dots(room: dotsFrame.size.width), dotsFrame.contains(mouse.position) {
       switch DotsView(dots).part(at: mouse.position, frame: dotsFrame) {
       case .page(let page): jump(toPage: page)

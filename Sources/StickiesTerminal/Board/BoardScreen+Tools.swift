@@ -4,7 +4,8 @@ import StickiesKit
 import TerminalApplication
 import TerminalCells
 
-/// The tool bar of edit mode: what can be done to the notes that are selected, how many they are, and nothing at none.
+/// The button that begins and ends edit mode, and its tool bar: what can be done to the notes that are selected, how many they
+/// are, and nothing at none.
 extension BoardScreen {
   /// Actions on what is selected, in the order of the bar.
   static let actions: [SelectionAction<Command>] = [
@@ -12,7 +13,40 @@ extension BoardScreen {
     .init(.deleteNote, named: "Delete"),
   ]
 
-  private static let others: [(title: String, command: Command)] = [("Cancel", .editMode), ("All", .selectAll)]
+  /// What else stands in the bar: Cancel only where there is no room for the button.
+  private var others: [(title: String, command: Command)] {
+    let cancel: [(title: String, command: Command)] =
+      editFrame.isEmpty ? [(EditMode<ObjectID>.Button.cancel.title, .editMode)] : []
+    return cancel + [("All", .selectAll)]
+  }
+
+  /// Columns of the button with what parts it from the dots, whatever it says.
+  static let editColumns = 9
+  /// On a narrower bar the dots have all the room beside the menus.
+  private static let leastBarColumns = 64
+
+  /// Where the button lies: at the right end of the menu bar.
+  var editFrame: Rect {
+    let width = application.screenSize.width
+    guard width >= Self.leastBarColumns else { return Rect(x: width, y: 0, width: 0, height: 1) }
+    let columns = mode.button.title.count + 2
+    return Rect(x: width - columns, y: 0, width: columns, height: 1)
+  }
+
+  func drawEditButton(into grid: inout Grid) {
+    let frame = editFrame
+    guard !frame.isEmpty else { return }
+    let style = mode.button == .cancel ? theme.button : theme.otherButton
+    grid.draw(" \(mode.button.title) ", x: frame.minX, y: frame.minY, style, clip: frame)
+  }
+
+  /// The button was clicked.
+  func editMouse(_ mouse: MouseEvent) -> Bool {
+    guard case .press(.left) = mouse.kind, editFrame.contains(mouse.position) else { return false }
+    endEditing()
+    application.send(.editMode)
+    return true
+  }
 
   var toolFrame: Rect { Rect(x: canvas.minX, y: canvas.maxY - 1, width: canvas.size.width, height: 1) }
 
@@ -21,7 +55,7 @@ extension BoardScreen {
       application.menuBar.commands.first { $0.command == command }?.key?.description ?? ""
     }
     let items =
-      Self.others.map { ToolBarView.Item($0.title, key: key($0.command)) }
+      others.map { ToolBarView.Item($0.title, key: key($0.command)) }
       + Self.actions.map { ToolBarView.Item($0.name, key: key($0.command), actsOnSelection: true) }
     return ToolBarView(items, count: mode.selection.count, slide: mode.slideFraction(at: now))
   }
@@ -41,9 +75,9 @@ extension BoardScreen {
   func toolMouse(_ mouse: MouseEvent) -> Bool {
     guard mode.isEditing, case .press(.left) = mouse.kind, toolFrame.contains(mouse.position) else { return false }
     guard let place = toolBar.part(at: mouse.position, frame: toolFrame) else { return true }
-    if Self.others.indices.contains(place) {
-      application.send(Self.others[place].command)
-    } else if let order = Self.actions[place - Self.others.count].order(mode.selection) {
+    if others.indices.contains(place) {
+      application.send(others[place].command)
+    } else if let order = Self.actions[place - others.count].order(mode.selection) {
       application.send(order.command)
     }
     return true

@@ -79,7 +79,7 @@ extension BoardScreen {
       heading: found == nil ? page.board.name : "Found", count: count, top: list.top,
       focus: page.windows.focus.flatMap { lines.firstIndex(of: .note($0)) }.map { $0 + offset },
       isFocused: editing == nil && field?.isKey != true,
-      circles: Int((mode.slideFraction(at: now) * Double(ListPane.circleColumns)).rounded()),
+      circles: circleColumns,
       noteCount: sections == nil ? nil : lines.count { $0.id != nil }
     ) { [weak self] row in
       guard lines.indices.contains(row - offset) else { return ListRow(.loading, "") }

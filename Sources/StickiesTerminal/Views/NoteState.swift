@@ -62,8 +62,10 @@ public struct NoteState: Sendable {
   public var isCollapsed = false
   /// Keys go to it.
   public var isFocused = false
-  /// The circle, while several can be chosen.
-  public var circle: Circle?
+  /// What the circle says, while several can be chosen.
+  public var circle: Circle
+  /// Columns of the circle that have slid in, 0 to `NoteView.circleWidth`.
+  public var circleColumns: Int
   /// Who edits it elsewhere.
   public var editor: Person?
   /// Rows that are scrolled out above.
@@ -75,8 +77,8 @@ public struct NoteState: Sendable {
   public init(
     id: Int, frame: Rect, z: Double = 0, text: String, color: PaperColor = .yellow,
     matches: [Range<Int>] = [], tags: [String] = [],
-    marks: NoteMarks = [], isCollapsed: Bool = false, isFocused: Bool = false, circle: Circle? = nil,
-    editor: Person? = nil, scroll: Int = 0, editing: TextEditor? = nil
+    marks: NoteMarks = [], isCollapsed: Bool = false, isFocused: Bool = false, circle: Circle = .empty,
+    circleColumns: Int = 0, editor: Person? = nil, scroll: Int = 0, editing: TextEditor? = nil
   ) {
     self.id = id
     self.frame = frame
@@ -89,6 +91,7 @@ public struct NoteState: Sendable {
     self.isCollapsed = isCollapsed
     self.isFocused = isFocused
     self.circle = circle
+    self.circleColumns = circleColumns
     self.editor = editor
     self.scroll = scroll
     self.editing = editing

@@ -26,7 +26,7 @@ public struct NoteView: Sendable {
   /// Smaller ones are drawn, but hardly usable.
   public static let minimumSize = Size(width: 10, height: 3)
   /// Columns of the circle with what parts it from the title.
-  static let circleWidth = 2
+  public static let circleWidth = 2
 
   /// A view of a note.
   public init(_ state: NoteState) { self.state = state }
@@ -69,9 +69,10 @@ public struct NoteView: Sendable {
   /// The column of the close mark; its place is kept free in notes without focus, so that no title moves.
   private func closeColumn(_ outline: Rect) -> Int { outline.maxX - 2 }
 
-  private func titleStart(_ outline: Rect) -> Int {
-    outline.minX + 2 + (state.circle == nil ? 0 : Self.circleWidth)
-  }
+  /// Columns of the circle that are seen.
+  private var circleColumns: Int { min(max(state.circleColumns, 0), Self.circleWidth) }
+
+  private func titleStart(_ outline: Rect) -> Int { outline.minX + 2 + circleColumns }
 
   private func titleWidth(_ outline: Rect, marks: Int) -> Int {
     max(0, closeColumn(outline) - 1 - (marks == 0 ? 0 : marks + 1) - titleStart(outline))
@@ -138,9 +139,10 @@ public struct NoteView: Sendable {
     // Ends and frame are whole in the narrowest notes, too.
     let clip = clip.intersection(Rect(x: row.minX + 1, y: y, width: row.size.width - 2, height: 1))
     let marks = marks(symbols)
-    if let circle = state.circle {
-      let mark = circle == .checked ? symbols.selected : symbols.unselected
-      grid.draw(" \(mark) ", x: row.minX + 1, y: y, style, clip: clip)
+    if circleColumns > 0 {
+      let mark = state.circle == .checked ? symbols.selected : symbols.unselected
+      // From under the frame it comes to its place.
+      grid.draw(" \(mark) ", x: row.minX + 1 - (Self.circleWidth - circleColumns), y: y, style, clip: clip)
     }
     let rows = rows(cache, theme)
     let start = Point(x: titleStart(outline), y: y)
@@ -231,7 +233,7 @@ public struct NoteView: Sendable {
     guard outline.contains(point) else { return nil }
     if point.y == outline.minY {
       if state.isFocused, point.x == closeColumn(outline) { return .close }
-      if state.circle != nil, point.x > outline.minX, point.x < outline.minX + 2 + Self.circleWidth { return .circle }
+      if circleColumns > 0, point.x > outline.minX, point.x < outline.minX + 2 + circleColumns { return .circle }
       return .title
     }
     if point.y == outline.maxY - 1, point.x >= outline.maxX - 2 { return .resize }

@@ -1,6 +1,6 @@
 import TerminalCells
 
-/// Draws the tool bar: Edit alone, or, while several notes can be chosen, Cancel and what can be done with those that are.
+/// Draws the tool bar, while several notes can be chosen: what can be done with those that are.
 public struct ToolBarView: Hashable, Sendable {
   /// Something to press.
   public struct Item: Hashable, Sendable {

@@ -43,7 +43,8 @@ import Testing
 
   @Test func focusEditorCircleAndMarksAreSeenWithoutColors() {
     let frame = Rect(x: 0, y: 0, width: 26, height: 5)
-    var note = NoteState(id: 1, frame: frame, text: "Plan\nboats", marks: [.locked, .conflict], circle: .checked)
+    var note = NoteState(
+      id: 1, frame: frame, text: "Plan\nboats", marks: [.locked, .conflict], circle: .checked, circleColumns: 2)
     note.isFocused = true
     note.editor = Person("Ünal", color: 3)
     let grid = grid(note, theme: Theme(depth: .none))
@@ -57,6 +58,12 @@ import Testing
 
         """)
     #expect(grid[5, 0].style == Style(.standard, on: .standard, [.bold, .reverse]))
+    // On the way in the circle comes from under the frame.
+    note.circleColumns = 1
+    #expect(self.grid(note, theme: Theme(depth: .none)).text.hasPrefix("┏● Plan ━"))
+    note.circleColumns = 0
+    #expect(self.grid(note, theme: Theme(depth: .none)).text.hasPrefix("┏ Plan ━"))
+    note.circleColumns = 2
     note.isFocused = false
     note.circle = .empty
     #expect(
@@ -118,7 +125,8 @@ import Testing
     let theme = Theme()
     let cache = LayoutCache()
     var note = NoteState(
-      id: 1, frame: Rect(x: 2, y: 1, width: 20, height: 5), text: "Plan\nboat 日本 x", isFocused: true, circle: .empty)
+      id: 1, frame: Rect(x: 2, y: 1, width: 20, height: 5), text: "Plan\nboat 日本 x", isFocused: true,
+      circleColumns: 2)
     func part(_ x: Int, _ y: Int) -> NotePart? {
       NoteView(note).part(at: Point(x: x, y: y), theme: theme, cache: cache)
     }
@@ -142,7 +150,7 @@ import Testing
     note.editing = TextEditor(note.text, width: 16)
     #expect(part(7, 3) == .editor(Point(x: 3, y: 2)))
     note.isFocused = false
-    note.circle = nil
+    note.circleColumns = 0
     #expect(part(20, 1) == .title)
     #expect(part(4, 1) == .title)
   }

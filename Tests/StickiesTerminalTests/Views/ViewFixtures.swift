@@ -41,7 +41,7 @@ extension SeededGenerator {
       color: PaperColor.allCases[below(11)], marks: NoteMarks(rawValue: UInt8(below(16))), isCollapsed: below(5) == 0,
       isFocused: below(4) == 0)
     if chance() { note.tags = [text(3), text(2)] }
-    if below(4) == 0 { note.circle = chance() ? .checked : .empty }
+    if below(4) == 0 { (note.circle, note.circleColumns) = (chance() ? .checked : .empty, 1 + below(2)) }
     if below(4) == 0 { note.editor = Person(text(3), color: below(100) - 50) }
     note.scroll = below(6) - 1
     if below(3) == 0 {
