@@ -63,16 +63,20 @@ import Testing
     let (told, tell) = AsyncStream.makeStream(of: Void.self)
 
     func open(_ center: RequestCenter<String, String>) {
-      let observer = center.observe { [unowned self] completed in
+      let observer = center.observe { [unowned self] in
         MainActor.assertIsolated()
-        // What it looks at during the call is set already.
-        let isSet = self.observer?.last?.number == completed.number
         let busy = self.observer?.isBusy == true ? "busy" : "idle"
-        lines.append("\(completed.request): \(text(completed.outcome)), \(isSet ? "set" : "not set"), \(busy)")
+        lines.append("\(last), \(busy)")
         tell.yield()
       }
-      observer.busyDidChange = { [unowned self] in lines.append($0 ? "starts" : "stops") }
+      observer.busyDidChange = { [unowned self] in lines.append($0 ? "starts" : "stops at \(last)") }
       self.observer = observer
+    }
+
+    /// What it sees whenever it looks.
+    private var last: String {
+      guard let completed = observer?.last else { return "nothing" }
+      return "\(completed.request): \(text(completed.outcome))"
     }
 
     private func text(_ outcome: CompletedRequest<String, String>.Outcome) -> String {
@@ -102,7 +106,7 @@ import Testing
     await told.next()
     await performer.end("one", .failure(Refusal(.unavailable, "away")))
     await told.next()
-    #expect(view.lines == ["starts", "two: 2, set, busy", "stops", "one: failed, away, set, idle"])
+    #expect(view.lines == ["starts", "two: 2, busy", "stops at one: failed, away", "one: failed, away, idle"])
     #expect(center.count == 0)
   }
 
@@ -111,14 +115,14 @@ import Testing
     var told = view.told.makeAsyncIterator()
     let number = try #require(view.observer?.send("one"))
     view.observer?.cancel(number)
-    #expect(view.lines == ["starts", "stops", "one: cancelled, set, idle"])
+    #expect(view.lines == ["starts", "stops at one: cancelled", "one: cancelled, idle"])
     await told.next()
     await performer.end("one", .success("1"))
     // Behind it, so that it would have been heard before.
     view.observer?.send("two")
     await performer.end("two", .success("2"))
     await told.next()
-    #expect(view.lines.suffix(3) == ["starts", "stops", "two: 2, set, idle"] && center.count == 0)
+    #expect(view.lines.suffix(3) == ["starts", "stops at two: 2", "two: 2, idle"] && center.count == 0)
   }
 
   @Test func anAnswerToAClosedViewIsDropped() async throws {
@@ -133,8 +137,8 @@ import Testing
     other.observer?.send("two")
     await performer.end("two", .success("2"))
     await told.next()
-    #expect(view.lines == ["starts", "stops"])
-    #expect(other.lines == ["starts", "stops", "two: 2, set, idle"] && center.count == 0)
+    #expect(view.lines == ["starts", "stops at nothing"])
+    #expect(other.lines == ["starts", "stops at two: 2", "two: 2, idle"] && center.count == 0)
   }
 
   @Test func aViewThatGoesIsClosed() async throws {

@@ -48,9 +48,8 @@ public final class RequestCenter<Request: Sendable, Answer: Sendable> {
 
   /// A view's observer, by which it sends its requests: who has none can't send, so that somebody listens before anything can
   /// arrive. The view keeps it; when it goes, the view is closed.
-  public func observe(
-    _ body: @escaping @MainActor (CompletedRequest<Request, Answer>) -> Void
-  ) -> RequestObserver<Request, Answer> {
+  /// - Parameter body: called when a request is completed; `last` says which, and what became of it.
+  public func observe(_ body: @escaping @MainActor () -> Void) -> RequestObserver<Request, Answer> {
     let observer = RequestObserver(center: self, owner: ledger.open(), body: body)
     observers[observer.owner] = WeakObserver(observer: observer)
     return observer
@@ -112,7 +111,7 @@ public final class RequestCenter<Request: Sendable, Answer: Sendable> {
 /// One view's way to a request center: what it sends, it hears of, on the main actor, until it closes.
 @MainActor
 public final class RequestObserver<Request: Sendable, Answer: Sendable> {
-  /// What became of a request last: set before the view is called, so that whoever looks during the call sees it.
+  /// What became of a request last, with the request: set before anybody is told, so that whoever looks then sees it.
   public internal(set) var last: CompletedRequest<Request, Answer>?
   /// Whether a request of this view is under way: what a busy indicator shows. It goes down before the view hears of the
   /// answer, the error or the cancellation that ended the last one.
@@ -124,12 +123,11 @@ public final class RequestObserver<Request: Sendable, Answer: Sendable> {
 
   let owner: RequestLedger.Owner
   private let center: RequestCenter<Request, Answer>
-  private let body: @MainActor (CompletedRequest<Request, Answer>) -> Void
+  private let body: @MainActor () -> Void
   private var isClosed = false
 
   init(
-    center: RequestCenter<Request, Answer>, owner: RequestLedger.Owner,
-    body: @escaping @MainActor (CompletedRequest<Request, Answer>) -> Void
+    center: RequestCenter<Request, Answer>, owner: RequestLedger.Owner, body: @escaping @MainActor () -> Void
   ) {
     (self.center, self.owner, self.body) = (center, owner, body)
   }
@@ -156,7 +154,6 @@ public final class RequestObserver<Request: Sendable, Answer: Sendable> {
   }
 
   func tell() {
-    guard !isClosed, let last else { return }
-    body(last)
+    if !isClosed { body() }
   }
 }

@@ -35,6 +35,8 @@ struct BoardChannel {
 
   var send: (BoardQuestion) -> RequestLedger.Number?
   var cancel: (RequestLedger.Number) -> Void
+  /// What was completed last; there before anybody is told.
+  var last: () -> Completed?
   var close: () -> Void
 }
 
@@ -48,7 +50,7 @@ final class BoardInquiries {
   /// - Parameter busy: told when the first question is asked and when the last one is answered, refused or given up.
   init(_ link: BoardLink, in context: ObjectContext, busy: @escaping (Bool) -> Void = { _ in }) {
     self.context = context
-    channel = link.observe({ [weak self] in self?.take($0) }, busy)
+    channel = link.observe({ [weak self] in self?.takeLast() }, busy)
   }
 
   /// Why there is no answer to what nobody waited for.
@@ -65,8 +67,8 @@ final class BoardInquiries {
     (channel, waiting) = (nil, [:])
   }
 
-  private func take(_ completed: BoardChannel.Completed) {
-    guard let done = waiting.removeValue(forKey: completed.number) else { return }
+  private func takeLast() {
+    guard let completed = channel?.last(), let done = waiting.removeValue(forKey: completed.number) else { return }
     switch completed.outcome {
     case .answered(let answer): done(.success(answer))
     case .failed(let error): done(.failure(error as? Refusal ?? Refusal(.unavailable, "\(error)")))

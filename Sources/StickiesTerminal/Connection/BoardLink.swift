@@ -65,9 +65,9 @@ struct BoardLink {
   var save: (_ done: @escaping (Result<Saved, Refusal>) -> Void) -> Bool
   /// Shows others where one is.
   var present: ([UInt8]) -> Void
-  /// A view's way to ask in the background, for `BoardInquiries`; told of what is completed, and whether anything is
+  /// A view's way to ask in the background, for `BoardInquiries`; told when something is completed, and whether anything is
   /// under way.
-  var observe: (_ hear: @escaping (BoardChannel.Completed) -> Void, _ busy: @escaping (Bool) -> Void) -> BoardChannel
+  var observe: (_ hear: @escaping () -> Void, _ busy: @escaping (Bool) -> Void) -> BoardChannel
   /// Bytes for the terminal, between two frames: the clipboard.
   var sendToTerminal: ([UInt8]) -> Void
   /// Stops the program until the shell lets it go on.

@@ -237,10 +237,11 @@ public final class BoardSession {
       save: { [client] done in client.save(policy: .objectTrump) { done($0) } },
       present: { [client] state in client.showPresence(state) },
       observe: { [requests] hear, busy in
-        let observer = requests.observe { hear($0) }
+        let observer = requests.observe { hear() }
         observer.busyDidChange = { busy($0) }
         return BoardChannel(
-          send: { observer.send($0) }, cancel: { observer.cancel($0) }, close: { observer.close() })
+          send: { observer.send($0) }, cancel: { observer.cancel($0) }, last: { observer.last },
+          close: { observer.close() })
       },
       sendToTerminal: { [driver] bytes in driver.send(bytes) },
       stop: { [driver] in driver.stop() },
