@@ -428,6 +428,40 @@ import Testing
     await stage.close()
   }
 
+  @Test func whatWasTypedBeforeAQuestionCouldBeReadIsNoAnswerToIt() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("first")
+    let ann = try await stage.open()
+    await ann.terminal.expects("first")
+    stage.kill()
+    await ann.terminal.expects("reconnecting")
+    ann.terminal.press(.tab)
+    ann.terminal.types("c")
+    await ann.terminal.expects("1 change")
+    ann.terminal.types("qd")
+    await ann.terminal.expects("Leave?")
+    ann.terminal.types("d")
+    #expect(await ann.end.value == 0)
+    try stage.restart()
+    await stage.close()
+  }
+
+  @Test func aSignalWaitsForTheServerForAMomentOnly() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("first")
+    let ann = try await stage.open(patience: 50)
+    await ann.terminal.expects("first")
+    stage.freeze()
+    ann.terminal.press(.tab)
+    ann.terminal.types("c")
+    await ann.terminal.expects("1 change")
+    ann.terminal.asksToEnd(SIGTERM)
+    #expect(await ann.end.value == 0)
+    #expect(ann.session.loss?.count == 1)
+    stage.thaw()
+    await stage.close()
+  }
+
   @Test func theHistoryBeginsWithTheFirstRevision() async throws {
     let stage = try await Stage()
     let note = try await stage.note("at first")

@@ -81,6 +81,8 @@ final class FakeController: WindowController {
 
 final class FakeApplication: Application {
   var log: Log?
+  var accepted = EventMask.any
+  override var acceptedEvents: EventMask { accepted }
   override func keyDown(_ key: KeyEvent) -> Bool {
     log?.add("application: \(KeyEquivalent(key.key, key.modifiers))")
     return false

@@ -20,10 +20,18 @@ import Testing
     #expect(app.nextEvent(.deltas, at: 0) == .event(ApplicationEvent(.deltas([1]), at: 0)))
     #expect(app.nextEvent(.deltas, at: 0) == .wait(until: nil))
     #expect(app.nextEvent(at: 0) == .event(key("a")))
-    app.postAtFront(key("a"))
-    #expect(app.nextEvent(.input, at: 0) == .event(key("a")))
     app.discardEvents(.input)
     #expect(app.nextEvent(at: 0) == .wait(until: nil))
+  }
+
+  @Test func keysThatLeadOutComeThroughWhereOthersWait() throws {
+    let script = try ApplicationTranscript.running()
+    let out = [KeyEvent(.escape), KeyEvent(.character("c"), .control), KeyEvent(.character("q"), .control)]
+      .map { ApplicationEvent(.key($0), at: 0) }
+    for event in [key("a")] + out + [key("c")] { script.application.post(event) }
+    for event in out { #expect(script.application.nextEvent(.cancel, at: 0) == .event(event)) }
+    #expect(script.application.nextEvent(.cancel, at: 0) == .wait(until: nil))
+    #expect(script.application.nextEvent(.key, at: 0) == .event(key("a")))
   }
 
   @Test func aDeadlineIsTheCallersAndATimerMayComeBefore() throws {
@@ -35,6 +43,7 @@ import Testing
     let timer = app.schedule(at: 70) {}
     #expect(app.nextEvent(until: 90, at: 60) == .wait(until: 70))
     #expect(app.nextEvent(.key, until: 90, at: 60) == .wait(until: 90))
+    #expect(app.nextEvent([], until: 60, at: 60) == .timedOut)
     #expect(app.nextEvent(until: 60, at: 70) == .event(ApplicationEvent(.timer(timer), at: 70)))
   }
 

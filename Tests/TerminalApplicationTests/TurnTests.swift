@@ -97,6 +97,34 @@ import Testing
     #expect(count == 2)
   }
 
+  @Test func whatIsNotAcceptedWaitsInItsOrderAndWakesNobody() throws {
+    let script = try ApplicationTranscript.running()
+    script.front.makeFirstResponder(nil)
+    script.application.accepted = .any.subtracting(.key)
+    for letter: Character in ["a", "b"] { script.key(letter) }
+    script.post(.deltas([1]))
+    let turn = script.application.runTurn(at: 5)
+    #expect(turn.eventCount == 1)
+    #expect(turn.wakeTime == nil)
+    #expect(script.log.take().filter { $0.hasPrefix("front:") || $0.hasPrefix("deltas") } == ["deltas [1]"])
+    script.key("c")
+    script.application.accepted = .any
+    #expect(script.turn().filter { $0.hasPrefix("front:") } == ["front: a", "front: b", "front: c"])
+  }
+
+  @Test func aFullQueueKeepsNothingWaitingThatLeavesNoRoom() throws {
+    let script = try ApplicationTranscript.running(capacity: 2)
+    script.front.makeFirstResponder(nil)
+    script.application.accepted = .any.subtracting(.key)
+    for letter: Character in ["a", "b"] { script.key(letter) }
+    #expect(script.application.isQueueFull)
+    let turn = script.application.runTurn(at: 5)
+    #expect(turn.eventCount == 1)
+    #expect(turn.wakeTime == nil)
+    #expect(script.log.take().filter { $0.hasPrefix("front:") } == ["front: a"])
+    #expect(script.application.post(ApplicationEvent(.key(KeyEvent(.character("c"))), at: 5)))
+  }
+
   @Test func anApplicationWithNothingToDoNeedsNoWaking() throws {
     let script = try ApplicationTranscript.running()
     #expect(script.application.runTurn(at: 5).wakeTime == nil)

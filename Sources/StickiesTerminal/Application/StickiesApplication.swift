@@ -19,10 +19,13 @@ final class StickiesApplication: Application {
     return try launcher.launch(configuration, screenSize: screenSize)
   }
 
+  override var acceptedEvents: EventMask {
+    screen?.keepsKeysWaiting == true ? .any.subtracting([.key, .paste]) : .any
+  }
+
   // Whatever is done during a scroll is done on the board that it ends on.
   override func send(_ event: ApplicationEvent) -> Bool {
     if TooSmall.isTooSmall(screenSize), !isSafeUnseen(event) { return false }
-    if let screen, screen.holds(event) { return true }
     if case .key = event.kind { screen?.forgetMessage() }
     if case .mouse(let mouse) = event.kind, case .press = mouse.kind { screen?.forgetMessage() }
     if case .paste(let paste) = event.kind, paste.isOpen {

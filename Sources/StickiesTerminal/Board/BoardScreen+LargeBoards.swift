@@ -88,32 +88,15 @@ extension BoardScreen {
     releaseKeys()
   }
 
-  /// Takes keys and pastes that came behind a key that the server is asked for; escape gives that up, Ctrl-C leaves.
-  func holds(_ event: ApplicationEvent) -> Bool {
-    guard isFinding || awaitsFound, application.modalWindow == nil, heldKeys.count < Self.maximumHeldKeys else {
-      return false
-    }
-    switch event.kind {
-    case .key(let key):
-      guard key.key != .escape, key != KeyEvent(.character("c"), .control),
-        application.menuBar.command(for: key)?.command != .quitAnywhere
-      else { return false }
-    case .paste: break
-    default: return false
-    }
-    heldKeys.append(event)
-    return true
-  }
+  /// Whether keys and pastes wait in the queue: they came behind a key that the server is asked for, and are for what it
+  /// finds. Escape gives that up, Ctrl-C leaves.
+  var keepsKeysWaiting: Bool { (isFinding || awaitsFound) && application.modalWindow == nil }
 
   /// They are what comes next.
   func releaseKeys() {
     isFinding = false
-    for event in heldKeys.reversed() { application.postAtFront(event) }
-    heldKeys = []
     application.setNeedsDisplay()
   }
-
-  private static let maximumHeldKeys = 4_096
 
   // MARK: - Selecting what is not here
 

@@ -106,8 +106,7 @@ final class BoardScreen: ApplicationDelegate {
   /// Of a large board: a note on the way into sight, and what waits for a later look.
   var sought: ObjectID?
   var lookTimer: TimerID?
-  /// Keys that came while the server was asked where the next note is: they are for that one.
-  var heldKeys = [ApplicationEvent]()
+  /// The server is asked where the next note is: keys that come meanwhile are for that one.
   var isFinding = false
   /// How many notes a large board had when its selection was last looked through, and whether that is under way.
   var checkedTotal: Int?

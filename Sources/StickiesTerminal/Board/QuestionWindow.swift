@@ -157,6 +157,8 @@ extension BoardScreen {
       application.endModal(old)
       old.text.cancel?()
     }
+    // What was typed before anybody could read the question is no answer to it.
+    if text.typing == nil { application.discardEvents(.input) }
     let window = QuestionWindow(text, on: self)
     question = window
     beginModal(window)

@@ -115,7 +115,7 @@ public final class BoardSession {
         break
       }
     }
-    alarm?.cancel()
+    setAlarm(nil)
     isEnding = true
     // Before the terminal is given back: from then on a second signal ends the program at once.
     let kept = keepUnsent()
@@ -144,20 +144,19 @@ public final class BoardSession {
   /// The terminal is given back; what is on its way gets a moment to arrive.
   private func sendTheLast() async {
     guard let screen, screen.isAwaitingSaves, screen.linkState.isConnected else { return }
-    var isOver = false
-    let limit = screen.patienceMilliseconds
-    let patience = Task { [wake] in
-      try? await Task.sleep(for: .milliseconds(limit))
-      isOver = true
-      wake.yield(.turn)
-    }
+    let limit = Self.now + screen.patienceMilliseconds
     // Each answer asks for a turn, as ever; there is none, but it wakes this.
     isTurnAsked = false
+    setAlarm(limit)
     for await _ in wakes {
       isTurnAsked = false
-      if isOver || !screen.isAwaitingSaves || !screen.linkState.isConnected { break }
+      // No event counts any more.
+      guard screen.isAwaitingSaves, screen.linkState.isConnected,
+        case .wait(let time) = application.nextEvent([], until: limit, at: Self.now)
+      else { break }
+      setAlarm(time)
     }
-    patience.cancel()
+    setAlarm(nil)
   }
 
   // MARK: - Turns
@@ -172,17 +171,21 @@ public final class BoardSession {
   private func turn() -> Int32? {
     let turn = application.runTurn(at: Self.now)
     if let grid = turn.grid { driver.show(grid) }
+    setAlarm(turn.wakeTime)
+    return turn.exitCode
+  }
+
+  /// Asks for a turn at a time, and at no other one that was set before; nil for none.
+  private func setAlarm(_ time: Int64?) {
     alarm?.cancel()
-    alarm = nil
-    if let time = turn.wakeTime {
-      alarm = Task { [weak self] in
+    alarm = time.map { time in
+      Task { [weak self] in
         let left = time - Self.now
         if left > 0 { try? await Task.sleep(for: .milliseconds(left)) }
         guard !Task.isCancelled else { return }
         self?.askForTurn()
       }
     }
-    return turn.exitCode
   }
 
   /// A turn comes, one for all who ask before it.

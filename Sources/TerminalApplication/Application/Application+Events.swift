@@ -21,15 +21,12 @@ extension Application {
     return queue.post(event)
   }
 
-  /// Takes an event back that was dequeued and is not used: it is the next one again.
-  public func postAtFront(_ event: ApplicationEvent) { queue.postAtFront(event) }
-
   /// Whether the queue takes no further key.
   public var isQueueFull: Bool { queue.isFull }
 
   /// The first event that waits, timers that are due among them.
   /// - Parameters:
-  ///   - mask: which kinds count; the others go on waiting in their order.
+  ///   - mask: which kinds count; the others go on waiting in their order. Without `.timer` nobody is woken for one.
   ///   - deadline: when to give up, in milliseconds; nil for never.
   ///   - mode: whose timers fire; nil for the application's own.
   ///   - dequeue: false to leave it in the queue.

@@ -30,14 +30,7 @@ extension Application {
     case .made: return Turn(eventCount: 0, grid: nil, wakeTime: nil, exitCode: nil)
     case .running, .asking, .terminating: break
     }
-    var sent = 0
-    // Peeking takes the timers that are due into the queue.
-    _ = nextEvent(dequeue: false, at: now)
-    let waiting = queue.count
-    while sent < waiting, case .event(let event) = nextQueued() {
-      sent += 1
-      send(event)
-    }
+    let sent = sendEvents()
     updateWindows()
     let grid = display()
     if case .terminating(let code) = phase {
@@ -45,11 +38,31 @@ extension Application {
       delegate?.applicationWillTerminate(self)
       return Turn(eventCount: sent, grid: grid, wakeTime: nil, exitCode: code)
     }
-    let wake = queue.count > 0 ? now : timers.nextDue(mode)
-    return Turn(eventCount: sent, grid: grid, wakeTime: wake, exitCode: nil)
+    return Turn(eventCount: sent, grid: grid, wakeTime: wakeTime, exitCode: nil)
   }
 
-  private func nextQueued() -> NextEvent {
-    queue.next().map { .event($0) } ?? .wait(until: nil)
+  /// As many as wait now: what comes meanwhile is at the end of the queue, and is left to the next turn.
+  private func sendEvents() -> Int {
+    var sent = 0
+    // Looking takes the timers that are due into the queue.
+    guard case .event = nextEvent(taken, dequeue: false, at: now) else { return sent }
+    let waiting = queue.count(of: taken)
+    // The deadline is now: a turn waits for nothing.
+    while sent < waiting, case .event(let event) = nextEvent(taken, until: now, mode: mode, at: now) {
+      sent += 1
+      send(event)
+    }
+    return sent
   }
+
+  /// What is kept waiting wakes nobody.
+  private var wakeTime: Int64? {
+    switch nextEvent(taken, mode: mode, dequeue: false, at: now) {
+    case .event, .timedOut: now
+    case .wait(let time): time
+    }
+  }
+
+  /// Where there is no room for another key nothing is kept waiting.
+  private var taken: EventMask { queue.isFull ? .any : acceptedEvents }
 }

@@ -90,6 +90,9 @@ open class Application: Responder {
 
   // MARK: - Events
 
+  /// Which events a turn takes now; the others wait in their order until they are among them. As it is, all of them.
+  open var acceptedEvents: EventMask { .any }
+
   /// Hands an event to whom it concerns; a subclass sees every one of them first.
   /// - Returns: whether somebody answered it.
   @discardableResult

@@ -51,7 +51,7 @@ public struct ApplicationEvent: Hashable, Sendable {
   /// Which mask lets it through.
   public var mask: EventMask {
     switch kind {
-    case .key: .key
+    case .key(let key): Self.isCancel(key) ? .cancel : .key
     case .mouse: .mouse
     case .paste: .paste
     case .resize: .resize
@@ -61,6 +61,10 @@ public struct ApplicationEvent: Hashable, Sendable {
     case .signal: .signal
     case .deltas: .deltas
     }
+  }
+
+  private static func isCancel(_ key: KeyEvent) -> Bool {
+    key.key == .escape || key == KeyEvent(.character("c"), .control) || key == KeyEvent(.character("q"), .control)
   }
 }
 
@@ -86,7 +90,7 @@ public struct EventMask: OptionSet, Hashable, Sendable {
   /// A set of bits.
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// Keys.
+  /// Keys, less those of `cancel`.
   public static let key = EventMask(rawValue: 1)
   /// The mouse.
   public static let mouse = EventMask(rawValue: 2)
@@ -104,8 +108,10 @@ public struct EventMask: OptionSet, Hashable, Sendable {
   public static let signal = EventMask(rawValue: 128)
   /// The network.
   public static let deltas = EventMask(rawValue: 256)
+  /// Keys that lead out of whatever goes on: Escape, Ctrl-C and Ctrl-Q. They come through where other keys wait.
+  public static let cancel = EventMask(rawValue: 512)
   /// What a person does.
-  public static let input: EventMask = [.key, .mouse, .paste]
+  public static let input: EventMask = [.key, .cancel, .mouse, .paste]
   /// All of them.
   public static let any = EventMask(rawValue: .max)
 }

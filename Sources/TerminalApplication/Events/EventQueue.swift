@@ -18,6 +18,9 @@ public struct EventQueue: Sendable {
   /// How many events wait.
   public var count: Int { events.count }
 
+  /// How many events of a kind wait.
+  public func count(of mask: EventMask) -> Int { events.count { mask.contains($0.mask) } }
+
   /// Whether it takes no further key; the driver reads no more bytes then, and the terminal waits.
   public var isFull: Bool { boundedCount >= capacity }
 
@@ -33,13 +36,6 @@ public struct EventQueue: Sendable {
     }
     events.append(event)
     return true
-  }
-
-  /// Puts an event before all others, as if it had happened first: for one that was taken and not used. It is not merged
-  /// and always taken.
-  public mutating func postAtFront(_ event: ApplicationEvent) {
-    if Self.isBounded(event) { boundedCount += 1 }
-    events.insert(event, at: 0)
   }
 
   /// The first event of a kind.
