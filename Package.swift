@@ -72,7 +72,7 @@ let package = Package(
       name: "stickies",
       dependencies: [
         "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphControllers", "StickiesKit", "StickiesTerminal",
-        "TerminalCells", arguments,
+        "TerminalApplication", "TerminalCells", arguments,
       ]),
     // The README's program, as it stands there.
     .executableTarget(name: "first-program", dependencies: ["StickiesKit"], path: "docs/examples/first-program"),

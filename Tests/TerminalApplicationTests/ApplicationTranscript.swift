@@ -155,7 +155,7 @@ final class ApplicationTranscript {
     let windows = [back, front]
     launcher.register(application: FakeApplication.self, as: "Fake")
     launcher.register(interface: "Main") { _ in
-      MainInterface(menuBar: Self.menuBar, windows: windows, commands: [.open, .save, .quit])
+      MainInterface(menuBar: Self.menuBar, windows: windows)
     }
     let made = try launcher.launch(
       ApplicationConfiguration(application: "Fake", interface: "Main", queueCapacity: capacity),

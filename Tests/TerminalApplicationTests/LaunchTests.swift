@@ -40,7 +40,7 @@ import Testing
     let launcher = ApplicationLauncher()
     launcher.register(application: FakeApplication.self, as: "Second")
     launcher.register(application: Application.self, as: "First")
-    launcher.register(interface: "Main") { _ in MainInterface(menuBar: Menu("", []), windows: [], commands: []) }
+    launcher.register(interface: "Main") { _ in MainInterface(menuBar: Menu("", []), windows: []) }
     let other = ApplicationConfiguration(application: "Other", interface: "Main")
     let error = #expect(throws: ApplicationError.self) { try launcher.launch(other, screenSize: size) }
     #expect(error?.description == "no application is called 'Other'; there are First, Second")
@@ -53,12 +53,22 @@ import Testing
     #expect(made is FakeApplication)
   }
 
-  @Test func aCommandOutsideTheMenuStopsTheLaunch() throws {
+  /// Whoever answers it.
+  @Test(arguments: ["delegate", "application", "window"])
+  func aCommandThatIsAnsweredAndInNoMenuStopsTheLaunch(place: String) throws {
     let launcher = ApplicationLauncher()
+    let window = Window(frame: Rect(x: 0, y: 0, width: 5, height: 1))
     launcher.register(application: Application.self, as: "App")
-    launcher.register(interface: "Main") { _ in MainInterface(menuBar: Menu("", []), windows: [], commands: [.save]) }
+    launcher.register(interface: "Main") { _ in
+      MainInterface(menuBar: Menu("", [.command(MenuCommand("Open", .open, KeyEquivalent(.enter)))]), windows: [window])
+    }
     let made = try launcher.launch(
       ApplicationConfiguration(application: "App", interface: "Main"), screenSize: size)
+    let delegate = ApplicationDelegate()
+    made.delegate = delegate
+    delegate.on(.open) {}
+    let responders: [String: Responder] = ["delegate": delegate, "application": made, "window": window]
+    responders[place]?.on(.save) {}
     let error = #expect(throws: ApplicationError.self) { try made.finishLaunching() }
     #expect(error?.description == "the command 'save' is in no menu; add an item for it")
     #expect(made.phase == .made)

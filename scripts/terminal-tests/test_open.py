@@ -295,6 +295,28 @@ class OpenTests(unittest.TestCase):
         self.assertEqual(done.returncode, 69)
         self.assertIn("no stickiesd answers", done.stderr)
 
+    def test_names_say_what_it_begins_with(self):
+        self.stage.run("add", "first")
+        ann = self.stage.open(STICKIES_INTERFACE="list")
+        # The list has an edge.
+        ann.shows("1 │")
+        ann.types("q")
+        self.assertEqual(ann.ends(), 0)
+        ann = self.stage.open("--interface", "board", STICKIES_INTERFACE="list")
+        ann.shows("connected")
+        self.assertNotIn("1 │", ann.text)
+        ann.types("q")
+        self.assertEqual(ann.ends(), 0)
+        unknown = self.stage.open("--interface", "grid")
+        self.assertEqual(unknown.ends(), 64)
+        self.assertIn(b"no interface is called 'grid'; there are board, list", b" ".join(unknown.received.split()))
+        ben = self.stage.open("--read-only")
+        ben.shows("read-only")
+        ben.types("n")
+        ben.shows("opened to look only")
+        ben.types("q")
+        self.assertEqual(ben.ends(), 0)
+
     def test_a_terminal_without_a_cursor_is_told_what_to_do(self):
         dumb = self.stage.open(TERM="dumb")
         self.assertEqual(dumb.ends(), 64)

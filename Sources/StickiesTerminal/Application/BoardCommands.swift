@@ -79,8 +79,6 @@ enum BoardMenu {
     Menu("", [.submenu(board), .submenu(note), .submenu(arrange), .submenu(selection), .submenu(view)])
   }
 
-  static var commands: [Command] { bar.commands.map(\.command) }
-
   private static func item(_ title: String, _ command: Command, _ key: Key, _ modifiers: Modifiers = []) -> MenuItem {
     .command(MenuCommand(title, command, KeyEquivalent(key, modifiers)))
   }

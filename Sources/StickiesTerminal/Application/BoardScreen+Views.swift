@@ -19,11 +19,11 @@ extension BoardScreen {
     view(.filter, isChecked: { [weak self] in self?.filter.isOn == true }) { [weak self] in self?.openFilter() }
     view(.showAll) { [weak self] in self?.filter = BoardFilter() }
     view(.history) { [weak self] in self?.openHistory() }
-    view(.list, isChecked: { [weak self] in self?.list.isOpen == true }) { [weak self] in self?.list.isOpen.toggle() }
+    view(.list, isChecked: { [weak self] in self?.isListOpen == true }) { [weak self] in self?.toggleList() }
     on(.groupList) { [weak self] in
       guard let self else { return .disabled }
       return CommandState(
-        isEnabled: editing == nil && list.isOpen, isChecked: list.isGrouped)
+        isEnabled: editing == nil && isListOpen, isChecked: list.isGrouped)
     } perform: { [weak self] in
       guard let self else { return }
       if page.part != nil { return say("so large a board is not all here to be put into sections") }

@@ -2,22 +2,11 @@ import TerminalApplication
 import TerminalCells
 
 /// The application of the board: it draws the board with its bars; menus, questions and the like are windows above.
-final class StickiesApplication: Application {
-  /// The names under which a configuration finds class and interface.
-  static let configuration = ApplicationConfiguration(
-    // As many as the driver can read at once, and more.
-    application: "StickiesApplication", interface: "Board", queueCapacity: 8_192)
+class StickiesApplication: Application {
+  fileprivate var screen: BoardScreen? { delegate as? BoardScreen }
 
-  private var screen: BoardScreen? { delegate as? BoardScreen }
-
-  /// Makes the application, not yet launched.
-  static func make(_ launcher: ApplicationLauncher, screenSize: Size) throws -> Application {
-    launcher.register(application: StickiesApplication.self, as: configuration.applicationName)
-    launcher.register(interface: configuration.interfaceName) { _ in
-      MainInterface(menuBar: BoardMenu.bar, windows: [], commands: BoardMenu.commands)
-    }
-    return try launcher.launch(configuration, screenSize: screenSize)
-  }
+  /// Why nothing can be changed with it; nil where it can.
+  var readOnlyReason: String? { nil }
 
   override var acceptedEvents: EventMask {
     screen?.keepsKeysWaiting == true ? .any.subtracting([.key, .paste]) : .any
@@ -64,4 +53,33 @@ final class StickiesApplication: Application {
   }
 
   override func drawBackground(into grid: inout Grid) { screen?.drawBackground(into: &grid) }
+}
+
+/// The same to look only, for a screen on a wall: a stray key changes nothing.
+final class ViewerApplication: StickiesApplication {
+  override var readOnlyReason: String? { "opened to look only" }
+}
+
+extension ApplicationConfiguration {
+  /// An application of `stickies open`.
+  /// - Parameters:
+  ///   - application: its class, `editor` or `viewer`.
+  ///   - interface: what it begins with, `board`, or `list` for the board with the list beside it.
+  public static func board(application: String = "editor", interface: String = "board") -> Self {
+    // As many keys as the driver can read at once, and more.
+    Self(application: application, interface: interface, queueCapacity: 8_192)
+  }
+}
+
+extension ApplicationLauncher {
+  /// Makes the names known that a configuration may have here.
+  func registerBoards() {
+    register(application: StickiesApplication.self, as: "editor")
+    register(application: ViewerApplication.self, as: "viewer")
+    register(interface: "board") { _ in MainInterface(menuBar: BoardMenu.bar, windows: []) }
+    register(interface: "list") { application in
+      let list = (application as? StickiesApplication)?.screen?.listWindow
+      return MainInterface(menuBar: BoardMenu.bar, windows: [list].compactMap(\.self))
+    }
+  }
 }

@@ -53,7 +53,6 @@ extension BoardScreen {
     guard size.height > 1 else { return }
     drawBar(into: &grid, Rect(x: 0, y: 0, width: size.width, height: 1))
     StatusLineView(statusState).draw(into: &grid, frame: statusFrame, clip: statusFrame, theme: theme)
-    drawList(into: &grid)
     drawBusy(into: &grid)
     drawTools(into: &grid)
   }
@@ -144,7 +143,7 @@ extension BoardScreen {
       case .closed(let reason): .disconnected(reason: reason)
       }
     var state = StatusState(connection: connection, unsent: changesNotOnServer, board: page.name)
-    if case .closed = linkState { state.isReadOnly = true }
+    state.isReadOnly = readOnlyReason != nil
     state.revision = history?.shown.map { UInt64(clamping: $0) }
     if filter.isOn { state.filter = .init(filter.words, hidden: hiddenCount) }
     state.message = message?.text ?? crowdWords ?? ""

@@ -24,7 +24,7 @@ extension BoardScreen {
     ])
     let kept = [page.windows.focus, editing?.id, dragged?.id, sought].compactMap { $0 }
     if part.look(at: seen, keeping: Set(kept), isConnected: linkState.isConnected, at: now) { page.reconcile() }
-    if list.isOpen, let focus = page.windows.focus, let shape = page.shape(of: focus) {
+    if isListOpen, let focus = page.windows.focus, let shape = page.shape(of: focus) {
       part.showInList(focus, x: shape.x, y: shape.y)
     }
     checkSelection(part)

@@ -97,6 +97,7 @@ final class BoardScreen: ApplicationDelegate {
   var filter = BoardFilter() { didSet { if filter != oldValue { filterDidChange() } } }
   let tagNames: TagNames
   var list = ListPlace()
+  lazy var listWindow = ListWindow(on: self)
   var sections: ListSections?
   /// Who else is here, and what they were told of us.
   var neighbors = Neighbors()

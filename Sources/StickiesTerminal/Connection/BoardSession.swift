@@ -21,7 +21,6 @@ public final class BoardSession {
 
   private let client: GraphClient
   private let driver: any BoardTerminal
-  private let launcher = ApplicationLauncher()
   private let application: Application
   private let wakes: AsyncStream<Wake>
   private let wake: AsyncStream<Wake>.Continuation
@@ -53,15 +52,19 @@ public final class BoardSession {
 
   /// A session on the terminal of this process.
   /// - Parameters:
+  ///   - configuration: which class and interface it is, by `ApplicationConfiguration.board`.
+  ///   - launcher: the program's only one; it refuses a second session while this one runs.
   ///   - editor: another program, which has the terminal while it is open.
   ///   - keepTexts: writes texts that no server took into a file, and says which.
-  /// - Throws: `TerminalError` when there is no terminal.
+  /// - Throws: `TerminalError` when there is no terminal, `ApplicationError` when a name is not known or another session
+  ///   runs.
   public convenience init(
-    _ client: GraphClient, board: Board, depth: ColorDepth,
-    editor: OutsideEditor, keepTexts: @escaping ([String]) -> String?
+    _ client: GraphClient, board: Board, depth: ColorDepth, configuration: ApplicationConfiguration,
+    launcher: ApplicationLauncher, editor: OutsideEditor, keepTexts: @escaping ([String]) -> String?
   ) throws {
     try self.init(
-      client, board: board, depth: depth, user: ProcessEnvironment.current.author, editor: editor, keepTexts: keepTexts
+      client, board: board, depth: depth, user: ProcessEnvironment.current.author, configuration: configuration,
+      launcher: launcher, editor: editor, keepTexts: keepTexts
     ) { sink in
       try TerminalDriver(depth: depth, sink: sink)
     }
@@ -73,7 +76,8 @@ public final class BoardSession {
   ///   - makeTerminal: given where the terminal's events go, from any thread.
   init(
     _ client: GraphClient, board: Board, depth: ColorDepth, user: String,
-    editor: OutsideEditor, keepTexts: @escaping ([String]) -> String?,
+    configuration: ApplicationConfiguration, launcher: ApplicationLauncher, editor: OutsideEditor,
+    keepTexts: @escaping ([String]) -> String?,
     makeTerminal: (@escaping @Sendable ([DriverEvent]) -> Void) throws -> any BoardTerminal
   ) throws {
     self.client = client
@@ -84,7 +88,8 @@ public final class BoardSession {
     let (wakes, wake) = AsyncStream.makeStream(of: Wake.self)
     (self.wakes, self.wake) = (wakes, wake)
     driver = try makeTerminal { wake.yield(.events($0)) }
-    application = try StickiesApplication.make(launcher, screenSize: driver.size)
+    launcher.registerBoards()
+    application = try launcher.launch(configuration, screenSize: driver.size)
     application.clock = { Self.now }
     let screen = BoardScreen(
       application, in: client.context, board: board, scope: client.undoScope(), link: link)

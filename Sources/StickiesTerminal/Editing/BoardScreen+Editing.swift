@@ -16,11 +16,15 @@ extension BoardScreen {
 
   /// Whether anything can be changed at all.
   var linkIsOpen: Bool {
-    if case .closed(let why) = linkState {
-      say("read-only: \(why)", isTrouble: true)
-      return false
-    }
-    return true
+    guard let why = readOnlyReason else { return true }
+    say("read-only: \(why)", isTrouble: true)
+    return false
+  }
+
+  /// Why nothing can be changed; nil when everything can.
+  var readOnlyReason: String? {
+    if case .closed(let why) = linkState { return why }
+    return (application as? StickiesApplication)?.readOnlyReason
   }
 
   /// Somebody wants to type into a note.

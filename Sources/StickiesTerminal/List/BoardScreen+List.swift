@@ -14,11 +14,17 @@ extension BoardScreen {
     return page.windows.ids.filter { there.contains($0) || page.windows[$0] === editing }
   }
 
+  var isListOpen: Bool { listWindow.application != nil }
+
+  func toggleList() {
+    if isListOpen { application.orderOut(listWindow) } else { application.orderBack(listWindow) }
+  }
+
   /// Left of the canvas; of no width while it is closed or there is no room.
   var listFrame: Rect {
     let size = application.screenSize
     let most = size.width - ListPlace.leastCanvas
-    let width = list.isOpen && most >= ListPlace.leastWidth ? min(max(list.width, ListPlace.leastWidth), most) : 0
+    let width = isListOpen && most >= ListPlace.leastWidth ? min(max(list.width, ListPlace.leastWidth), most) : 0
     return Rect(x: 0, y: 1, width: width, height: max(0, size.height - 2))
   }
 
@@ -66,7 +72,7 @@ extension BoardScreen {
 
   /// The sections of the board that is shown are followed for as long as somebody looks at them.
   func followSections() {
-    let wanted = list.isOpen && list.isGrouped && page.part == nil ? page.board.id : nil
+    let wanted = isListOpen && list.isGrouped && page.part == nil ? page.board.id : nil
     guard wanted != sections?.board else { return }
     sections?.stop()
     sections = wanted.map { ListSections(of: $0, in: context, perform: link.perform) }
@@ -111,10 +117,10 @@ extension BoardScreen {
     list.top = ListPane.top(list.top, showing: row + offset, count: count, rows: rows)
   }
 
-  func drawList(into grid: inout Grid) {
+  func drawList(into grid: inout Grid, clip: Rect) {
     let frame = listFrame
-    guard !frame.isEmpty else { return }
-    listPane.draw(into: &grid, frame: frame, clip: frame, theme: theme)
+    guard !frame.isEmpty, !TooSmall.isTooSmall(grid.size) else { return }
+    listPane.draw(into: &grid, frame: frame, clip: clip.intersection(frame), theme: theme)
   }
 
   /// The mouse is over the list, or drags its edge.

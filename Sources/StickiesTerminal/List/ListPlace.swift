@@ -19,7 +19,6 @@ struct ListPlace {
   /// Columns that are left to the canvas; on a screen without room for both there is no list.
   static let leastCanvas = 30
 
-  var isOpen = false
   /// Whether the notes stand in sections, one for each color.
   var isGrouped = false
   /// Columns that it takes, as far as there is room.

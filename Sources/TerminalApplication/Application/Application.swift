@@ -74,13 +74,14 @@ open class Application: Responder {
   open override var nextResponder: Responder? { delegate }
 
   /// Makes the main interface and puts its windows on the screen, the last one in front. A second call does nothing.
-  /// - Throws: what the interface's factory throws, and `ApplicationError.menu` when a key stands for two commands or a
-  ///   command has none.
+  /// - Throws: what the interface's factory throws, and `ApplicationError.menu` when a key stands for two commands, or a
+  ///   command has none that the windows, the application or its delegate answer.
   public func finishLaunching() throws {
     guard phase == .made else { return }
     delegate?.applicationWillFinishLaunching(self)
     let made = try interface(self)
-    let problems = made.menuBar.problems(commands: made.commands)
+    let answered = made.windows.reduce(into: commands) { $0.formUnion(($1.firstResponder ?? $1).commands) }
+    let problems = made.menuBar.problems(commands: answered.sorted { $0.name < $1.name })
     guard problems.isEmpty else { throw ApplicationError.menu(problems) }
     menuBar = made.menuBar
     phase = .running

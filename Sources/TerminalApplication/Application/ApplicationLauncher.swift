@@ -23,14 +23,11 @@ public struct MainInterface {
   public var menuBar: Menu
   /// From the lowest to the highest.
   public var windows: [Window]
-  /// Every command of the application; each must be in the menu bar.
-  public var commands: [Command]
 
   /// An interface.
-  public init(menuBar: Menu, windows: [Window], commands: [Command]) {
+  public init(menuBar: Menu, windows: [Window]) {
     self.menuBar = menuBar
     self.windows = windows
-    self.commands = commands
   }
 }
 

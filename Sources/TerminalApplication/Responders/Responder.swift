@@ -65,6 +65,9 @@ open class Responder {
   /// Whether it answers a command, be that enabled or not: the first one of a chain is the command's target.
   open func answers(_ command: Command) -> Bool { handlers[command] != nil }
 
+  /// What it and those behind it answer.
+  public var commands: Set<Command> { chain.reduce(into: []) { $0.formUnion($1.handlers.keys) } }
+
   /// How a command stands that it answers.
   open func state(of command: Command) -> CommandState { handlers[command]?.state() ?? .disabled }
 

@@ -5,6 +5,7 @@ import GraphModel
 import GraphReplica
 import StickiesKit
 import StickiesTerminal
+import TerminalApplication
 import TerminalCells
 
 struct Open: AsyncParsableCommand {
@@ -19,6 +20,17 @@ struct Open: AsyncParsableCommand {
   @OptionGroup var options: Options
   @Argument(help: "The board, by name or id; else the oldest one.")
   var board: String?
+  @Option(
+    help: """
+      What it begins with: board, or list for the board with the list beside it; else what STICKIES_INTERFACE says, \
+      else board.
+      """)
+  var interface: String?
+  @Flag(help: "Look only: nothing can be changed.")
+  var readOnly = false
+
+  /// A program has one application.
+  @MainActor private static let launcher = ApplicationLauncher()
 
   @MainActor
   func run() async throws {
@@ -35,12 +47,14 @@ struct Open: AsyncParsableCommand {
       let session: BoardSession
       do {
         session = try BoardSession(
-          shell.client, board: board, depth: depth,
+          shell.client, board: board, depth: depth, configuration: names, launcher: Self.launcher,
           editor: OutsideEditor(
             edit: { try await Editor.edit($0).text }, saved: { Editor.savedText }, discard: Editor.discardLast),
           keepTexts: { UnsentTexts.keep($0) })
       } catch let error as TerminalError {
         throw Refusal(.unavailable, "\(error)")
+      } catch let error as ApplicationError {
+        throw ValidationError("\(error)")
       }
       let code = await session.run()
       if let loss = session.loss { StandardError.write("stickies: \(Self.sentence(loss))") }
@@ -55,6 +69,11 @@ struct Open: AsyncParsableCommand {
     let what = "\(Output.count(loss.count, "change")) did not reach the server"
     if !loss.isKept { return "\(what); the texts among them could not be kept in a file" }
     return loss.file.map { "\(what); the texts among them are in \($0)" } ?? what
+  }
+
+  private var names: ApplicationConfiguration {
+    let told = interface ?? ProcessInfo.processInfo.environment["STICKIES_INTERFACE"] ?? ""
+    return .board(application: readOnly ? "viewer" : "editor", interface: told.isEmpty ? "board" : told)
   }
 
   private var depth: ColorDepth {

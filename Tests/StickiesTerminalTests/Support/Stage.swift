@@ -4,6 +4,7 @@ import GraphModel
 import GraphReplica
 import GraphTesting
 import StickiesKit
+import TerminalApplication
 import TerminalCells
 import Testing
 
@@ -72,15 +73,18 @@ final class Stage {
   /// - Parameters:
   ///   - patience: how long leaving waits before it asks, in milliseconds; nil for as long as ever.
   ///   - pause: how long nobody types before a question takes answers, in milliseconds; nil for as long as ever.
+  ///   - launcher: of the program that they sit at; each has one of their own.
   func open(
-    _ author: String = "ann@test", size: Size = Size(width: 80, height: 24), patience: Int64? = nil, pause: Int64? = nil
+    _ author: String = "ann@test", size: Size = Size(width: 80, height: 24), patience: Int64? = nil,
+    pause: Int64? = nil, configuration: ApplicationConfiguration = .board(),
+    launcher: ApplicationLauncher = ApplicationLauncher()
   ) async throws -> Seat {
     let client = try await Self.connect(address, author)
     clients.append(client)
     let board = try #require(try await client.fetch(Board.self, sort: [\.created.ascending]).first)
     var made: GridTerminal?
     let session = try BoardSession(
-      client, board: board, depth: .direct, user: author,
+      client, board: board, depth: .direct, user: author, configuration: configuration, launcher: launcher,
       editor: OutsideEditor(
         edit: { [weak self] in try await self?.outside($0) ?? $0 }, saved: { [weak self] in self?.savedOutside },
         discard: { [weak self] in self?.discards += 1 }),
