@@ -27,7 +27,7 @@ import Testing
     "stickiesd": ["GraphModel", "GraphWire", "GraphStore", "GraphServer", "StickiesKit"],
     "stickies": [
       "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphControllers", "StickiesKit", "StickiesTerminal",
-      "TerminalCells",
+      "TerminalApplication", "TerminalCells",
     ],
     "graph-sim": ["GraphModel", "GraphSimulation"],
     "graph-generate": ["GraphModel"],
