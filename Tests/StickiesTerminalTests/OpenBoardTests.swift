@@ -108,6 +108,39 @@ import Testing
     await stage.close()
   }
 
+  /// The board moves under it by a timer, which fires while the button is down only.
+  @Test func aNoteThatIsHeldAtTheEdgeGoesOutOfSight() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("stays", x: 16, y: 64)
+    _ = try await stage.note("drag me", x: 320, y: 160)
+    let ann = try await stage.open()
+    let both = await ann.terminal.expects { $0.text.contains("stays") && $0.text.contains("drag me") }
+    let place = try #require(both.place(of: "drag me"))
+    // By its right side, so that its text stays on the screen.
+    ann.terminal.mouse(.press(.left), place.x + 10, place.y)
+    ann.terminal.mouse(.drag(.left), 79, place.y)
+    await ann.terminal.expectsNo("stays")
+    // Keys come through: Escape gives it up.
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.text.contains("stays") && $0.place(of: "drag me") == place }
+    ann.terminal.mouse(.release(.left), 79, place.y)
+    ann.terminal.mouse(.press(.left), place.x + 11, place.y)
+    ann.terminal.mouse(.drag(.left), 79, place.y)
+    await ann.terminal.expectsNo("stays")
+    ann.terminal.mouse(.release(.left), 79, place.y)
+    ann.terminal.press(.down)
+    await ann.terminal.expects { $0.place(of: "drag me") == Point(x: 68, y: place.y + 1) }
+    await ann.terminal.expectsNo("not yet")
+    let screen = try #require(ann.session.screen)
+    let scroll = screen.page.scroll
+    let stored = try #require(try await stage.stored().last)
+    // As far right on the screen as it was held, and as far as that was scrolled.
+    #expect(stored.x == 320 + Double(68 - place.x + scroll.x) * BoardScale.pointsPerColumn)
+    _ = screen.application.runTurn(at: screen.now + 1_000)
+    #expect(screen.page.scroll == scroll)
+    await stage.close()
+  }
+
   @Test func theCornerAndKeysResizeANote() async throws {
     let stage = try await Stage()
     _ = try await stage.note("resize me", x: 16, y: 32)

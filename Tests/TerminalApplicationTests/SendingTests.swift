@@ -176,6 +176,15 @@ import Testing
     #expect(script.back.isKey)
   }
 
+  @Test func aWindowThatLeavesWhileTheMouseIsItsOwnIsDraggedNoMore() throws {
+    let script = try ApplicationTranscript.running()
+    script.application.beginTracking(script.front)
+    script.application.orderOut(script.back)
+    #expect(script.application.mode == .tracking)
+    script.application.orderOut(script.front)
+    #expect(script.application.mode == .default)
+  }
+
   @Test func aSharedPileIsLaidWithoutMovingTheKeys() throws {
     let script = try ApplicationTranscript.running()
     let panel = FakeWindow("panel", script.log, frame: Rect(x: 0, y: 0, width: 5, height: 1))

@@ -23,7 +23,11 @@ extension BoardScreen {
   // MARK: - On a note
 
   func noteMouse(_ mouse: MouseEvent, on controller: NoteController) -> Bool {
-    if trackMouse(mouse) { return true }
+    if trackMouse(mouse) {
+      // No button is down: its release went unseen.
+      endGesture()
+      return true
+    }
     // A drag that began beside the notes goes on over them.
     if panning != nil || list.isResizing { return canvasMouse(mouse) }
     if toolMouse(mouse) { return true }
@@ -75,8 +79,9 @@ extension BoardScreen {
   private func begin(_ kind: NoteGesture.Kind, _ mouse: MouseEvent, _ controller: NoteController) {
     guard let note = controller.note else { return }
     controller.gesture = NoteGesture(
-      kind: kind, start: mouse.position, x: note.x, y: note.y, width: note.width, height: note.height)
-    dragged = controller
+      kind: kind, start: boardCell(mouse.position), scroll: page.scroll, x: note.x, y: note.y, width: note.width,
+      height: note.height)
+    (dragged, edgePlace) = (controller, nil)
     application.beginTracking(controller.window)
   }
 
@@ -101,9 +106,15 @@ extension BoardScreen {
   }
 
   private func drag(_ mouse: MouseEvent, _ controller: NoteController) {
+    if controller.gesture?.kind == .select { return place(mouse, controller, isSelecting: true) }
+    drag(controller, to: mouse.position)
+    watchEdges(mouse.position)
+  }
+
+  func drag(_ controller: NoteController, to point: Point) {
     guard var gesture = controller.gesture, let note = controller.note else { return }
-    if gesture.kind == .select { return place(mouse, controller, isSelecting: true) }
-    let (dx, dy) = (mouse.position.x - gesture.start.x, mouse.position.y - gesture.start.y)
+    let cell = boardCell(point)
+    let (dx, dy) = (cell.x - gesture.start.x, cell.y - gesture.start.y)
     if !gesture.hasMoved {
       guard dx != 0 || dy != 0, mayChange(note) else { return }
       gesture.hasMoved = true
@@ -139,6 +150,7 @@ extension BoardScreen {
       case .resize: (note.width, note.height) = (gesture.width, gesture.height)
       case .select: break
       }
+      page.scroll = gesture.scroll
       touch(id)
     }
     endGesture()

@@ -50,6 +50,9 @@ final class BoardScreen: ApplicationDelegate {
   var whereabouts = Whereabouts()
   /// The note that the mouse drags.
   var dragged: NoteController?
+  /// Where the mouse drags it, and what moves the board while that is at an edge.
+  var edgePlace: Point?
+  var edgeTimer: TimerID?
   /// The note where a link begins, while its other end is chosen.
   var linkStart: NoteController?
   /// A gesture of the mouse on the canvas.

@@ -1,7 +1,7 @@
 import TerminalCells
 
-/// A drag of a note: what it began with. The note's place is always what it began with and how far the mouse has come, so
-/// that nothing is lost by rounding.
+/// A drag of a note: what it began with. The note's place is always what it began with and how far the mouse has come over
+/// the board, so that nothing is lost by rounding.
 struct NoteGesture: Hashable {
   enum Kind: Hashable {
     case move
@@ -11,7 +11,9 @@ struct NoteGesture: Hashable {
   }
 
   var kind: Kind
+  /// Where the button went down, in cells of the board, and how that was scrolled then.
   var start: Point
+  var scroll: Point
   var x, y, width, height: Double
   var hasMoved = false
 }

@@ -48,7 +48,7 @@ extension Application {
     windows.removeAll { $0 === window }
     modals.removeAll { $0 === window }
     stopTracking(in: window.contentView)
-    if captured === window { captured = nil }
+    if captured === window { stopTracking() }
     isScreenStale = true
     if keyWindow === window {
       keyWindow = nil
