@@ -1,3 +1,4 @@
+import GraphClient
 import TerminalCells
 import Testing
 
@@ -28,6 +29,30 @@ import Testing
     _ = await ann.end.value
     await ann.client.close()
     await ben.terminal.expectsNo("▘ann")
+    await stage.close()
+  }
+
+  @Test func whatTheConnectionTellsIsOneEventAndAnsweredInItsTurn() async throws {
+    let stage = try await Stage()
+    let ann = try await stage.open()
+    let screen = try #require(ann.session.screen)
+    let now = screen.now
+    _ = screen.application.runTurn(at: now)
+    let drawn = screen.application.displayCount
+    ann.client.stateDidChange?(.reconnecting(attempt: 1))
+    ann.client.stateDidChange?(.connected)
+    ann.client.silenceDidChange?(true)
+    let state = BoardPresence(board: screen.page.board.id).bytes
+    for session in 1_000..<1_050 as Range<UInt64> {
+      ann.client.presenceDidChange?(Presence(session: session, author: "p\(session)@test", state: state))
+    }
+    #expect(screen.neighbors.all.isEmpty && !screen.wasAway && !screen.isServerSilent)
+    let turn = screen.application.runTurn(at: now)
+    #expect(turn.eventCount == 1)
+    #expect(turn.grid?.text.contains("no answer") == true)
+    #expect(screen.application.displayCount == drawn + 1)
+    // None of it is lost, and who is here belongs to the connection behind the break.
+    #expect(screen.neighbors.all.count == 50 && screen.wasAway && screen.linkState == .connected)
     await stage.close()
   }
 

@@ -39,6 +39,26 @@ import Testing
     await stage.close()
   }
 
+  /// Not in a later turn, and in no more than one redraw.
+  @Test func whatAnotherClientChangesIsPaintedInTheTurnThatTakesIt() async throws {
+    let stage = try await Stage()
+    let note = try await stage.note("before")
+    let ann = try await stage.open()
+    await ann.terminal.expects("before")
+    let application = try #require(ann.session.screen?.application)
+    // When the commit is here its event waits; so often the screen was drawn by then.
+    var drawn: Int?
+    let observation = ann.client.context.observe { change in
+      if change.updated[note.id] != nil { drawn = drawn ?? application.displayCount }
+    }
+    note.text = "after"
+    try await stage.other.save()
+    let frame = await ann.terminal.frame(showing: "after")
+    #expect(drawn.map { $0 + 1 } == frame)
+    withExtendedLifetime(observation) {}
+    await stage.close()
+  }
+
   @Test func twoPeopleWriteInOneNoteAndBothStay() async throws {
     let stage = try await Stage()
     _ = try await stage.note("middle")

@@ -76,7 +76,6 @@ final class FakeController: WindowController {
     log.add("controller: \(KeyEquivalent(key.key, key.modifiers))")
     return false
   }
-  override func windowDidClose() { log.add("\(window.title) closed") }
 }
 
 final class FakeApplication: Application {
@@ -107,6 +106,7 @@ final class FakeDelegate: ApplicationDelegate {
   override func application(_ application: Application, didReceive deltas: Set<UInt64>) {
     log.add("deltas \(deltas.sorted())")
   }
+  override func applicationConnectionDidChange(_ application: Application) { log.add("connection") }
   override func application(_ application: Application, didResize size: Size) {
     log.add("resized to \(size.width)x\(size.height)")
   }

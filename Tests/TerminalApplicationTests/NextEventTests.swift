@@ -122,13 +122,16 @@ import Testing
     #expect(queue.next() == key("c"))
   }
 
-  @Test func ofSignalsTheLastOneCounts() {
+  @Test func ofEachSignalAndOfTheConnectionOneWaits() {
     var queue = EventQueue()
-    for signal: ApplicationSignal in [.suspend, .resume, .suspend, .suspend] {
-      queue.post(ApplicationEvent(.signal(signal), at: 0))
+    for kind: ApplicationEvent.Kind in [
+      .signal(.resume), .connection, .signal(.interrupt), .signal(.resume), .connection,
+    ] {
+      queue.post(ApplicationEvent(kind, at: 0))
     }
     #expect(queue.next()?.kind == .signal(.resume))
-    #expect(queue.next()?.kind == .signal(.suspend))
+    #expect(queue.next()?.kind == .connection)
+    #expect(queue.next()?.kind == .signal(.interrupt))
     #expect(queue.next() == nil)
   }
 

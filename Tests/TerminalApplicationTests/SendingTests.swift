@@ -201,10 +201,10 @@ import Testing
     #expect(script.application.windows.map(\.title) == ["back", "front", "panel"])
   }
 
-  @Test func aWindowThatIsClosedTellsItsController() throws {
+  @Test func aWindowThatLeavesIsNoMoreTheOneThatCommandsAreMeantFor() throws {
     let script = try ApplicationTranscript.running()
-    script.application.close(script.front)
-    #expect(script.log.take() == ["front is key no more", "back is key", "front closed"])
+    script.application.orderOut(script.front)
+    #expect(script.log.take() == ["front is key no more", "back is key"])
     #expect(script.front.application == nil)
     #expect(script.back.isMain)
   }

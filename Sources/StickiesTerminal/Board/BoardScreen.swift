@@ -6,7 +6,7 @@ import TerminalApplication
 import TerminalCells
 
 /// The application's delegate: what the whole screen knows. Events come to it through the responder chain, commits through
-/// the context's observers, the connection through `linkState`; it changes notes and says what is to be drawn anew. It
+/// the context's observers, the connection through `hear`; it changes notes and says what is to be drawn anew. It
 /// waits for nothing and reads no clock but the application's.
 final class BoardScreen: ApplicationDelegate {
   let application: Application
@@ -102,6 +102,8 @@ final class BoardScreen: ApplicationDelegate {
   var list = ListPlace()
   lazy var listWindow = ListWindow(on: self)
   var sections: ListSections?
+  /// What the connection has told since the last turn.
+  var heard = [ConnectionNews]()
   /// Who else is here, and what they were told of us.
   var neighbors = Neighbors()
   var shown: BoardPresence?
@@ -224,6 +226,13 @@ final class BoardScreen: ApplicationDelegate {
     application.setNeedsDisplay()
   }
 
+  override func applicationConnectionDidChange(_ application: Application) { takeNews() }
+
+  override func application(_ application: Application, didReceive signal: ApplicationSignal) {
+    // While the program stood still the button may have come up unseen.
+    if signal == .resume { endDrags() }
+  }
+
   // MARK: - What happens
 
   private func contextDidChange(_ change: ObjectsDidChange) {
@@ -246,8 +255,6 @@ final class BoardScreen: ApplicationDelegate {
     neighbors.forget()
     shown = nil
     if linkState.isConnected {
-      // "needs the server" is true no more.
-      message = nil
       saveSoon()
     } else {
       wasAway = true

@@ -105,9 +105,9 @@ public final class BoardSession {
   public func run() async -> Int32 {
     follow(client.state)
     client.stateDidChange = { [weak self] state in self?.follow(state) }
-    client.silenceDidChange = { [weak self] isSilent in self?.screen?.isServerSilent = isSilent }
+    client.silenceDidChange = { [weak self] isSilent in self?.screen?.hear(.silence(isSilent)) }
     client.presenceDidChange = { [weak self] presence in
-      self?.screen?.take(presence.state, of: presence.session, presence.author)
+      self?.screen?.hear(.presence(presence.state, session: presence.session, author: presence.author))
     }
     driver.start()
     screen?.open()
@@ -227,13 +227,14 @@ public final class BoardSession {
   }
 
   private func follow(_ state: GraphClient.State) {
-    screen?.linkState =
+    let now: ConnectionState =
       switch state {
       case .connected: .connected
       case .connecting: .reconnecting(attempt: 0)
       case .reconnecting(let attempt): .reconnecting(attempt: attempt)
       case .closed: .closed("the server has closed the connection for good")
       }
+    screen?.hear(.state(now, message: screen?.messageTimer))
   }
 
   // MARK: - The link

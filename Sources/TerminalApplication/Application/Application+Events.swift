@@ -85,7 +85,6 @@ extension Application {
     switch signal {
     case .interrupt: terminate()
     case .terminate, .hangup: terminate(asks: false)
-    case .suspend: break
     // Whatever was on the screen is not any more.
     case .resume: isScreenStale = true
     }

@@ -64,13 +64,6 @@ extension Application {
     if mainWindow == nil { mainWindow = windows.last(where: \.canBecomeMain) }
   }
 
-  /// The user closes a window: it leaves the screen, and its controller is told.
-  public func close(_ window: Window) {
-    let controller = window.windowController
-    orderOut(window)
-    controller?.windowDidClose()
-  }
-
   /// Where keys go as soon as no modal window waits any more; nil for nobody in particular.
   public var settledKeyWindow: Window? { modals.isEmpty ? keyWindow : modals[0].keyWindowBefore }
 

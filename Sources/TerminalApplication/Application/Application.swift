@@ -112,6 +112,7 @@ open class Application: Responder {
     case .focus(let isGained): delegate?.application(self, didChangeFocus: isGained)
     case .answer(let answer): delegate?.application(self, didReceive: answer)
     case .deltas(let numbers): delegate?.application(self, didReceive: numbers)
+    case .connection: delegate?.applicationConnectionDidChange(self)
     case .signal(let signal): take(signal)
     }
     return true

@@ -36,7 +36,10 @@ open class ApplicationDelegate: Responder {
   /// The terminal answered a question.
   open func application(_ application: Application, didReceive answer: TerminalAnswer) {}
 
-  /// It stops for a while, or goes on.
+  /// Something was heard of the connection; one event for all that waited.
+  open func applicationConnectionDidChange(_ application: Application) {}
+
+  /// The system wants something; the application has done its part.
   open func application(_ application: Application, didReceive signal: ApplicationSignal) {}
 
   /// Once in each turn, behind all events and before the windows are updated.

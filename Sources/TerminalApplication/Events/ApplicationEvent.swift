@@ -23,6 +23,9 @@ public struct ApplicationEvent: Hashable, Sendable {
     /// Something came over the network; the numbers say what it concerns, in the words of whoever posts it: live queries,
     /// for example. Those that wait are merged into one.
     case deltas(Set<UInt64>)
+    /// Something was heard of the connection, or over it of others who are there. Whoever posts it keeps what; those that
+    /// wait are one.
+    case connection
   }
 
   /// What happened.
@@ -60,6 +63,7 @@ public struct ApplicationEvent: Hashable, Sendable {
     case .timer: .timer
     case .signal: .signal
     case .deltas: .deltas
+    case .connection: .connection
     }
   }
 
@@ -76,9 +80,7 @@ public enum ApplicationSignal: Hashable, Sendable {
   case terminate
   /// The terminal is gone; nobody is asked.
   case hangup
-  /// It is to stop for a while; the driver gives the terminal back first.
-  case suspend
-  /// It goes on.
+  /// It was stopped and goes on.
   case resume
 }
 
@@ -106,8 +108,10 @@ public struct EventMask: OptionSet, Hashable, Sendable {
   public static let timer = EventMask(rawValue: 64)
   /// Signals.
   public static let signal = EventMask(rawValue: 128)
-  /// The network.
+  /// What came over the network.
   public static let deltas = EventMask(rawValue: 256)
+  /// What was heard of the connection.
+  public static let connection = EventMask(rawValue: 1_024)
   /// Keys that lead out of whatever goes on: Escape, Ctrl-C and Ctrl-Q. They come through where other keys wait.
   public static let cancel = EventMask(rawValue: 512)
   /// What a person does.

@@ -2,8 +2,8 @@ import TerminalCells
 
 /// The events that wait, in the order in which they happened.
 ///
-/// It never holds more than its capacity of keys, mouse events, pastes and the like; of resizes, deltas and each timer and
-/// signal it holds one, which is why those are always taken. What is only worth its newest state is merged: a resize with
+/// It never holds more than its capacity of keys, mouse events, pastes and the like; of resizes, deltas, the
+/// connection and each timer and signal it holds one, which is why those are always taken. What is only worth its newest state is merged: a resize with
 /// the one that waits, deltas with those that wait, a mouse move with the event before it when that is the same kind of
 /// move, so that no key or click is overtaken.
 public struct EventQueue: Sendable {
@@ -91,12 +91,7 @@ public struct EventQueue: Sendable {
         return true
       }
       return false
-    case .timer: return events.contains { $0.kind == event.kind }
-    case .signal:
-      // Stop, go on, stop: what counts is what came last.
-      if events.last(where: { $0.mask == .signal })?.kind == event.kind { return true }
-      events.removeAll { $0.kind == event.kind }
-      return false
+    case .timer, .signal, .connection: return events.contains { $0.kind == event.kind }
     case .mouse(let mouse):
       guard let last = events.last, case .mouse(let waiting) = last.kind, Self.isMove(event),
         waiting.kind == mouse.kind, waiting.modifiers == mouse.modifiers
@@ -116,7 +111,7 @@ public struct EventQueue: Sendable {
   private static func isBounded(_ event: ApplicationEvent) -> Bool {
     switch event.kind {
     case .key, .mouse, .paste, .focus, .answer: true
-    case .resize, .timer, .signal, .deltas: false
+    case .resize, .timer, .signal, .deltas, .connection: false
     }
   }
 

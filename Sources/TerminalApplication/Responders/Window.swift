@@ -128,7 +128,4 @@ open class WindowController: Responder {
 
   /// The application.
   open override var nextResponder: Responder? { window.application ?? application }
-
-  /// The window left the screen by its user's wish.
-  open func windowDidClose() {}
 }

@@ -11,7 +11,12 @@ final class GridTerminal: BoardTerminal {
     var frames = 0
     var sent = [[UInt8]]()
     var lastWaiter = 0
-    var waiters = [(number: Int, fits: @Sendable (Grid) -> Bool, continuation: CheckedContinuation<Grid, Never>)]()
+    var waiters = [
+      (
+        number: Int, fits: @Sendable (Grid) -> Bool,
+        continuation: CheckedContinuation<(grid: Grid, frame: Int), Never>
+      )
+    ]()
   }
 
   let size: Size
@@ -33,14 +38,14 @@ final class GridTerminal: BoardTerminal {
   func start() { sink([.terminal(.resize(size))]) }
 
   func show(_ grid: Grid) {
-    let woken = state.withLock { state in
+    let (woken, frame) = state.withLock { state in
       state.grid = grid
       state.frames += 1
       let woken = state.waiters.filter { $0.fits(grid) }
       state.waiters.removeAll { $0.fits(grid) }
-      return woken
+      return (woken, state.frames)
     }
-    for waiter in woken { waiter.continuation.resume(returning: grid) }
+    for waiter in woken { waiter.continuation.resume(returning: (grid, frame)) }
   }
 
   func send(_ sequence: [UInt8]) { state.withLock { $0.sent.append(sequence) } }
@@ -98,9 +103,20 @@ final class GridTerminal: BoardTerminal {
     _ what: String = "what was waited for", place: SourceLocation = #_sourceLocation,
     _ fits: @escaping @Sendable (Grid) -> Bool
   ) async -> Grid {
+    await shown(what, place, fits).grid
+  }
+
+  /// Waits until a text is to be seen, and says the how many-th grid it was that showed it first.
+  func frame(showing text: String, place: SourceLocation = #_sourceLocation) async -> Int {
+    await shown(text, place) { $0.text.contains(text) }.frame
+  }
+
+  private func shown(
+    _ what: String, _ place: SourceLocation, _ fits: @escaping @Sendable (Grid) -> Bool
+  ) async -> (grid: Grid, frame: Int) {
     await withCheckedContinuation { continuation in
-      let (now, number): (Grid?, Int) = state.withLock { state in
-        if fits(state.grid) { return (state.grid, 0) }
+      let (now, number): ((Grid, Int)?, Int) = state.withLock { state in
+        if fits(state.grid) { return ((state.grid, state.frames), 0) }
         state.lastWaiter += 1
         state.waiters.append((state.lastWaiter, fits, continuation))
         return (nil, state.lastWaiter)
@@ -117,13 +133,13 @@ final class GridTerminal: BoardTerminal {
   private static let patience = Duration.seconds(60)
 
   private func giveUp(_ number: Int, _ what: String, _ place: SourceLocation) {
-    let late = state.withLock { state -> (CheckedContinuation<Grid, Never>, Grid)? in
+    let late = state.withLock { state -> (CheckedContinuation<(grid: Grid, frame: Int), Never>, Grid, Int)? in
       guard let index = state.waiters.firstIndex(where: { $0.number == number }) else { return nil }
-      return (state.waiters.remove(at: index).continuation, state.grid)
+      return (state.waiters.remove(at: index).continuation, state.grid, state.frames)
     }
-    guard let (continuation, grid) = late else { return }
+    guard let (continuation, grid, frame) = late else { return }
     Issue.record("\(what) is not shown, but\n\(grid.text)", sourceLocation: place)
-    continuation.resume(returning: grid)
+    continuation.resume(returning: (grid, frame))
   }
 
   /// Waits until a text is to be seen.
