@@ -50,8 +50,9 @@ public struct EditMode<ID: Hashable & Sendable>: Sendable {
   }
 
   /// A row was clicked. Without edit mode it selects nothing.
-  public mutating func toggle(_ id: ID) {
-    if isEditing { selection.toggle(id) }
+  /// - Parameter isListed: whether it is one of the list that all was selected of.
+  public mutating func toggle(_ id: ID, isListed: Bool = true) {
+    if isEditing { selection.toggle(id, isListed: isListed) }
   }
 
   /// How far circles and tool bar are in: 0 is out of sight, 1 in place. Turned round on the way, they go back from where

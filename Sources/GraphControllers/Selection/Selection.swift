@@ -1,15 +1,16 @@
 /// What is selected, apart from any view: no scroll, reload or other filter touches it.
 ///
 /// Two forms: objects one by one, or *all of a list but some*. The second serves a list of which a client holds a window
-/// only: nobody fetches 100,000 ids to select them. It means the objects that the list had when all was selected; what
-/// comes later is not selected, so nobody deletes what he has never seen.
+/// only: nobody fetches 100,000 ids to select them. What the list is, its owner says, by a condition: he tells of an id
+/// whether it is listed, and how many objects are selected as others add and delete some. A list that means the objects
+/// which were there when all was selected deletes nothing that nobody has seen.
 ///
-/// An id that the caller gives it belongs to the list that was selected from. The count is kept, not counted.
+/// The count is kept, not counted.
 public struct Selection<ID: Hashable & Sendable>: Hashable, Sendable {
   enum Form: Hashable, Sendable {
     case some(Set<ID>)
-    /// All that the list had at the revision, but those; `later` came to the list since.
-    case all(at: Int64, count: Int, except: Set<ID>, later: Set<ID>)
+    /// All that are listed but `except`, and `also`, which are not.
+    case all(count: Int, except: Set<ID>, also: Set<ID>)
   }
 
   var form = Form.some([])
@@ -21,101 +22,107 @@ public struct Selection<ID: Hashable & Sendable>: Hashable, Sendable {
   public var count: Int {
     switch form {
     case .some(let ids): ids.count
-    case .all(_, let count, let except, _): count - except.count
+    case .all(let count, _, _): count
     }
   }
 
   /// Whether nothing is selected.
   public var isEmpty: Bool { count == 0 }
 
-  /// Whether an object of the list is selected.
-  public func contains(_ id: ID) -> Bool {
+  /// Whether it is all of a list but some.
+  public var isAll: Bool { if case .all = form { true } else { false } }
+
+  /// How many ids it names: those that are selected, or those that were taken out of all and put to it.
+  public var namedCount: Int {
+    switch form {
+    case .some(let ids): ids.count
+    case .all(_, let except, let also): except.count + also.count
+    }
+  }
+
+  /// Whether an object is selected.
+  /// - Parameter isListed: whether it is one of the list that all was selected of.
+  public func contains(_ id: ID, isListed: Bool = true) -> Bool {
     switch form {
     case .some(let ids): ids.contains(id)
-    case .all(_, _, let except, let later): !except.contains(id) && !later.contains(id)
+    case .all(_, let except, let also): isListed && !except.contains(id) || also.contains(id)
     }
   }
 
   // MARK: - Selecting
 
-  /// Selects an object of the list.
-  public mutating func insert(_ id: ID) {
+  /// Selects an object.
+  /// - Parameter isListed: whether it is one of the list that all was selected of.
+  public mutating func insert(_ id: ID, isListed: Bool = true) {
+    guard !contains(id, isListed: isListed) else { return }
     switch form {
     case .some(var ids):
       form = .some([])
       ids.insert(id)
       form = .some(ids)
-    case .all(let revision, var count, var except, var later):
+    case .all(let count, var except, var also):
       form = .some([])
-      if later.remove(id) != nil { count += 1 } else { except.remove(id) }
-      form = .all(at: revision, count: count, except: except, later: later)
+      except.remove(id)
+      if !isListed { also.insert(id) }
+      form = .all(count: count + 1, except: except, also: also)
     }
   }
 
-  /// Selects an object of the list no more.
-  public mutating func remove(_ id: ID) {
+  /// Selects an object no more.
+  /// - Parameter isListed: whether it is one of the list that all was selected of.
+  public mutating func remove(_ id: ID, isListed: Bool = true) {
+    guard contains(id, isListed: isListed) else { return }
     switch form {
     case .some(var ids):
       form = .some([])
       ids.remove(id)
       form = .some(ids)
-    case .all(let revision, let count, var except, let later):
-      guard !later.contains(id) else { return }
+    case .all(let count, var except, var also):
       form = .some([])
-      except.insert(id)
-      form = .all(at: revision, count: count, except: except, later: later)
+      also.remove(id)
+      if isListed { except.insert(id) }
+      form = .all(count: max(0, count - 1), except: except, also: also)
     }
   }
 
   /// Selects an object that is not selected, and the other way round.
-  public mutating func toggle(_ id: ID) {
-    if contains(id) { remove(id) } else { insert(id) }
+  /// - Parameter isListed: whether it is one of the list that all was selected of.
+  public mutating func toggle(_ id: ID, isListed: Bool = true) {
+    if contains(id, isListed: isListed) { remove(id, isListed: isListed) } else { insert(id, isListed: isListed) }
   }
 
   /// Selects these and nothing else: all of a list whose ids are at hand.
   public mutating func select(_ ids: some Sequence<ID>) { form = .some(Set(ids)) }
 
-  /// Selects all of a list of which only the count is known.
-  /// - Parameters:
-  ///   - count: how many objects the list has.
-  ///   - revision: the state of the graph that the list shows.
-  public mutating func selectAll(count: Int, at revision: Int64) {
-    form = .all(at: revision, count: count, except: [], later: [])
-  }
+  /// Selects all of a list of which only the count is known, and nothing else.
+  public mutating func selectAll(count: Int) { form = .all(count: count, except: [], also: []) }
 
   /// Selects nothing.
   public mutating func clear() { form = .some([]) }
 
   // MARK: - What others do
 
-  /// Objects came to the list.
-  public mutating func listDidGain(_ ids: some Sequence<ID>) {
-    guard case .all(let revision, let count, let except, var later) = form else { return }
-    form = .some([])
-    later.formUnion(ids)
-    form = .all(at: revision, count: count, except: except, later: later)
+  /// Of all of a list so many objects are selected by now: others have added or deleted some. Objects that were selected one by
+  /// one are counted here.
+  public mutating func recount(_ count: Int) {
+    guard case .all(_, let except, let also) = form else { return }
+    form = .all(count: max(0, count), except: except, also: also)
   }
 
-  /// Objects left the list but are still there. Selected one by one they stay selected; of all of a list they do not: an
-  /// action on all of it would find them there no more.
-  public mutating func listDidLose(_ ids: some Sequence<ID>) {
-    guard case .all(let revision, var count, var except, var later) = form else { return }
-    form = .some([])
-    for id in ids where later.remove(id) == nil {
-      count -= 1
-      except.remove(id)
-    }
-    form = .all(at: revision, count: max(count, except.count), except: except, later: later)
-  }
-
-  /// Objects are gone altogether: they are not selected any more. Each is told once, by this or by `listDidLose`.
+  /// Objects are gone altogether: they are not selected any more. Of those that are listed the list's owner knows: he recounts.
   public mutating func objectsWereDeleted(_ ids: some Sequence<ID>) {
     switch form {
     case .some(var selected):
       form = .some([])
       for id in ids { selected.remove(id) }
       form = .some(selected)
-    case .all: listDidLose(ids)
+    case .all(var count, var except, var also):
+      form = .some([])
+      for id in ids {
+        except.remove(id)
+        if also.remove(id) != nil { count -= 1 }
+      }
+      form = .all(count: max(0, count), except: except, also: also)
     }
   }
 
@@ -127,8 +134,8 @@ public struct Selection<ID: Hashable & Sendable>: Hashable, Sendable {
     }
     switch form {
     case .some(let ids): form = .some(renamed(ids))
-    case .all(let revision, let count, let except, let later):
-      form = .all(at: revision, count: count, except: renamed(except), later: renamed(later))
+    case .all(let count, let except, let also):
+      form = .all(count: count, except: renamed(except), also: renamed(also))
     }
   }
 }
@@ -137,9 +144,8 @@ public struct Selection<ID: Hashable & Sendable>: Hashable, Sendable {
 public enum SelectionTarget<ID: Comparable & Hashable & Sendable>: Hashable, Sendable {
   /// These, in order of their ids.
   case some([ID])
-  /// All that the list had at a revision, but those, which are in order of their ids. `later` came to the list since, and is
-  /// left out as well.
-  case all(at: Int64, except: [ID], later: [ID])
+  /// All that are listed but `except`, and `also`, which are not; each in order of their ids.
+  case all(except: [ID], also: [ID])
 }
 
 extension Selection where ID: Comparable {
@@ -147,8 +153,7 @@ extension Selection where ID: Comparable {
   public var target: SelectionTarget<ID> {
     switch form {
     case .some(let ids): .some(ids.sorted())
-    case .all(let revision, _, let except, let later):
-      .all(at: revision, except: except.sorted(), later: later.sorted())
+    case .all(_, let except, let also): .all(except: except.sorted(), also: also.sorted())
     }
   }
 }

@@ -75,20 +75,12 @@ extension BoardScreen {
     note(.tag) { [weak self] in self?.askForTag() }
     note(.moveToBoard) { [weak self] in self?.askForBoard() }
     note(.deleteNote) { [weak self] in self?.deleteNotes() }
-    note(.color) { [weak self] in
-      let all = StickiesKit.Color.allCases
-      var next: StickiesKit.Color?
-      self?.change("Color") { note in
-        // All of them become what follows the color of the first.
-        let color = next ?? all[((all.firstIndex(of: note.color) ?? 0) + 1) % all.count]
-        (next, note.color) = (color, color)
-      }
-    }
+    note(.color) { [weak self] in self?.color() }
     note(.collapse, check: \.collapsed) { [weak self] in
-      self?.toggle("Collapse", \.collapsed)
+      self?.toggle("Collapse", \.collapsed, property: "collapsed")
     }
-    note(.pin, check: \.pinned) { [weak self] in self?.toggle("Pin", \.pinned) }
-    note(.lock, check: \.locked) { [weak self] in self?.toggle("Lock", \.locked) }
+    note(.pin, check: \.pinned) { [weak self] in self?.toggle("Pin", \.pinned, property: "pinned") }
+    note(.lock, check: \.locked) { [weak self] in self?.toggle("Lock", \.locked, property: "locked") }
     note(.raise) { [weak self] in
       guard let self, let focused else { return }
       raise(focused)
@@ -96,7 +88,31 @@ extension BoardScreen {
     note(.lower) { [weak self] in self?.change("Lower") { self?.lower($0) } }
   }
 
-  private func toggle(_ name: String, _ path: ReferenceWritableKeyPath<Note, Bool>) {
+  /// All of them become what follows the color of the first.
+  private func color() {
+    let colors = StickiesKit.Color.allCases
+    func next(_ note: Note) -> StickiesKit.Color {
+      colors[((colors.firstIndex(of: note.color) ?? 0) + 1) % colors.count]
+    }
+    if let all {
+      return changeAll(all, WholeChange(doing: "Coloring", done: "colored")) {
+        .set("color", .string(next($0).rawValue))
+      }
+    }
+    var color: StickiesKit.Color?
+    change("Color") { note in
+      color = color ?? next(note)
+      note.color = color ?? note.color
+    }
+  }
+
+  private func toggle(_ name: String, _ path: ReferenceWritableKeyPath<Note, Bool>, property: String) {
+    if let all {
+      let change = WholeChange(doing: "Changing", done: "changed", sparesLocked: name != "Lock")
+      return changeAll(all, change) {
+        .set(property, .bool(!$0[keyPath: path]))
+      }
+    }
     var value: Bool?
     change(name, isForLocked: name == "Lock") { note in
       let new = value ?? !note[keyPath: path]

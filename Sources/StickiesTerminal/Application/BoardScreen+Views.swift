@@ -54,13 +54,13 @@ extension BoardScreen {
       guard let self, let focused else { return }
       mode.begin(at: now)
       slide()
-      mode.toggle(focused.id)
+      toggleSelected(focused.id)
     }
     view(.selectAll) { [weak self] in
       guard let self else { return }
       mode.begin(at: now)
       slide()
-      if let part = page.part { return selectAllOfBoard(part) }
+      if page.part != nil { return selectAllOfBoard() }
       mode.selection.select(shownIDs)
     }
   }

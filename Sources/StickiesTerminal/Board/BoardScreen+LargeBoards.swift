@@ -18,6 +18,7 @@ extension BoardScreen {
 
   /// Asks for what is seen and not here; once in each turn, and before a note is shown that has no window yet.
   func lookAround() {
+    recountAll()
     guard let part = page.part else { return }
     part.filter = .all([
       filter.predicate, found == nil ? .always : search?.query.flatMap { condition(of: $0) } ?? .always,
@@ -100,34 +101,23 @@ extension BoardScreen {
 
   // MARK: - Selecting what is not here
 
-  /// Selects all notes of the board, or all that the search finds, by their ids.
-  func selectAllOfBoard(_ part: BoardPart) {
-    inquiries.identify(page.notes(where: part.filter)) { [weak self] result in
-      guard let self, mode.isEditing else { return }
-      switch result {
-      case .success(let ids):
-        mode.selection.select(ids)
-        checkedTotal = part.total
-        application.setNeedsDisplay()
-      case .failure(let refusal): say(refusal.message, isTrouble: true)
-      }
-    }
-  }
-
-  /// Notes went that may be selected and of which nothing else tells: those that are still there stay selected.
+  /// Notes went that may be selected one by one, and of which nothing else tells: those that are still there stay selected.
   private func checkSelection(_ part: BoardPart) {
-    guard mode.isEditing, !mode.selection.isEmpty, linkState.isConnected, let total = part.total, !isCheckingSelection
+    guard mode.isEditing, !mode.selection.isAll, !mode.selection.isEmpty, linkState.isConnected,
+      let total = part.total, !isCheckingSelection
     else { return }
     defer { checkedTotal = total }
     // Without the server as many may have come as went.
     guard wasAway || checkedTotal.map({ total < $0 }) == true else { return }
     wasAway = false
+    guard case .some(let all) = mode.selection.target else { return }
+    let selected = all.filter { !$0.isTemporary }
     isCheckingSelection = true
-    part.inquiries.identify(page.notes(where: .always)) { [weak self] result in
+    part.inquiries.identify(page.notes(where: .identifiers(selected))) { [weak self] result in
       // Of a board that is not shown any more, the answer says nothing of what is selected by now.
       guard let self, page.part === part else { return }
       isCheckingSelection = false
-      guard case .success(let ids) = result, case .some(let selected) = mode.selection.target else { return }
+      guard case .success(let ids) = result else { return }
       let there = Set(ids)
       mode.selection.objectsWereDeleted(selected.filter { !there.contains($0) && page.windows[$0] == nil })
       application.setNeedsDisplay()
@@ -145,17 +135,34 @@ extension BoardScreen {
 
   /// Hands over the notes that an action is for, at once when they are here.
   func withTargets(_ body: @escaping ([Note]) -> Void) {
+    if let all { return withAll(all, body) }
     // Of very many no list is made.
     let fewest = page.part != nil && mode.isEditing ? mode.selection.count - page.windows.ids.count : 0
     let away = fewest > Self.maximumAway ? nil : away
-    guard let away, away.count <= Self.maximumAway else {
-      return say(
-        "at most \(Self.maximumAway) notes out of sight in one step, \(mode.selection.count) are selected",
-        isTrouble: true)
-    }
+    guard let away, away.count <= Self.maximumAway else { return tellTooMany() }
     guard !away.isEmpty else { return body(targets) }
     let token = beginWait("Reading \(away.count) notes that are out of sight…")
     read(away[...], after: [], of: away.count, token, body)
+  }
+
+  /// The same for all of a large board but some: what is done to each of them in its own way needs each of them here.
+  private func withAll(_ all: AllNotes, _ body: @escaping ([Note]) -> Void) {
+    guard mode.selection.count <= Self.maximumAway else { return tellTooMany() }
+    inquiries.identify(all.selected(mode.selection.target)) { [weak self] result in
+      guard let self else { return }
+      switch result {
+      case .success(let ids):
+        let token = beginWait("Reading \(ids.count) notes that are out of sight…")
+        read(ids[...], after: [], of: ids.count, token, body)
+      case .failure(let refusal): say("nothing was changed: \(refusal.message)", isTrouble: true)
+      }
+    }
+  }
+
+  private func tellTooMany() {
+    say(
+      "at most \(Self.maximumAway) notes out of sight in one step of this, \(mode.selection.count) are selected",
+      isTrouble: true)
   }
 
   /// A few at a time; the overlay says how far it is.

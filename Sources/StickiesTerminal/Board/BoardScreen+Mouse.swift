@@ -51,7 +51,7 @@ extension BoardScreen {
     endGesture()
     let clicks = clickCount(mouse.position)
     if mode.isEditing {
-      mode.toggle(controller.id)
+      toggleSelected(controller.id)
       return application.setNeedsDisplay()
     }
     if let editing, editing !== controller { endEditing() }

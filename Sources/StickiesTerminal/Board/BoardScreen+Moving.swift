@@ -53,6 +53,11 @@ extension BoardScreen {
   }
 
   private func move(to board: Board) {
+    if let all {
+      let id = board.id
+      let change = WholeChange(doing: "Moving", place: "to \(board.name)", done: "moved", undone: "brings them back")
+      return changeAll(all, change) { _ in .set("board", .object(id)) }
+    }
     withTargets { [weak self] notes in
       guard let self, linkIsOpen else { return }
       let free = notes.filter { !$0.locked }.count

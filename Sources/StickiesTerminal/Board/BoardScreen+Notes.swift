@@ -9,7 +9,7 @@ extension BoardScreen {
   /// The notes that an action is for.
   var targets: [Note] {
     if mode.isEditing {
-      return page.windows.ids.filter { mode.selection.contains($0) }.compactMap { page.note($0) }
+      return page.windows.ids.filter { isSelected($0) }.compactMap { page.note($0) }
     }
     return focused?.note.map { [$0] } ?? []
   }
@@ -63,6 +63,11 @@ extension BoardScreen {
   /// Deletes the targets; one step of undo brings them back.
   func deleteNotes() {
     guard linkIsOpen else { return }
+    if let all {
+      endEditing()
+      let change = WholeChange(doing: "Deleting", done: "deleted", undone: "brings them back")
+      return changeAll(all, change) { _ in .delete }
+    }
     withTargets { [weak self] notes in
       let free = notes.filter { !$0.locked }
       self?.delete(free)

@@ -77,8 +77,9 @@ extension BoardScreen {
     guard let place = toolBar.part(at: mouse.position, frame: toolFrame) else { return true }
     if others.indices.contains(place) {
       application.send(others[place].command)
-    } else if let order = Self.actions[place - others.count].order(mode.selection) {
-      application.send(order.command)
+    } else {
+      let action = Self.actions[place - others.count]
+      if action.isEnabled(mode.selection) { application.send(action.command) }
     }
     return true
   }

@@ -116,6 +116,9 @@ final class BoardScreen: ApplicationDelegate {
   var isFinding = false
   /// How many notes a large board had when its selection was last looked through, and whether that is under way.
   var checkedTotal: Int?
+  /// What was selected last of a large board, when it was all of it but some, and whether the server is changing that.
+  var allNotes: AllNotes?
+  var isChangingAll = false
   var isCheckingSelection = false
   /// The connection has been lost since then.
   var wasAway = false

@@ -17,6 +17,8 @@ enum BoardQuestion: Hashable, Sendable {
   case identify(GraphPredicate)
   /// Takes the last step back, or does it again.
   case step(isRedo: Bool)
+  /// Changes all notes that satisfy a condition, and tells how far it is.
+  case change(NoteBatch)
 }
 
 /// What it answers, each to its question.
@@ -27,6 +29,7 @@ enum BoardAnswer: Sendable {
   case notes([ObjectImage])
   case ids([ObjectID])
   case saved(Saved)
+  case changed(NoteBatchResult)
 }
 
 /// One view's way to the request center.
@@ -121,5 +124,10 @@ final class BoardInquiries {
   /// Takes the last step back, or does it again.
   func step(isRedo: Bool, _ done: @escaping (Result<Saved, Refusal>) -> Void) {
     ask(.step(isRedo: isRedo), done) { if case .saved(let saved) = $0 { saved } else { nil } }
+  }
+
+  /// Changes all notes that satisfy a condition; given up, the server takes back what it has done of it.
+  func change(_ batch: NoteBatch, _ done: @escaping (Result<NoteBatchResult, Refusal>) -> Void) {
+    ask(.change(batch), done) { if case .changed(let result) = $0 { result } else { nil } }
   }
 }

@@ -68,6 +68,8 @@ struct BoardLink {
   /// A view's way to ask in the background, for `BoardInquiries`; told when something is completed, and whether anything is
   /// under way.
   var observe: (_ hear: @escaping () -> Void, _ busy: @escaping (Bool) -> Void) -> BoardChannel
+  /// Says who is told how far a change of many notes is.
+  var followBatch: (_ told: @escaping (BatchProgress) -> Void) -> Void
   /// Bytes for the terminal, between two frames: the clipboard.
   var sendToTerminal: ([UInt8]) -> Void
   /// Stops the program until the shell lets it go on.

@@ -27,6 +27,7 @@ public final class BoardSession {
   private let user: String
   /// What views ask in the background; the answers come back to this actor.
   private let requests: RequestCenter<BoardQuestion, BoardAnswer>
+  private let batches: NoteBatches
   private let editor: OutsideEditor
   /// Takes what the editor outside has saved by now, while one is open.
   private var leaveEditor: (() -> Void)?
@@ -84,7 +85,9 @@ public final class BoardSession {
     self.user = user
     self.editor = editor
     self.keepTexts = keepTexts
-    requests = RequestCenter { [client] question in try await client.answer(question) }
+    let batches = NoteBatches(client, user: user)
+    self.batches = batches
+    requests = RequestCenter { [client] question in try await client.answer(question, batches) }
     let (wakes, wake) = AsyncStream.makeStream(of: Wake.self)
     (self.wakes, self.wake) = (wakes, wake)
     driver = try makeTerminal { wake.yield(.events($0)) }
@@ -252,6 +255,7 @@ public final class BoardSession {
           send: { observer.send($0) }, cancel: { observer.cancel($0) }, last: { observer.last },
           close: { observer.close() })
       },
+      followBatch: { [batches] told in batches.didProgress = told },
       sendToTerminal: { [driver] bytes in driver.send(bytes) },
       stop: { [driver] in driver.stop() },
       keep: keepTexts,
@@ -286,7 +290,7 @@ public final class BoardSession {
 }
 
 extension GraphClient {
-  fileprivate var noteEntity: Entity {
+  var noteEntity: Entity {
     get throws {
       guard let entity = context.model.entity(named: Note.entityName) else {
         throw Refusal(.malformed, "the model has no Note")
@@ -295,7 +299,7 @@ extension GraphClient {
     }
   }
 
-  fileprivate func answer(_ question: BoardQuestion) async throws -> BoardAnswer {
+  fileprivate func answer(_ question: BoardQuestion, _ batches: NoteBatches) async throws -> BoardAnswer {
     switch question {
     case .reach: .reach(try await reach())
     case .past(let board): .past(try await past(board))
@@ -303,6 +307,7 @@ extension GraphClient {
     case .find(let search): .notes(try await find(search))
     case .identify(let predicate): .ids(try await identifiers(of: noteEntity, where: predicate))
     case .step(let isRedo): .saved(try await isRedo ? redo() : undo())
+    case .change(let batch): .changed(try await batches.perform(batch))
     }
   }
 

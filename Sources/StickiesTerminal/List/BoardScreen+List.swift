@@ -102,7 +102,7 @@ extension BoardScreen {
     let tag = note.tags.first.map { "#\($0)" }
     return ListRow(
       .note(note.color), title, matches: search?.query?.offsets(in: title) ?? [],
-      detail: tag ?? "", marks: marks(of: id, note), isChecked: mode.selection.contains(id))
+      detail: tag ?? "", marks: marks(of: id, note), isChecked: isSelected(id))
   }
 
   /// Scrolls so that the note in focus is among the rows, when the focus is another one.
@@ -143,8 +143,8 @@ extension BoardScreen {
     func id(_ row: Int) -> ObjectID? { lines.indices.contains(row - offset) ? lines[row - offset].id : nil }
     switch listPane.part(at: mouse.position, frame: frame) {
     case .edge: list.isResizing = true
-    case .circle(let row): id(row).map { mode.toggle($0) }
-    case .row(let row) where mode.isEditing: id(row).map { mode.toggle($0) }
+    case .circle(let row): id(row).map { toggleSelected($0) }
+    case .row(let row) where mode.isEditing: id(row).map { toggleSelected($0) }
     case .row(let row):
       guard let id = id(row) else { break }
       show(id)

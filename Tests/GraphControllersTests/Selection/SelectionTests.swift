@@ -22,13 +22,17 @@ import Testing
     #expect(selection.target == .some([2, 4]))
   }
 
-  @Test func itDropsWhatOthersDeleteAndKeepsWhatOnlyLeavesTheList() {
+  @Test func itDropsWhatOthersDelete() {
     var selection = Selection<Int>()
     selection.select([1, 2, 3])
-    selection.listDidLose([1])
-    #expect(selection.count == 3)
     selection.objectsWereDeleted([2, 9])
     #expect(selection.target == .some([1, 3]))
+    // Who is selected one by one is counted here, and is listed or not.
+    selection.recount(9)
+    #expect(selection.count == 2)
+    #expect(selection.contains(1, isListed: false))
+    selection.toggle(1, isListed: false)
+    #expect(selection.target == .some([3]))
   }
 
   @Test func aTemporaryIDBecomesPermanent() {
@@ -43,7 +47,8 @@ import Testing
 
   @Test func allOfAListIsACountAndWhatIsLeftOut() {
     var selection = Selection<Int>()
-    selection.selectAll(count: 100_000, at: 42)
+    selection.selectAll(count: 100_000)
+    #expect(selection.isAll)
     #expect(selection.count == 100_000)
     #expect(selection.contains(77_777))
     selection.toggle(5)
@@ -51,36 +56,40 @@ import Testing
     selection.remove(6)
     #expect(selection.count == 99_998)
     #expect(!selection.contains(5))
-    #expect(selection.target == .all(at: 42, except: [5, 6], later: []))
+    #expect(selection.target == .all(except: [5, 6], also: []))
+    #expect(selection.namedCount == 2)
     selection.toggle(5)
     #expect(selection.count == 99_999)
+    selection.select([5])
+    #expect(!selection.isAll)
   }
 
-  @Test func whatComesAfterAllWasSelectedIsNotSelected() {
+  @Test func whatIsNotListedIsNotSelectedUntilSomebodyDoes() {
     var selection = Selection<Int>()
-    selection.selectAll(count: 3, at: 42)
-    selection.listDidGain([8, 9])
+    selection.selectAll(count: 3)
+    #expect(!selection.contains(8, isListed: false))
+    selection.remove(8, isListed: false)
     #expect(selection.count == 3)
-    #expect(!selection.contains(8))
-    selection.insert(8)
+    selection.insert(8, isListed: false)
+    selection.insert(8, isListed: false)
     #expect(selection.count == 4)
-    #expect(selection.target == .all(at: 42, except: [], later: [9]))
-    selection.remove(9)
-    selection.objectsWereDeleted([9])
-    #expect(selection.count == 4)
-    #expect(selection.target == .all(at: 42, except: [], later: []))
+    #expect(selection.contains(8, isListed: false))
+    #expect(selection.target == .all(except: [], also: [8]))
+    selection.objectsWereDeleted([8, 9])
+    #expect(selection.count == 3)
+    #expect(selection.target == .all(except: [], also: []))
   }
 
-  @Test func ofAllOfAListWhatLeavesItIsSelectedNoMore() {
+  @Test func ofAllOfAListItsOwnerCountsWhatOthersDelete() {
     var selection = Selection<Int>()
-    selection.selectAll(count: 5, at: 42)
+    selection.selectAll(count: 5)
     selection.remove(1)
     selection.objectsWereDeleted([1, 2])
-    selection.listDidLose([3])
-    #expect(selection.count == 2)
-    #expect(selection.target == .all(at: 42, except: [], later: []))
-    selection.objectsWereDeleted([4, 5])
-    #expect(selection.isEmpty)
+    selection.recount(3)
+    #expect(selection.count == 3)
+    #expect(selection.target == .all(except: [], also: []))
+    selection.recount(0)
+    #expect(selection.isEmpty && selection.isAll)
   }
 
   // MARK: - Cost
@@ -127,11 +136,17 @@ import Testing
     #expect(looks == 0)
     let toggling = watch.during { selection.toggle(WatchedID(number: 7, watch: watch)) }
     #expect(toggling > 0 && toggling < 100, "one toggle looked at \(toggling) ids of \(size)")
+    let recounting = watch.during {
+      selection.selectAll(count: size)
+      selection.recount(size - 1)
+      #expect(selection.count == size - 1)
+    }
+    #expect(recounting == 0)
   }
 
   // MARK: - Random
 
-  /// The twin keeps the selected ids of the whole list.
+  /// The twin keeps the selected ids of the whole list, which are those below a bound when all was selected.
   @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
   func randomSelectionsAreThoseOfATwin(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
@@ -139,38 +154,35 @@ import Testing
     var fresh = 20
     var selection = Selection<Int>()
     var twin = Set<Int>()
-    var isAll = false
+    var bound = 0
     var mixed = 0
     for step in 0..<800 {
       let id = list.sorted().randomElement(using: &random) ?? 0
       switch Int.random(in: 0..<14, using: &random) {
       case 0:
-        selection.selectAll(count: list.count, at: 1)
-        (twin, isAll) = (list, true)
+        selection.selectAll(count: list.count)
+        (twin, bound) = (list, fresh)
       case 1:
         selection.clear()
-        (twin, isAll) = ([], false)
+        twin = []
       case 2, 3:
         list.insert(fresh)
-        selection.listDidGain([fresh])
         fresh += 1
       case 4, 5:
         guard list.count > 3 else { continue }
         list.remove(id)
         twin.remove(id)
         selection.objectsWereDeleted([id])
-      case 6:
-        guard list.count > 3 else { continue }
-        list.remove(id)
-        selection.listDidLose([id])
-        if isAll { twin.remove(id) }
+        selection.recount(twin.count)
       default:
-        selection.toggle(id)
+        selection.toggle(id, isListed: id < bound)
         if twin.remove(id) == nil { twin.insert(id) }
       }
-      if isAll, !twin.isEmpty, twin.count < list.count { mixed += 1 }
+      if selection.isAll, !twin.isEmpty, twin.count < list.count { mixed += 1 }
       #expect(selection.count == twin.count, "seed \(seed), step \(step)")
-      #expect(list.filter { selection.contains($0) } == twin.intersection(list), "seed \(seed), step \(step)")
+      #expect(
+        list.filter { selection.contains($0, isListed: $0 < bound) } == twin.intersection(list),
+        "seed \(seed), step \(step)")
     }
     #expect(mixed > 20, "seed \(seed) shows nothing")
   }
