@@ -153,51 +153,6 @@ import Testing
     await stage.close()
   }
 
-  @Test func allNotesOfALargeBoardAreSelectedByTheirIDsAndChangedInOneStep() async throws {
-    let (stage, ann) = try await opened()
-    await ann.terminal.expects("\(Self.count - 3)→")
-    ann.terminal.types("ea")
-    await ann.terminal.expects("(\(Self.count))")
-    #expect(ann.client.context.held.count < Self.few)
-    // The selection stays where the notes that it names go out of sight.
-    for _ in 0..<50 { ann.terminal.mouse(.wheel(.right), 70, 20) }
-    await ann.terminal.expects { $0.text.contains("n10 ") && $0.text.contains("(\(Self.count))") }
-    // Those are read first, which shows where it takes long, and may be given up.
-    stage.freeze()
-    ann.terminal.types("c")
-    await ann.terminal.expects {
-      $0.text.contains("notes that are out of sight") && $0.text.contains(" 0%") && $0.text.contains("Esc cancels")
-    }
-    ann.terminal.press(.escape)
-    await ann.terminal.expects { $0.text.contains("nothing was changed") && !$0.text.contains("0%") }
-    stage.thaw()
-    ann.terminal.types("c")
-    await ann.terminal.expects("not yet")
-    await ann.terminal.expectsNo("not yet")
-    let colors = Set(try await stage.stored().map(\.color))
-    #expect(colors.count == 1 && colors != [.yellow])
-    await stage.close()
-  }
-
-  @Test func aSelectedNoteThatGoesWhileTheServerIsAwayIsSelectedNoMoreThoughAnotherCame() async throws {
-    let (stage, ann) = try await opened()
-    await ann.terminal.expects("\(Self.count - 3)→")
-    ann.terminal.types("ea")
-    await ann.terminal.expects("(\(Self.count))")
-    stage.kill()
-    await ann.terminal.expects("reconnecting")
-    try await stage.whileAway { carl in
-      let far = try #require(try await carl.fetch(Note.self, where: "text == 'n2000'").first)
-      let new = try #require(carl.context.insert(Note.self))
-      (new.text, new.x, new.board) = ("new", 900_000, far.board)
-      carl.context.delete(far)
-      try await carl.save()
-    }
-    try stage.restart()
-    await ann.terminal.expects("(\(Self.count - 1))")
-    await stage.close()
-  }
-
   @Test func aBoardThatGrowsTooLargeIsFollowedInPartsFromThenOn() async throws {
     let first = BoardPage.maximumNotes - 10
     let (stage, ann) = try await opened(first)

@@ -1,0 +1,176 @@
+import GraphClient
+import StickiesKit
+import TerminalCells
+import Testing
+
+@testable import GraphReplica
+@testable import StickiesTerminal
+
+/// What is done to all notes of a board that has more than a client keeps, on real daemons.
+@MainActor
+@Suite(.serialized, .timeLimit(.minutes(5))) struct AllNotesTests {
+  private nonisolated static let count = 2_500
+  /// Notes around a screen and a window of the list, and far fewer than there are.
+  private static let few = 2 * BoardPart.listRows
+
+  private func opened(
+    _ count: Int = Self.count, boards: [String] = ["Work"]
+  ) async throws -> (stage: Stage, ann: Seat) {
+    let stage = try await Stage(boards: boards)
+    try await stage.row(of: 0..<count)
+    let ann = try await stage.open(size: Size(width: 120, height: 24))
+    await ann.terminal.expects { $0.text.contains("n2 ") && $0.text.contains("→") }
+    return (stage, ann)
+  }
+
+  private func count(_ stage: Stage, _ text: String) async throws -> Int {
+    try await stage.other.count(of: Note.self, where: text)
+  }
+
+  @Test func allNotesAreSelectedWithoutAListOfThemAndColoredInOneCommit() async throws {
+    let (stage, ann) = try await opened()
+    ann.terminal.types("ea")
+    await ann.terminal.expects("(\(Self.count))")
+    #expect(ann.client.context.held.count < Self.few)
+    // The selection stays where the notes go out of sight.
+    for _ in 0..<50 { ann.terminal.mouse(.wheel(.right), 70, 20) }
+    await ann.terminal.expects { $0.text.contains("n10 ") && $0.text.contains("(\(Self.count))") }
+    // What takes long is shown, and may be given up.
+    stage.freeze()
+    ann.terminal.types("c")
+    await ann.terminal.expects {
+      $0.text.contains("Coloring \(Self.count) notes") && $0.text.contains(" 0%") && $0.text.contains("Esc cancels")
+    }
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.text.contains("given up; nothing is changed") && !$0.text.contains("0%") }
+    stage.thaw()
+    #expect(try await count(stage, "color != \"yellow\"") == 0)
+    let before = try await stage.other.status().head.revision
+    ann.terminal.types("c")
+    await ann.terminal.expects("colored \(Self.count) notes; u takes it back")
+    #expect(try await count(stage, "color != \"yellow\"") == Self.count)
+    #expect(try await stage.other.status().head.revision == before + 1)
+    #expect(ann.client.context.held.count < 2 * Self.few)
+    ann.terminal.types("u")
+    await ann.terminal.expects("Undone")
+    #expect(try await count(stage, "color != \"yellow\"") == 0)
+    await stage.close()
+  }
+
+  @Test func moreNotesThanAreEverReadAreMovedAndDeletedAndEachIsOneStepBack() async throws {
+    let all = BoardScreen.maximumAway + 1_000
+    let (stage, ann) = try await opened(all, boards: ["Work", "Home"])
+    let locked = try #require(try await stage.other.fetch(Note.self, where: "text == 'n4000'").first)
+    locked.locked = true
+    try await stage.other.save()
+    await ann.terminal.expects("● ○")
+    ann.terminal.types("ea")
+    await ann.terminal.expects("(\(all))")
+    ann.terminal.types("mho\n")
+    await ann.terminal.expects("moved \(all - 1) notes to Home; u brings them back; 1 locked")
+    await ann.terminal.expects { $0.text.contains("(1)") && !$0.text.contains("n2 ") }
+    #expect(try await count(stage, "board.name == \"Home\"") == all - 1)
+    ann.terminal.types("u")
+    await ann.terminal.expects("Undone")
+    await ann.terminal.expects { $0.text.contains("(\(all))") && $0.text.contains("n2 ") }
+    ann.terminal.press(.delete)
+    await ann.terminal.expects("deleted \(all - 1) notes; u brings them back; 1 locked")
+    await ann.terminal.expects { $0.text.contains("(1)") && !$0.text.contains("n2 ") }
+    #expect(try await stage.stored().map(\.text) == ["n4000"])
+    ann.terminal.types("u")
+    await ann.terminal.expects("Undone")
+    await ann.terminal.expects { $0.text.contains("(\(all))") && $0.text.contains("n2 ") }
+    #expect(try await count(stage, "board.name == \"Work\"") == all)
+    // A tag is put to each of them by itself.
+    ann.terminal.types("tmuch\n")
+    await ann.terminal.expects("at most \(BoardScreen.maximumAway) notes out of sight")
+    #expect(ann.client.context.held.count < 2 * Self.few)
+    await stage.close()
+  }
+
+  @Test func whatOthersAddIsNotSelectedAndWhatTheyDeleteIsNotCounted() async throws {
+    let (stage, ann) = try await opened()
+    ann.terminal.types("ea")
+    await ann.terminal.expects("(\(Self.count))")
+    let later = try await stage.note("later", x: 16, y: 240)
+    let grid = await ann.terminal.expects("later")
+    #expect(grid.text.contains("(\(Self.count))"))
+    let context = stage.other.context
+    context.delete(try #require(try await stage.other.fetch(Note.self, where: "text == 'n2000'").first))
+    try await stage.other.save()
+    await ann.terminal.expects("(\(Self.count - 1))")
+    // One goes and one comes, in one commit: the board has as many notes as before.
+    context.delete(try #require(try await stage.other.fetch(Note.self, where: "text == 'n2001'").first))
+    let last = try #require(context.insert(Note.self))
+    (last.text, last.x, last.board) = ("last", 900_000, later.board)
+    try await stage.other.save()
+    await ann.terminal.expects("(\(Self.count - 2))")
+    // One that is here is taken out, and the one that came is put to it.
+    let first = try #require(grid.place(of: "n0 "))
+    ann.terminal.click(first.x, first.y)
+    await ann.terminal.expects("(\(Self.count - 3))")
+    let place = try #require(grid.place(of: "later"))
+    ann.terminal.click(place.x, place.y)
+    await ann.terminal.expects("(\(Self.count - 2))")
+    ann.terminal.press(.delete)
+    await ann.terminal.expects("deleted \(Self.count - 2) notes")
+    #expect(try await stage.stored().map(\.text) == ["n0", "last"])
+    await ann.terminal.expects("(0)")
+    await stage.close()
+  }
+
+  @Test func ofAFilteredBoardAllAreThoseThatAreLookedFor() async throws {
+    let (stage, ann) = try await opened()
+    let note = try #require(StickiesModel.model.entity(named: "Note"))
+    let color = try #require(note.property(named: "color"))
+    let blue = BatchRequest.Assignment.Source.value(.string("blue"))
+    _ = try await stage.other.batchUpdate(
+      note, where: GraphPredicate(Note.self) { $0.number <= 600 }, set: [(color, blue)])
+    ann.session.screen?.filter.colors = [.blue]
+    await ann.terminal.expects("only blue")
+    ann.terminal.types("ea")
+    await ann.terminal.expects("(600)")
+    let far = try #require(try await stage.other.fetch(Note.self, where: "text == 'n500'").first)
+    far.color = .pink
+    try await stage.other.save()
+    await ann.terminal.expects("(599)")
+    ann.terminal.types("c")
+    await ann.terminal.expects("colored 599 notes")
+    await ann.terminal.expects("(0)")
+    #expect(try await count(stage, "color == \"green\"") == 599)
+    #expect(try await count(stage, "color == \"yellow\"") == Self.count - 600)
+    await stage.close()
+  }
+
+  @Test func withoutTheServerNothingIsDoneToAllNotes() async throws {
+    let (stage, ann) = try await opened()
+    ann.terminal.types("ea")
+    await ann.terminal.expects("(\(Self.count))")
+    stage.kill()
+    await ann.terminal.expects("reconnecting")
+    ann.terminal.press(.delete)
+    await ann.terminal.expects("needs the server")
+    try stage.restart()
+    await ann.terminal.expects("connected")
+    #expect(try await stage.stored().count == Self.count)
+    await stage.close()
+  }
+
+  @Test func aSelectedNoteThatGoesWhileTheServerIsAwayIsSelectedNoMoreThoughAnotherCame() async throws {
+    let (stage, ann) = try await opened()
+    ann.terminal.types("ea")
+    await ann.terminal.expects("(\(Self.count))")
+    stage.kill()
+    await ann.terminal.expects("reconnecting")
+    try await stage.whileAway { carl in
+      let far = try #require(try await carl.fetch(Note.self, where: "text == 'n2000'").first)
+      let new = try #require(carl.context.insert(Note.self))
+      (new.text, new.x, new.board) = ("new", 900_000, far.board)
+      carl.context.delete(far)
+      try await carl.save()
+    }
+    try stage.restart()
+    await ann.terminal.expects("(\(Self.count - 1))")
+    await stage.close()
+  }
+}
