@@ -81,10 +81,34 @@ import Testing
     await ann.terminal.expects("Undone")
     await ann.terminal.expects { $0.text.contains("(\(all))") && $0.text.contains("n2 ") }
     #expect(try await count(stage, "board.name == \"Work\"") == all)
-    // A tag is put to each of them by itself.
-    ann.terminal.types("tmuch\n")
+    // Each of them has a place of its own.
+    ann.terminal.press(.right)
     await ann.terminal.expects("at most \(BoardScreen.maximumAway) notes out of sight")
     #expect(ann.client.context.held.count < 2 * Self.few)
+    await stage.close()
+  }
+
+  @Test func allNotesAreTaggedAThousandAtATimeAndThatIsOneStepBack() async throws {
+    let (stage, ann) = try await opened()
+    ann.terminal.types("ea")
+    await ann.terminal.expects("(\(Self.count))")
+    ann.terminal.types("tmany\n")
+    await ann.terminal.expects("tagged \(Self.count) notes; u takes it back")
+    #expect(try await count(stage, "ANY tags.name == \"many\"") == Self.count)
+    ann.terminal.types("u")
+    await ann.terminal.expects("Undone")
+    #expect(try await count(stage, "ANY tags.name == \"many\"") == 0)
+    // What every one of them has is taken off.
+    ann.terminal.press(.character("r"), .control)
+    await ann.terminal.expects("Done again")
+    ann.terminal.types("tmany\n")
+    await ann.terminal.expects("untagged \(Self.count) notes")
+    #expect(try await count(stage, "ANY tags.name == \"many\"") == 0)
+    // What is done to each in its own way needs all of them here.
+    ann.terminal.press(.right)
+    await ann.terminal.expects("not yet")
+    await ann.terminal.expectsNo("not yet")
+    #expect(try await count(stage, "x == 8 OR x == \(8 + 240 * (Self.count - 1))") == 2)
     await stage.close()
   }
 

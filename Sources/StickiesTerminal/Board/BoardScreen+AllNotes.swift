@@ -101,7 +101,7 @@ extension BoardScreen {
   func changeAll(_ all: AllNotes, _ change: WholeChange, _ work: @escaping (Note) -> NoteBatch.Work) {
     guard linkIsOpen, !isChangingAll, !mode.selection.isEmpty else { return }
     guard linkState.isConnected else {
-      return say("what is done to all notes of a large board needs the server", isTrouble: true)
+      return say(Self.needsServer, isTrouble: true)
     }
     save()
     isChangingAll = true
@@ -135,7 +135,7 @@ extension BoardScreen {
     endWait(token)
     switch result {
     case .success(let result?) where result.count > 0: say(words(of: result, change))
-    case .success: say("all of them are locked, left as they are")
+    case .success: say(Self.allAreLocked)
     case .failure(BoardInquiries.givenUp): say("given up; nothing is changed, unless all of it was done already")
     // Whether it was done may not be known.
     case .failure(let refusal) where refusal.code == .unavailable: say(refusal.message, isTrouble: true)
@@ -143,7 +143,10 @@ extension BoardScreen {
     }
   }
 
-  private func words(of result: NoteBatchResult, _ change: WholeChange) -> String {
+  static let needsServer = "what is done to all notes of a large board needs the server"
+  static let allAreLocked = "all of them are locked, left as they are"
+
+  func words(of result: NoteBatchResult, _ change: WholeChange) -> String {
     let what = result.count == 1 ? "1 note" : "\(result.count) notes"
     let done = [change.done, what, change.place].filter { !$0.isEmpty }.joined(separator: " ")
     let undo = result.changed > Self.maximumUndone ? "too many for u to take back" : "u \(change.undone)"

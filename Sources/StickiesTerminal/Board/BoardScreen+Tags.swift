@@ -19,17 +19,14 @@ extension BoardScreen {
   }
 
   func tag(_ name: String) {
+    if let all { return tagAll(all, name) }
     withTargets { [weak self] notes in self?.tag(notes, name) }
   }
 
   private func tag(_ notes: [Note], _ name: String) {
     guard linkIsOpen else { return }
     let worn = notes.compactMap { note in note.tags.first { $0.name == name } }
-    if worn.count == notes.count, let property = tagsProperty {
-      return change(notes, "Untag") { note in
-        for tag in note.tags where tag.name == name { note.remove(tag, from: property) }
-      }
-    }
+    if worn.count == notes.count { return change(notes, "Untag") { takeOff(name, of: $0) } }
     // A new tag is made with its first note: one commit, and one step to take back.
     var tag = worn.first
     change(notes, "Tag") { note in
@@ -47,6 +44,12 @@ extension BoardScreen {
     unsent.touch(note.id)
     say("the tag \(tag.name) is gone; the note goes without it", isTrouble: true)
     return true
+  }
+
+  /// Takes a tag off by its name.
+  func takeOff(_ name: String, of note: Note) {
+    guard let property = tagsProperty else { return }
+    for tag in note.tags where tag.name == name { note.remove(tag, from: property) }
   }
 
   private var tagsProperty: PropertyNumber? { context.model.entity(named: "Note")?.property(named: "tags")?.number }
