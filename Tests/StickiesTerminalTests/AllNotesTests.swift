@@ -94,6 +94,7 @@ import Testing
     await ann.terminal.expects("(\(Self.count))")
     ann.terminal.types("tmany\n")
     await ann.terminal.expects("tagged \(Self.count) notes; u takes it back")
+    await ann.terminal.expectsNo("not yet")
     #expect(try await count(stage, "ANY tags.name == \"many\"") == Self.count)
     ann.terminal.types("u")
     await ann.terminal.expects("Undone")
@@ -103,6 +104,7 @@ import Testing
     await ann.terminal.expects("Done again")
     ann.terminal.types("tmany\n")
     await ann.terminal.expects("untagged \(Self.count) notes")
+    await ann.terminal.expectsNo("not yet")
     #expect(try await count(stage, "ANY tags.name == \"many\"") == 0)
     // What is done to each in its own way needs all of them here.
     ann.terminal.press(.right)
