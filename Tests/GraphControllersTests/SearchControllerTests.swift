@@ -94,6 +94,20 @@ import Testing
     #expect(face.taken() == ["changed: 1 2 4"])
   }
 
+  @Test func whoGoesToAFoundRowComesBackToIt() throws {
+    let (graph, controller, face) = try script()
+    // Nothing is searched for: there is nothing to come back from.
+    controller.keepPlace()
+    face.place = SearchPlace(selection: [try graph.id(2)], first: try graph.id(2))
+    try find("milk", controller, at: 0)
+    face.place = SearchPlace(selection: [try graph.id(4)])
+    controller.keepPlace()
+    face.place = SearchPlace()
+    _ = face.taken()
+    controller.clear()
+    #expect(face.taken() == ["all: 1 2 3 4", "selected [4], at the top"])
+  }
+
   @Test func aStaleAnswerIsNotShown() throws {
     let (graph, controller, face) = try script()
     graph.answers = false

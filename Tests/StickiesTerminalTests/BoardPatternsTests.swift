@@ -557,7 +557,7 @@ import Testing
     await ann.terminal.expects("blue plums")
     ann.terminal.types("pears")
     await ann.terminal.expects { $0.text.contains("1 note") && !$0.text.contains("red apples") }
-    ann.terminal.press(.enter)
+    ann.terminal.press(.tab)
     await ann.terminal.expects("┏ green pears")
     ann.terminal.press(.escape)
     await ann.terminal.expects { $0.text.contains("┏ red apples") && $0.text.contains("blue plums") }

@@ -13,7 +13,8 @@ public protocol SearchControllerDelegate: AnyObject {
   func search(_ controller: SearchController, didFail refusal: Refusal)
   /// Where the person is in the list of all rows, which the search is about to leave.
   func placeToKeep(for controller: SearchController) -> SearchPlace
-  /// All rows are shown again: back to the place that was kept, without the objects that have gone meanwhile.
+  /// All rows are shown again: back to the place that was kept, without the objects that have gone meanwhile. Where a window
+  /// of the rows is here, nobody knows which of those beside it have.
   func search(_ controller: SearchController, didReturnTo place: SearchPlace)
 }
 
@@ -113,6 +114,12 @@ public final class SearchController {
   /// When `tick` is due; nil when nothing waits for it.
   public var deadline: Milliseconds? { session.deadline }
 
+  /// Somebody has gone to a row that was found: clearing leads back to where they are now, not to where they were before.
+  public func keepPlace() {
+    guard kept != nil else { return }
+    kept = delegate?.placeToKeep(for: self)
+  }
+
   /// Empties the field: all rows are shown again.
   public func clear() { perform(session.handle(.typed("", at: 0))) }
 
@@ -179,8 +186,10 @@ public final class SearchController {
     delegate?.search(self, didShow: all.snapshot, for: nil)
     guard var place = kept else { return }
     kept = nil
-    place.selection = place.selection.filter { all.position(of: $0) != nil }
-    if let first = place.first, all.position(of: first) == nil { place.first = nil }
+    if all.count == all.totalCount {
+      place.selection = place.selection.filter { all.position(of: $0) != nil }
+      if let first = place.first, all.position(of: first) == nil { place.first = nil }
+    }
     delegate?.search(self, didReturnTo: place)
   }
 }

@@ -32,6 +32,7 @@ extension BoardScreen {
     guard controller !== editing, let note = controller.note, mayChange(note) else { return }
     endEditing()
     focus(controller)
+    search?.keepPlace()
     undoScope.beginGroup(named: "Typing")
     editing = controller
     layOut()
@@ -68,8 +69,9 @@ extension BoardScreen {
   func newNote() {
     guard linkIsOpen else { return }
     guard !boardIsGone else { return say("there is no board to make it on", isTrouble: true) }
-    // It has not been looked for, and would be hidden with all that is not found.
-    if field != nil { closeSearch() }
+    // It has not been looked for, and would be hidden with all that is not found. It is made where one looks.
+    search?.keepPlace()
+    closeSearch()
     newNote(text: "", at: onBoard(free(placeOfNewNote)))
     guard let controller = focused else { return }
     controller.isNew = true

@@ -105,6 +105,21 @@ extension BoardScreen {
       detail: tag ?? "", marks: marks(of: id, note), isChecked: isSelected(id))
   }
 
+  /// The first note that is seen in the list, and how many rows below its top: a heading may stand above it.
+  var firstListed: (id: ObjectID, below: Int)? {
+    let (lines, offset, _) = listRows
+    for row in lines.indices where row + offset >= list.top {
+      if let id = lines[row].id { return (id, row + offset - list.top) }
+    }
+    return nil
+  }
+
+  /// A note's row in the list; nil for one that is not in it, or not here.
+  func row(of id: ObjectID) -> Int? {
+    let (lines, offset, _) = listRows
+    return lines.firstIndex(of: .note(id)).map { $0 + offset }
+  }
+
   /// Scrolls so that the note in focus is among the rows, when the focus is another one.
   func followListFocus() {
     guard !listFrame.isEmpty, list.focus != page.windows.focus else { return }
@@ -148,6 +163,7 @@ extension BoardScreen {
     case .row(let row):
       guard let id = id(row) else { break }
       show(id)
+      search?.keepPlace()
       if isDouble, let focused { edit(focused) }
     case .empty, nil: break
     }

@@ -6,12 +6,22 @@ import TerminalApplication
 import TerminalCells
 
 /// Hears what a search finds, and shows it on the board: notes that were not found leave the screen, not the board.
+///
+/// Whoever only looks at what is found, by Tab or a scroll, is back at the end where they were before. Whoever goes to a note,
+/// by Return, a click or an edit, stays there.
 final class SearchListener: SearchControllerDelegate {
   private weak var screen: BoardScreen?
+  /// The note that had the focus before the search: of a large board it stays here for it.
+  private(set) var focus: ObjectID?
+  /// What no other search has of a place: where the board is scrolled to, the list's top, and how many rows below it the
+  /// first note stands.
+  private var kept = (scroll: Point(x: 0, y: 0), top: 0, below: 0)
 
   init(_ screen: BoardScreen) { self.screen = screen }
 
   func search(_ controller: SearchController, didShow rows: ResultsSnapshot, for query: SearchQuery?) {
+    // Other rows are seen from the first on.
+    if query != nil, let screen { (screen.list.top, screen.list.focus) = (0, nil) }
     show(controller, rows, query)
   }
 
@@ -40,12 +50,25 @@ final class SearchListener: SearchControllerDelegate {
   }
 
   func placeToKeep(for controller: SearchController) -> SearchPlace {
-    SearchPlace(selection: screen?.page.windows.focus.map { [$0] } ?? [])
+    guard let screen else { return SearchPlace() }
+    // Among all rows those that are found stand elsewhere: there the list goes by the focus.
+    let first = screen.found == nil ? screen.firstListed : nil
+    kept = (screen.page.scroll, screen.list.top, first?.below ?? 0)
+    focus = screen.page.windows.focus
+    return SearchPlace(selection: focus.map { [$0] } ?? [], first: first?.id)
   }
 
   func search(_ controller: SearchController, didReturnTo place: SearchPlace) {
-    guard let screen, let id = place.selection.first, let controller = screen.page.windows[id] else { return }
-    screen.focus(controller)
+    guard let screen else { return }
+    screen.page.scroll = kept.scroll
+    // Keys stay with the field for as long as it is open.
+    if let id = place.selection.first {
+      screen.page.windows.setFocus(id)
+    } else if focus == nil {
+      screen.page.windows.clearFocus()
+    }
+    screen.list.top = place.first.flatMap { screen.row(of: $0) }.map { $0 - kept.below } ?? kept.top
+    screen.list.focus = place.first == nil ? nil : screen.page.windows.focus
   }
 }
 
@@ -137,6 +160,7 @@ extension BoardScreen {
     guard !found.isEmpty else { return say("nothing is found; Esc ends the search") }
     guard let first = found.first(where: { page.windows[$0] != nil || page.part != nil }) else { return closeSearch() }
     show(first)
+    search?.keepPlace()
   }
 
   func closeSearch() {

@@ -1,0 +1,114 @@
+import Foundation
+import StickiesKit
+import TerminalCells
+import Testing
+
+@testable import StickiesTerminal
+
+/// Where one is after a search, on a real daemon.
+@MainActor
+@Suite(.serialized, .timeLimit(.minutes(5))) struct BoardSearchTests {
+  /// A note in focus at the left end of the board, and one far to the right.
+  private func opened() async throws -> (stage: Stage, ann: Seat) {
+    let stage = try await Stage()
+    _ = try await stage.note("red apples", x: 0, y: 64)
+    _ = try await stage.note("green pears", x: 4_000, y: 64)
+    let ann = try await stage.open()
+    await ann.terminal.expects("red apples")
+    ann.terminal.press(.tab)
+    await ann.terminal.expects("┏ red apples")
+    return (stage, ann)
+  }
+
+  /// Looks at what is far away.
+  private func look(_ ann: Seat) async {
+    ann.terminal.types("/pears")
+    await ann.terminal.expects { $0.text.contains("1 note") && !$0.text.contains("red apples") }
+    ann.terminal.press(.tab)
+    await ann.terminal.expects("┏ green pears")
+  }
+
+  @Test func whoOnlyLookedAtWhatASearchFindsIsBackWhereTheyWere() async throws {
+    let (stage, ann) = try await opened()
+    let place = ann.terminal.grid.place(of: "red apples")
+    await look(ann)
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.text.contains("┏ red apples") && !$0.text.contains("green pears") }
+    #expect(ann.terminal.grid.place(of: "red apples") == place)
+    // An emptied field gives all back as well, and has the keys still.
+    await look(ann)
+    ann.terminal.types("/")
+    for _ in 0..<5 { ann.terminal.press(.backspace) }
+    await ann.terminal.expects { $0.text.contains("┏ red apples") && !$0.text.contains("green pears") }
+    ann.terminal.types("apples")
+    await ann.terminal.expects { $0.text.contains("/ apples") && $0.text.contains("1 note") }
+    await stage.close()
+  }
+
+  @Test func whoHadNoNoteInFocusHasNoneAfterASearch() async throws {
+    let (stage, ann) = try await opened()
+    ann.terminal.press(.escape)
+    await ann.terminal.expects("╭ red apples")
+    await look(ann)
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.text.contains("╭ red apples") && !$0.text.contains("green pears") }
+    await stage.close()
+  }
+
+  @Test func whoGoesToWhatASearchFindsStaysThere() async throws {
+    let (stage, ann) = try await opened()
+    ann.terminal.types("/pears\n")
+    await ann.terminal.expects("┏ green pears")
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.text.contains("┏ green pears") && !$0.text.contains("/ pears") }
+    // A click goes there as well; that the search looked elsewhere before does not matter.
+    ann.terminal.types("/apples")
+    await ann.terminal.expects { $0.text.contains("1 note") && !$0.text.contains("green pears") }
+    ann.terminal.press(.tab)
+    let place = try #require(await ann.terminal.expects("┏ red apples").place(of: "red apples"))
+    ann.terminal.click(place.x, place.y)
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.text.contains("┏ red apples") && !$0.text.contains("/ apples") }
+    #expect(!ann.terminal.grid.text.contains("green pears"))
+    await stage.close()
+  }
+
+  @Test func aNoteThatIsMadeDuringASearchIsMadeWhereOneLooks() async throws {
+    let (stage, ann) = try await opened()
+    await look(ann)
+    ann.terminal.types("nplums")
+    ann.terminal.press(.escape)
+    await ann.terminal.expects {
+      $0.text.contains("plums") && $0.text.contains("green pears") && !$0.text.contains("not yet")
+    }
+    #expect(try #require(try await stage.stored().last).x > 2_000)
+    await stage.close()
+  }
+
+  @Test func theListIsScrolledAsItWasHoweverManyRowsHaveComeBefore() async throws {
+    let stage = try await Stage()
+    try await stage.row(of: 0..<40)
+    let ann = try await stage.open()
+    await ann.terminal.expects("n2 ")
+    func expect(_ first: String) async {
+      await ann.terminal.expects("\(first) as the first row") { grid in
+        (1..<29).map { grid[$0, 2].text }.joined().trimmingCharacters(in: .whitespaces) == first
+      }
+    }
+    ann.terminal.types("v")
+    await expect("n0")
+    for _ in 0..<5 { ann.terminal.mouse(.wheel(.down), 5, 10) }
+    await expect("n15")
+    ann.terminal.types("/n3")
+    await ann.terminal.expects("Found")
+    // What is found is seen from the first row on.
+    await expect("n3")
+    _ = try await stage.note("early", x: 0, y: 0)
+    // What comes behind it has been heard.
+    _ = try await ann.client.fetch(Board.self)
+    ann.terminal.press(.escape)
+    await expect("n15")
+    #expect(ann.session.screen?.list.top == 16)
+    await stage.close()
+  }
+}
