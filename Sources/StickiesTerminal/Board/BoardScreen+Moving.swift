@@ -28,6 +28,7 @@ extension BoardScreen {
 
   /// Asks for one of the other boards by its name.
   func ask(_ title: String, _ done: @escaping (Board) -> Void) {
+    directory.ask()
     let offers: (String) -> [String] = { [weak self] text in
       guard let self else { return [] }
       return otherBoards.map(\.name).matching(text)

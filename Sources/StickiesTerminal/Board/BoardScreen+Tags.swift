@@ -10,6 +10,7 @@ extension BoardScreen {
   /// Asks for a tag: notes that have it lose it, the others get it.
   func askForTag() {
     guard linkIsOpen, hasTargets else { return }
+    tagNames.ask()
     let offers: (String) -> [String] = { [weak self] in self?.tagNames.all.matching($0) ?? [] }
     let mark = targetMark
     let window = PromptWindow("Tag", maximum: Self.maximumTag, on: self, offers: offers) { [weak self] name in

@@ -132,7 +132,7 @@ final class BoardScreen: ApplicationDelegate {
       NoteController($0, application: application)
     }
     directory = BoardDirectory(in: context, perform: link.perform)
-    tagNames = TagNames(in: context, perform: link.perform)
+    tagNames = TagNames(in: context, link: link)
     super.init()
     context.undoScope = scope
     answerCommands()
@@ -144,6 +144,8 @@ final class BoardScreen: ApplicationDelegate {
     prepare(page)
     page.open()
     openDirectory()
+    tagNames.didChange = { [weak self] in self?.tagsDidChange(by: $0) }
+    tagNames.didFail = { [weak self] in self?.say($0.message, isTrouble: true) }
   }
 
   /// What a page tells is heard from now on.

@@ -1,3 +1,4 @@
+import GraphControllers
 import GraphModel
 import GraphReplica
 import StickiesKit
@@ -57,6 +58,11 @@ struct PastCommit: Hashable {
 
 /// What a board wants of its connection. All of it is called on the screen's actor and answers there.
 struct BoardLink {
+  /// Told each state of some rows, and why there is none any more.
+  typealias Reading = (
+    _ rows: ResultsUpdates.Iterator, _ each: @escaping (ResultsUpdate) -> Void, _ failed: @escaping (Refusal) -> Void
+  ) -> Void
+
   /// The name that commits carry.
   var user: String
   /// Does what the context wants done.
@@ -70,6 +76,8 @@ struct BoardLink {
   var observe: (_ hear: @escaping () -> Void, _ busy: @escaping (Bool) -> Void) -> BoardChannel
   /// Says who is told how far a change of many notes is.
   var followBatch: (_ told: @escaping (BatchProgress) -> Void) -> Void
+  /// Reads what becomes of rows, in a task of its own that ends with their controller.
+  var read: Reading
   /// Bytes for the terminal, between two frames: the clipboard.
   var sendToTerminal: ([UInt8]) -> Void
   /// Stops the program until the shell lets it go on.

@@ -256,11 +256,25 @@ public final class BoardSession {
           close: { observer.close() })
       },
       followBatch: { [batches] told in batches.didProgress = told },
+      read: { [weak self] rows, each, failed in self?.read(rows, each, failed) },
       sendToTerminal: { [driver] bytes in driver.send(bytes) },
       stop: { [driver] in driver.stop() },
       keep: keepTexts,
       editOutside: { [weak self] text, done in self?.edit(text, done) },
       leaveEditor: { [weak self] in self?.leaveEditor?() })
+  }
+
+  private func read(
+    _ rows: ResultsUpdates.Iterator, _ each: @escaping (ResultsUpdate) -> Void, _ failed: @escaping (Refusal) -> Void
+  ) {
+    Task {
+      var rows = rows
+      do throws(Refusal) {
+        while let update = try await rows.next() { each(update) }
+      } catch {
+        failed(error)
+      }
+    }
   }
 
   private func edit(_ text: String, _ done: @escaping (Result<String, Refusal>) -> Void) {

@@ -9,7 +9,16 @@ extension BoardScreen {
   func openFilter() {
     endEditing()
     closeSearch()
+    tagNames.ask()
     beginModal(FilterWindow(on: self))
+  }
+
+  /// What is offered changes under whoever chooses.
+  func tagsDidChange(by difference: ResultsDifference?) {
+    if let difference {
+      for case let window as FilterWindow in application.windows { window.tagsDidChange(by: difference) }
+    }
+    application.setNeedsDisplay()
   }
 
   /// The filter is another one.

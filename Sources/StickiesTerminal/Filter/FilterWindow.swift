@@ -1,3 +1,4 @@
+import GraphControllers
 import StickiesKit
 import TerminalApplication
 import TerminalCells
@@ -29,6 +30,15 @@ final class FilterWindow: Window {
     let gone = screen.filter.tags.subtracting(names).sorted()
     guard !names.isEmpty || !gone.isEmpty else { return colors }
     return colors + [.heading("Tags")] + (names + gone).map { Choice.tag($0) }
+  }
+
+  /// Others made, renamed or deleted tags: the focus stays on the tag that it is on.
+  func tagsDidChange(by difference: ResultsDifference) {
+    // Headings and colors come before the tags.
+    let first = 2 + StickiesKit.Color.allCases.count
+    guard focus >= first else { return }
+    focus = min(first + difference.collectionDifference.offset(after: focus - first), choices.count - 1)
+    top = ListPane.top(top, showing: focus, count: choices.count, rows: area.size.height)
   }
 
   // MARK: - Events
@@ -126,5 +136,18 @@ final class FilterWindow: Window {
       "Space chooses, Del clears, Esc", x: panel.minX + 2, y: panel.maxY - 2, width: panel.size.width - 4,
       theme.panelBorder, clip: clip, cut: theme.symbols.cut)
     grid.cursor = nil
+  }
+}
+
+extension CollectionDifference {
+  /// Where an element stands afterwards that stood at an offset; one that is gone leaves its place to the next.
+  func offset(after old: Int) -> Int {
+    var place = old
+    for case .remove(let offset, _, let new) in removals {
+      if offset == old, let new { return new }
+      if offset < old { place -= 1 }
+    }
+    for case .insert(let offset, _, _) in insertions where offset <= place { place += 1 }
+    return place
   }
 }

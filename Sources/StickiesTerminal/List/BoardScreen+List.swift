@@ -77,6 +77,11 @@ extension BoardScreen {
     sections?.stop()
     sections = wanted.map { ListSections(of: $0, in: context, perform: link.perform) }
     sections?.didChange = { [weak self] in self?.application.setNeedsDisplay() }
+    sections?.didFail = { [weak self] refusal in
+      // A board that has grown too large is followed in parts, and not in sections.
+      guard let self, page.part == nil else { return }
+      say("the list is not in sections: \(refusal.message)", isTrouble: true)
+    }
   }
 
   private var listPane: ListPane {

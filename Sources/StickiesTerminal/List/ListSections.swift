@@ -17,6 +17,8 @@ final class ListSections: ResultsControllerDelegate {
   private(set) var sections = [Section(color: "", ids: [])]
   /// The rows are others.
   var didChange: () -> Void = {}
+  /// The rows can't be had any more; they stay as they were.
+  var didFail: (Refusal) -> Void = { _ in }
   private let results: ResultsController
   /// What the commit that is being told has said so far.
   private var told = (sections: [ResultsSectionChange](), objects: [ResultsObjectChange]())
@@ -54,6 +56,8 @@ final class ListSections: ResultsControllerDelegate {
     putIn()
     didChange()
   }
+
+  func results(_ controller: ResultsController, didFail refusal: Refusal) { didFail(refusal) }
 
   /// What goes, by its old place: rows first, from the last to the first, then sections.
   private func takeOut() {

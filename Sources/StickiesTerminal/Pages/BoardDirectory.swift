@@ -10,6 +10,8 @@ final class BoardDirectory: PageDataSource, ResultsControllerDelegate {
   var makePage: (Board) -> BoardPage? = { _ in nil }
   /// Boards came, went or changed.
   var didChange: (ResultsDifference) -> Void = { _ in }
+  /// There is no list of boards, or none that goes on.
+  var didFail: (Refusal) -> Void = { _ in }
   /// A page that was asked for has its notes now, or can't have them.
   var didLoad: (PageRequest, BoardPage, Refusal?) -> Void = { _, _, _ in }
   private(set) var pages = [ObjectID: BoardPage]()
@@ -23,6 +25,9 @@ final class BoardDirectory: PageDataSource, ResultsControllerDelegate {
     boards = ResultsController(request, in: context, perform: perform)
     boards.delegate = self
   }
+
+  /// Asks for the boards, and after a failure asks again.
+  func ask() { boards.performFetch() }
 
   var pageCount: Int { boards.count }
 
@@ -57,6 +62,8 @@ final class BoardDirectory: PageDataSource, ResultsControllerDelegate {
   }
 
   func resultsDidChange(_ controller: ResultsController, by difference: ResultsDifference) { didChange(difference) }
+
+  func results(_ controller: ResultsController, didFail refusal: Refusal) { didFail(refusal) }
 }
 
 /// One of the two that show all boards.

@@ -16,7 +16,8 @@ extension BoardScreen {
       application.setNeedsDisplay()
     }
     directory.didChange = { [weak self] difference in self?.boardsDidChange(difference) }
-    directory.boards.performFetch()
+    directory.didFail = { [weak self] in self?.say("the boards can't be listed: \($0.message)", isTrouble: true) }
+    directory.ask()
   }
 
   private func makePage(_ board: Board) -> BoardPage {
@@ -66,6 +67,7 @@ extension BoardScreen {
 
   /// Goes to the neighbor, by a scroll over both; on the way to it, one further, or back.
   func scrollPages(by step: Int) {
+    directory.ask()
     guard let pager, pager.source.pageCount > 0 else { return }
     let goal = (pageScroll?.page ?? pager.current.page) + step
     if (0..<pager.source.pageCount).contains(goal) {
@@ -118,6 +120,7 @@ extension BoardScreen {
   }
 
   func jump(toPage number: Int) {
+    directory.ask()
     guard let pager, (0..<pager.source.pageCount).contains(number) else {
       return say("there is no board \(number + 1)")
     }

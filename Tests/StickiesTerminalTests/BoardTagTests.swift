@@ -1,0 +1,84 @@
+import GraphModel
+import GraphReplica
+import StickiesKit
+import TerminalCells
+import Testing
+
+@testable import StickiesTerminal
+
+/// The names of tags where they are offered, and what can't be had.
+@MainActor
+@Suite(.serialized, .timeLimit(.minutes(5))) struct BoardTagTests {
+  private func tag(_ name: String, _ stage: Stage) async throws -> StickiesKit.Tag {
+    let tag = try #require(stage.other.context.insert(StickiesKit.Tag.self))
+    tag.name = name
+    try await stage.other.save()
+    return tag
+  }
+
+  @Test func theFocusStaysOnItsTagWhateverOthersDoToTheList() async throws {
+    let stage = try await Stage()
+    _ = try await tag("shop", stage)
+    let work = try await tag("work", stage)
+    let ann = try await stage.open()
+    ann.terminal.types("f")
+    await ann.terminal.expects("#work")
+    ann.terminal.press(.end)
+    ann.terminal.types(" ")
+    await ann.terminal.expects("only #work")
+    // One comes before it, and goes again.
+    let apples = try await tag("apples", stage)
+    await ann.terminal.expects("#apples")
+    ann.terminal.types(" ")
+    await ann.terminal.expectsNo("only #")
+    stage.other.context.delete(apples)
+    try await stage.other.save()
+    await ann.terminal.expectsNo("#apples")
+    ann.terminal.types(" ")
+    await ann.terminal.expects("only #work")
+    ann.terminal.types(" ")
+    await ann.terminal.expectsNo("only #")
+    // It moves itself.
+    work.name = "books"
+    try await stage.other.save()
+    await ann.terminal.expects { $0.text.contains("#books") && !$0.text.contains("#work") }
+    ann.terminal.types(" ")
+    await ann.terminal.expects("only #books")
+    await stage.close()
+  }
+
+  @Test func tooManyTagsAreToldAndAskedForAgainWhenTheyAreNeededAgain() async throws {
+    let stage = try await Stage()
+    let entity = try #require(StickiesModel.model.entity(named: "Tag"))
+    let name = try #require(entity.property(named: "name"))
+    _ = try await stage.other.batchInsert(
+      entity, [name], rows: (0...TagNames.maximumTags).map { [.string("t\($0)")] })
+    let ann = try await stage.open()
+    ann.terminal.types("f")
+    await ann.terminal.expects { $0.text.contains("there are more than 2000 tags") && !$0.text.contains("#t1") }
+    ann.terminal.press(.escape)
+    let last = try #require(try await stage.other.fetch(StickiesKit.Tag.self, where: "name == 't2000'").first)
+    stage.other.context.delete(last)
+    try await stage.other.save()
+    ann.terminal.types("f")
+    await ann.terminal.expects("#t1")
+    await stage.close()
+  }
+
+  /// No server refuses these lists; what it would tell their readers is told to them here.
+  @Test func aListThatCanNotBeHadIsToldInTheStatusLine() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("first")
+    let ann = try await stage.open()
+    await ann.terminal.expects("first")
+    let screen = try #require(ann.session.screen)
+    let refusal = Refusal(.limit, "no more of it")
+    screen.directory.results(screen.directory.boards, didFail: refusal)
+    await ann.terminal.expects("the boards can't be listed: no more of it")
+    ann.terminal.types("vg")
+    await ann.terminal.expects("Yellow (1)")
+    try #require(screen.sections).results(screen.page.notes, didFail: refusal)
+    await ann.terminal.expects("the list is not in sections: no more of it")
+    await stage.close()
+  }
+}
