@@ -3,9 +3,10 @@ import StickiesKit
 import TerminalCells
 import Testing
 
+@testable import GraphReplica
 @testable import StickiesTerminal
 
-/// Where one is after a search, on a real daemon.
+/// What a search asks of a real daemon, and where one is after it.
 @MainActor
 @Suite(.serialized, .timeLimit(.minutes(5))) struct BoardSearchTests {
   /// A note in focus at the left end of the board, and one far to the right.
@@ -109,6 +110,57 @@ import Testing
     ann.terminal.press(.escape)
     await expect("n15")
     #expect(ann.session.screen?.list.top == 16)
+    await stage.close()
+  }
+
+  /// How many live queries the daemon has of whoever has the board open, and how many were ever asked for.
+  private func queries(_ stage: Stage, _ ann: Seat) async throws -> (followed: UInt64, asked: UInt64) {
+    // What was sent before this is answered before it.
+    _ = try await ann.client.status()
+    return (try await stage.other.status().registrations, UInt64(ann.client.context.lastQuery))
+  }
+
+  @Test func aBurstOfLettersIsOneSearchOverRowsThatAreHereAlready() async throws {
+    let (stage, ann) = try await opened()
+    let before = try await queries(stage, ann)
+    ann.terminal.types("/pears")
+    await ann.terminal.expects { $0.text.contains("1 note") && !$0.text.contains("red apples") }
+    // The list of all rows is the board's own: nothing loads it again.
+    var now = try await queries(stage, ann)
+    #expect(now.followed == before.followed + 1 && now.asked == before.asked + 1)
+    // Of what was found before nobody hears any more.
+    ann.terminal.types(" and more")
+    await ann.terminal.expects { $0.text.contains("/ pears and more") && $0.text.contains("nothing") }
+    now = try await queries(stage, ann)
+    #expect(now.followed == before.followed + 1 && now.asked == before.asked + 2)
+    // What is asked already is not asked again.
+    for _ in 0..<5 { ann.terminal.press(.backspace) }
+    ann.terminal.types(" more")
+    await ann.terminal.expects("/ pears and more")
+    ann.terminal.press(.escape)
+    await ann.terminal.expects("┏ red apples")
+    now = try await queries(stage, ann)
+    #expect(now.followed == before.followed && now.asked == before.asked + 2)
+    await stage.close()
+  }
+
+  @Test func anAnswerToWhatWasTypedBeforeIsNotTaken() async throws {
+    let (stage, ann) = try await opened()
+    _ = try await stage.note("pearl", x: 0, y: 240)
+    await ann.terminal.expects("pearl")
+    let before = try await queries(stage, ann)
+    stage.freeze()
+    ann.terminal.types("/pear")
+    await ann.terminal.expects("a search under way") { grid in
+      (0..<grid.size.width).map { grid[$0, 1].text }.joined().contains("…")
+    }
+    // Asked at once, and Return goes to the first that is found. To the first search that would be another note.
+    ann.terminal.types("l\n")
+    await ann.terminal.expects("/ pearl")
+    stage.thaw()
+    await ann.terminal.expects { $0.text.contains("┏ pearl") && $0.text.contains("1 note") }
+    let now = try await queries(stage, ann)
+    #expect(now.followed == before.followed + 1 && now.asked == before.asked + 2)
     await stage.close()
   }
 }
