@@ -15,7 +15,7 @@ extension ClientNode {
       refresh()
       return "refresh after a refusal"
     }
-    switch random.below(54) {
+    switch random.below(58) {
     case 0...1: return insertFolder(&random)
     case 2...5: return insertItem(&random)
     case 6...12: return updateItem(&random)
@@ -39,6 +39,9 @@ extension ClientNode {
     case 39...40: return restore(&random)
     case 41...44: return scroll(&random)
     case 45...48: return measure(&random)
+    case 51: return bringNear(&random)
+    case 52...54: return gather(&random)
+    case 55: return choose(&random)
     default:
       if random.chance(50) { follow(&random) } else { unfollow(&random) }
       return "follow"
@@ -291,7 +294,7 @@ extension ClientNode {
   }
 
   /// Sets an attribute as of what its user is shown.
-  private func write(_ value: Value, _ name: String, _ object: ManagedObject) {
+  func write(_ value: Value, _ name: String, _ object: ManagedObject) {
     if let number = object.entity.property(named: name)?.number {
       edited.note(object.id, number, readAt: object.revision, value: lens == nil ? object[name] : nil)
     }

@@ -36,7 +36,8 @@ extension ClientNode {
     "Folder": ["items", "items.labels", "items.tasks,items.parent"],
     "Item": ["folder,labels", "tasks", "cover.items", "folder.items"],
     "Thing": ["parent.children", "children"],
-    "Label": ["items.folder", "coverOf"],
+    "Label": ["items.folder", "coverOf", "near.nearOf"],
+    "Crew": ["members", "members.folder"],
   ]
 
   func touchFaults(_ random: inout SeededRandom) -> String {
@@ -57,7 +58,7 @@ extension ClientNode {
   }
 
   func prefetch(_ random: inout SeededRandom) -> String {
-    let name = random.pick(["Folder", "Item", "Thing", "Label"]) ?? "Item"
+    let name = random.pick(["Folder", "Item", "Thing", "Label", "Crew"]) ?? "Item"
     let roots = objects(name).filter { !$0.isInserted }.shuffled(using: &random).prefix(1 + random.below(4))
     guard !roots.isEmpty, let text = random.pick(Self.trees[name] ?? []) else { return "nothing to prefetch" }
     return load(text, name, Array(roots), isAnew: random.chance(50))
@@ -65,7 +66,7 @@ extension ClientNode {
 
   /// When everything has come to rest: all objects of one kind at once.
   func prefetchAtRest(_ random: inout SeededRandom) -> String {
-    let name = random.pick(["Folder", "Item", "Thing", "Label"]) ?? "Item"
+    let name = random.pick(["Folder", "Item", "Thing", "Label", "Crew"]) ?? "Item"
     let roots = objects(name).filter { !$0.isInserted }
     guard !roots.isEmpty, let text = random.pick(Self.trees[name] ?? []) else { return "nothing to prefetch" }
     defer { perform() }

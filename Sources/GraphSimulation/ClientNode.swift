@@ -36,6 +36,8 @@ final class ClientNode {
   /// Attributes that were set and not saved since, with what they were set to; those of an object that others delete go with
   /// it, and do not come back when it does.
   var kept = [(object: ManagedObject, property: String, value: Value)]()
+  /// Values that no store ever hears of.
+  var choices = [Choice]()
   private var observation: ObservationToken?
   private var lastQuestion: RequestID = 0
   /// All batches and restores that this client has asked for, over all its lives.
@@ -89,6 +91,7 @@ final class ClientNode {
   /// The process dies and is started again: what was unsaved is gone, and so is the replica.
   func restart(_ random: inout SeededRandom) {
     replicas += 1
+    choices = []
     context = ObjectContext(
       model: model,
       replica: Replica(
@@ -97,6 +100,7 @@ final class ClientNode {
       guard !change.deleted.isEmpty else { return }
       edited.drop(Set(change.deleted))
       kept.removeAll { change.deleted.contains($0.object.id) }
+      choices.removeAll { change.deleted.contains($0.object.id) }
     }
     (queries, windows) = ([], [])
     (kept, wasRefused) = ([], false)
@@ -106,6 +110,7 @@ final class ClientNode {
     (lastRevision, astray) = (0, nil)
     // Everyone sees the whole graph through one query or several, and parts of it through others.
     follow("Folder", "")
+    follow("Crew", "")
     if random.chance(70) { follow("Item", "") }
     if random.chance(50) { follow("Thing", "") }
     if random.chance(60) { follow("Label", "") }
@@ -219,6 +224,7 @@ final class ClientNode {
         // still be under way on a connection that the server believes in, and nothing stand in its way by then.
         if timesSent[id] ?? 1 == 1 { refused.append(id) }
       }
+      keepViolations(refusal)
       wasRefused = true
       keepThroughLens(.refusedThroughLens)
       told.append("transaction \(id.sequence) was refused: \(refusal.message)")
@@ -234,6 +240,17 @@ final class ClientNode {
     case .refusedQuery(let query, let refusal):
       failure = failure ?? "client \(number)'s query \(query) was refused: \(refusal.message)"
     default: break
+    }
+  }
+
+  private func keepViolations(_ refusal: Refusal) {
+    for violation in refusal.violations {
+      switch violation.rule {
+      case "count" where model.property(violation.property)?.relationship?.minimumCount != nil:
+        happened.note(.refusedTooFew)
+      case "minimumLength": happened.note(.refusedTooShort)
+      default: break
+      }
     }
   }
 

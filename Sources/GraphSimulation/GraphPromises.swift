@@ -49,6 +49,7 @@ struct GraphPromises {
       }
     }
     if let most = relationship.maximumCount, others.count > most { return "has \(others.count) members" }
+    if let least = relationship.minimumCount, others.count < least { return "has \(others.count) members" }
     return nil
   }
 
@@ -82,6 +83,9 @@ struct GraphPromises {
   private func rules(_ object: ObjectImage, _ entity: Entity) -> String? {
     func value(_ name: String) -> Value { entity.property(named: name).map { object[$0] } ?? .null }
     switch entity.name {
+    case "Crew":
+      let title = value("title").stringValue ?? ""
+      return (2...8).contains(title.utf8.count) ? nil : "the title is \(title)"
     case "Folder":
       let caption = (value("name").stringValue ?? "").uppercased()
       return value("caption").stringValue == caption ? nil : "the caption is \(value("caption"))"
@@ -131,7 +135,10 @@ struct GraphPromises {
   }
 
   private func keys() -> String? {
-    let keys = [("Folder", ["name"]), ("Label", ["name"]), ("Thing", ["number"]), ("Task", ["about", "code"])]
+    let keys = [
+      ("Folder", ["name"]), ("Label", ["name"]), ("Thing", ["number"]), ("Task", ["about", "code"]),
+      ("Crew", ["title", "shift"]),
+    ]
     for (name, properties) in keys {
       guard let entity = model.entity(named: name) else { continue }
       var seen = Set<[Value]>()

@@ -31,6 +31,14 @@ public enum Happening: String, Sendable, CaseIterable {
   case undoneOrder
   /// A value of each type that an attribute may have is there at a quiet moment, and dates before 1970.
   case everyTypeIsThere, dateBefore1970
+  /// Objects have members without an order, and members of their own kind, at a quiet moment.
+  case unorderedMembers, recursiveMembers
+  /// A transaction is refused because something would have too few members, or too short a text.
+  case refusedTooFew, refusedTooShort
+  /// A value that is never saved is there still, also where the object was changed by commits meanwhile.
+  case transientKept, transientOutlivedCommits
+  /// An object comes back with the time at which it was first made.
+  case cameBackAsOld
   /// A slice of history goes between two commits, and the power with it.
   case historyPruned, pruningLostPower
   /// A client asks for what it has missed since a revision above, at and below the oldest that is kept.

@@ -88,6 +88,10 @@ extension Simulation {
     try check(undone.failure)
     for _ in undoneSeen..<max(undoneSeen, undone.count) { happened.note(.undoneOrder) }
     undoneSeen = max(undoneSeen, undone.count)
+    let beginnings = Beginnings(records, model: model)
+    try check(beginnings.failure)
+    for _ in returnsSeen..<max(returnsSeen, beginnings.returns) { happened.note(.cameBackAsOld) }
+    returnsSeen = max(returnsSeen, beginnings.returns)
     var objects = [ObjectImage]()
     for entity in model.entities where entity.parent == nil {
       _ = try server.store.fetch(FetchRequest(entity: entity.number)) { objects.append($0) }
@@ -96,6 +100,7 @@ extension Simulation {
     try check(GraphPromises(objects, model: model).failure())
     let graph = RecordedGraph(images: Dictionary(uniqueKeysWithValues: objects.map { ($0.id, $0) }), model: model)
     if SimulationModel.hasEveryType(objects, model) { happened.note(.everyTypeIsThere) }
+    keepMembers(objects)
     let isEarly: (Value) -> Bool = { if case .date(let time) = $0 { time < 0 } else { false } }
     if objects.contains(where: { $0.values.contains(where: isEarly) }) { happened.note(.dateBefore1970) }
     for client in clients {
@@ -114,6 +119,7 @@ extension Simulation {
       for window in client.windows { try check(window.failure(of: client, in: server.store, sight)) }
       try check(client.brokenOrder(in: server.store, objects.compactMap(client.seen)))
       try check(client.lostEdit())
+      try check(client.lostChoice())
       try check(client.unfinishedReading())
       try check(
         client.context.replica.pendingTransactions.isEmpty ? nil : "client \(client.number) still waits for an answer")
@@ -121,6 +127,17 @@ extension Simulation {
     try checkRestores(revisions)
     try check(
       server.hub.census.sessions == clients.count ? nil : "\(server.hub.census.sessions) sessions are registered")
+  }
+
+  private func keepMembers(_ objects: [ObjectImage]) {
+    for (name, relationship, happening) in [
+      ("Crew", "members", Happening.unorderedMembers), ("Label", "near", .recursiveMembers),
+    ] {
+      guard let entity = model.entity(named: name), let property = entity.property(named: relationship),
+        objects.contains(where: { $0.id.entity == entity.number && !$0[property].objectIDs.isEmpty })
+      else { continue }
+      happened.note(happening)
+    }
   }
 
   private func checkQuery(

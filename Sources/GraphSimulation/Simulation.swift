@@ -44,7 +44,7 @@ public enum PlantedBug: String, Sendable, CaseIterable {
 /// What is asserted: an acknowledged commit is never lost nor doubled, a refused one never there, revisions never go
 /// back for a client, at every quiet moment each live query equals a fresh fetch, of what was typed into a text
 /// nothing is gone that nobody deleted, lists are in the order that was asked for and everybody's is the same, counts and
-/// rules hold of every object, and nothing refers to nothing; a batch does what it says, all or nothing, whenever it is cut
+/// rules hold of every object, nothing refers to nothing, and what was made has its time of birth for good; a batch does what it says, all or nothing, whenever it is cut
 /// off; what is loaded, and what is read of the past, is what was taken down of the store then; what is restored is as
 /// it was; and while history is pruned under all that, what is below its floor is refused and nothing else, and no edit
 /// takes another's without a word. Where the store is put back to a backup, all of this holds of what it has then: clients
@@ -89,6 +89,8 @@ public final class Simulation {
   var happened = HappeningCounts()
   /// Undos right behind their commits that have been counted.
   var undoneSeen = 0
+  /// Objects that came back and have been counted.
+  var returnsSeen = 0
   /// A quiet moment: everything comes to its end, and nothing is cut off.
   var isResting = false
   private let trace: ((String) -> Void)?

@@ -1,9 +1,10 @@
 import GraphModel
 
-/// The model that simulations run on: small, with one of each thing that can go wrong. A folder's items stand in an order,
-/// and so do an item's labels; items and tasks have an abstract root, whose objects hang below each other in any way,
-/// cycles too; each of the four delete rules stands somewhere. Attributes of every type are there, so that each goes through
-/// every message, file and comparison.
+/// The model that simulations run on: small, with one of each thing that a model can have, and that can go wrong. A folder's
+/// items stand in an order, and so do an item's labels; items and tasks have an abstract root, whose objects hang below each
+/// other in any way, cycles too; a crew has items in no order and is never without any; labels are near labels; each of the
+/// four delete rules stands somewhere. Attributes of every type are there, so that each goes through every message, file and
+/// comparison.
 enum SimulationModel {
   static func load() throws -> Model { try Model(parsing: source.utf8) }
 
@@ -15,6 +16,13 @@ enum SimulationModel {
          {"name": "row", "type": "integer", "minimum": -9},
          {"name": "column", "type": "string", "maximumLength": 3}]}],
      "entities": [
+       {"name": "Crew",
+        "attributes": [
+          {"name": "title", "type": "string", "minimumLength": 2, "maximumLength": 8},
+          {"name": "shift", "type": "integer", "default": 0}],
+        "relationships": [
+          {"name": "members", "destination": "Item", "inverse": "crews", "toMany": true, "minimumCount": 1}],
+        "unique": [["title", "shift"]]},
        {"name": "Folder",
         "attributes": [
           {"name": "name", "type": "string"},
@@ -27,7 +35,9 @@ enum SimulationModel {
        {"name": "Thing", "abstract": true,
         "attributes": [
           {"name": "number", "type": "integer", "assigned": "sequence"},
+          {"name": "created", "type": "date", "assigned": "created"},
           {"name": "updated", "type": "date", "assigned": "updated"},
+          {"name": "chosen", "type": "bool", "default": false, "transient": true},
           {"name": "memo", "type": "string", "optional": true},
           {"name": "remark", "type": "text", "optional": true},
           {"name": "place", "type": "composite", "composite": "Place", "optional": true},
@@ -61,6 +71,7 @@ enum SimulationModel {
           {"name": "folder", "destination": "Folder", "inverse": "items", "optional": false},
           {"name": "labels", "destination": "Label", "inverse": "items", "toMany": true, "ordered": true,
             "maximumCount": 6},
+          {"name": "crews", "destination": "Crew", "inverse": "members", "toMany": true},
           {"name": "cover", "destination": "Label", "inverse": "coverOf"},
           {"name": "tasks", "destination": "Task", "inverse": "about", "toMany": true, "deleteRule": "noAction"}]},
        {"name": "Task", "parent": "Thing",
@@ -77,6 +88,8 @@ enum SimulationModel {
           {"name": "use", "type": "integer", "derived": "items.@count"}],
         "relationships": [
           {"name": "items", "destination": "Item", "inverse": "labels", "toMany": true},
+          {"name": "near", "destination": "Label", "inverse": "nearOf", "toMany": true},
+          {"name": "nearOf", "destination": "Label", "inverse": "near", "toMany": true},
           {"name": "coverOf", "destination": "Item", "inverse": "cover"}],
         "unique": [["name"]]}]}
     """
@@ -91,6 +104,7 @@ enum SimulationModel {
     ("Thing", ""), ("Task", ""), ("Label", ""), ("Thing", "place.row < 3"), ("Thing", "place.column == \"b\""),
     ("Thing", "remark CONTAINS \"a\""), ("Thing", "remark == NULL"), ("Task", "code MATCHES \"A+-[0-9]\""),
     ("Task", "starts <= 4 AND due > 2"), ("Thing", "length(memo) > 2"),
+    ("Crew", ""), ("Crew", "title == \"aa\" AND shift > 1"), ("Thing", "created < updated"),
   ]
 
   private static let paths = [
@@ -106,6 +120,9 @@ enum SimulationModel {
     ("Thing", "parent.parent.memo == NULL"),
     ("Thing", "SUBQUERY(children, $c, $c.place.row > 1).@count > 0"), ("Item", "ALL tasks.due > 2"),
     ("Label", "coverOf.size > 2"), ("Task", "about.folder.name == \"f1\""),
+    ("Crew", "members.@count > 1"), ("Crew", "ANY members.folder.name == \"f1\""), ("Crew", "members.@sum.size > 9"),
+    ("Item", "crews.@count > 0"), ("Item", "ANY crews.title == \"bb\""), ("Label", "near.@count > 0"),
+    ("Label", "ANY near.name == \"l1\""), ("Label", "NONE nearOf.coverOf.size > 4"), ("Label", "nearOf.@max.use > 0"),
   ]
 
   /// Over what the rules alone set: a commit changes it without naming it.

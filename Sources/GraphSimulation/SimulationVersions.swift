@@ -61,7 +61,7 @@ enum SimulationVersions {
   /// A text in the names of the older version; nil where a condition is put to what is stored and not to what is seen: at
   /// the end of a path to many (docs/decisions/0024).
   static func older(_ text: String) -> String? {
-    let many = ["items", "labels", "tasks", "children"].flatMap { ["\($0).kind", "\($0).effort"] }
+    let many = ["items", "labels", "tasks", "children", "members", "crews"].flatMap { ["\($0).kind", "\($0).effort"] }
     return many.contains(where: text.contains) ? nil : text.replacing("remark", with: "comment")
   }
 }

@@ -1,0 +1,93 @@
+import GraphModel
+import GraphReplica
+
+/// Relationships without an order, from either end: crews, which are never without anybody, and labels that are near each
+/// other. And what no store ever hears of.
+extension ClientNode {
+  /// Few crews, of a few items each: whoever deletes an item seldom meets the last one of a crew.
+  func gather(_ random: inout SeededRandom) -> String {
+    let (crews, items) = (objects("Crew"), objects("Item"))
+    guard let item = random.pick(items) else { return "nobody for a crew" }
+    guard let crew = random.pick(crews), crews.count >= 3, !(crews.count < 5 && random.chance(8)) else {
+      return makeCrew(of: item, items, &random)
+    }
+    let present = members(of: crew, "members")
+    switch random.below(10) {
+    case 0...2:
+      // The end that stores nothing says it.
+      if present.count < 5, let crews = item.entity.property(named: "crews") { item.add(crew, to: crews.number) }
+    case 3...5:
+      guard let leaver = random.pick(present), present.count > 1 || random.chance(15),
+        let property = crew.entity.property(named: "members")
+      else { return "nobody leaves" }
+      crew.remove(leaver, from: property.number)
+    case 6: crew["members"] = .objects(Array(items.map(\.id).shuffled(using: &random).prefix(1 + random.below(3))))
+    case 7...8: name(crew, &random)
+    default: context.delete(crew)
+    }
+    return save(&random, "gather")
+  }
+
+  private func makeCrew(of item: ManagedObject, _ items: [ManagedObject], _ random: inout SeededRandom) -> String {
+    guard let crew = model.entity(named: "Crew").flatMap({ context.insert($0) }),
+      let members = crew.entity.property(named: "members")
+    else { return "no crew" }
+    name(crew, &random)
+    // Now and then nobody joins: it is refused.
+    if random.chance(96) { crew.add(item, to: members.number) }
+    for _ in 0..<random.below(3) { if let other = random.pick(items) { crew.add(other, to: members.number) } }
+    return save(&random, "make a crew")
+  }
+
+  private func name(_ crew: ManagedObject, _ random: inout SeededRandom) {
+    write(.string(random.chance(4) ? "x" : random.pick(["aa", "bb", "day"]) ?? "aa"), "title", crew)
+    write(.integer(Int64(random.below(5))), "shift", crew)
+  }
+
+  /// Any label is near any other, itself too, and one end knows nothing of the other's.
+  func bringNear(_ random: inout SeededRandom) -> String {
+    guard let label = random.pick(objects("Label")), let other = random.pick(objects("Label")),
+      let near = label.entity.property(named: "near"), let nearOf = label.entity.property(named: "nearOf")
+    else { return "no label" }
+    switch random.below(4) {
+    case 0: if let old = random.pick(members(of: label, "near")) { label.remove(old, from: near.number) }
+    case 1: label.add(other, to: nearOf.number)
+    default: label.add(other, to: near.number)
+    }
+    return save(&random, "bring near")
+  }
+
+  // MARK: - What is never saved
+
+  /// A value of a transient attribute, until the next quiet moment.
+  struct Choice {
+    let object: ManagedObject
+    let value: Value
+    /// What the object was when it was chosen.
+    let revision: Revision
+  }
+
+  func choose(_ random: inout SeededRandom) -> String {
+    guard let thing = random.pick(objects("Thing").filter { !$0.isInserted }) else { return "nothing to choose" }
+    let value = Value.bool(random.chance(70))
+    thing["chosen"] = value
+    // Nothing that it can't hold.
+    thing["chosen"] = .integer(1)
+    choices.removeAll { $0.object === thing }
+    choices.append(Choice(object: thing, value: value, revision: thing.revision))
+    return "choose \(thing.id)"
+  }
+
+  /// A choice that saves, rollbacks or others' commits have touched.
+  func lostChoice() -> String? {
+    defer { choices = [] }
+    for choice in choices where !choice.object.isDeleted {
+      guard choice.object["chosen"] == choice.value else {
+        return "client \(number) has chosen \(choice.value) of \(choice.object.id) and holds "
+          + "\(choice.object["chosen"])"
+      }
+      happened.note(choice.object.revision > choice.revision ? .transientOutlivedCommits : .transientKept)
+    }
+    return nil
+  }
+}
