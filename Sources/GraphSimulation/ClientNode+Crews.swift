@@ -6,6 +6,10 @@ import GraphReplica
 extension ClientNode {
   /// Few crews, of a few items each: whoever deletes an item seldom meets the last one of a crew.
   func gather(_ random: inout SeededRandom) -> String {
+    guard queries.contains(where: { $0.entity.name == "Crew" && $0.predicate == .always }) else {
+      follow("Crew", "")
+      return "follow crews"
+    }
     let (crews, items) = (objects("Crew"), objects("Item"))
     guard let item = random.pick(items) else { return "nobody for a crew" }
     guard let crew = random.pick(crews), crews.count >= 3, !(crews.count < 5 && random.chance(8)) else {

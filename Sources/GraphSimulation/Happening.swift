@@ -37,6 +37,9 @@ public enum Happening: String, Sendable, CaseIterable {
   case refusedTooFew, refusedTooShort
   /// A value that is never saved is there still, also where the object was changed by commits meanwhile.
   case transientKept, transientOutlivedCommits
+  /// Live queries show something at rest: full text, of the objects themselves and at the end of a path; aggregates and
+  /// conditions over many.
+  case searchFollowed, searchOverPathFollowed, aggregateFollowed, manyFollowed
   /// An object comes back with the time at which it was first made.
   case cameBackAsOld
   /// A slice of history goes between two commits, and the power with it.

@@ -140,6 +140,15 @@ extension Simulation {
     }
   }
 
+  private func keepFollowed(_ text: String, _ predicate: GraphPredicate) {
+    if predicate.searchesText {
+      let isOverPath = [".text SEARCH", ".memo SEARCH"].contains(where: text.contains)
+      happened.note(isOverPath ? .searchOverPathFollowed : .searchFollowed)
+    }
+    if text.contains("@") { happened.note(.aggregateFollowed) }
+    if ["ANY ", "ALL ", "NONE ", "SUBQUERY"].contains(where: text.contains) { happened.note(.manyFollowed) }
+  }
+
   private func checkQuery(
     _ query: (id: QueryID, entity: Entity, predicate: GraphPredicate), of client: ClientNode, _ server: ServerNode
   ) throws {
@@ -148,12 +157,14 @@ extension Simulation {
       fresh[$0.id] = $0
     }
     let held = client.context.storedResult(of: query.id)
-    note("client \(client.number) holds \(held.count) of \(query.entity.name) \(query.predicate.text(in: model))")
+    let text = query.predicate.text(in: model)
+    note("client \(client.number) holds \(held.count) of \(query.entity.name) \(text)")
+    if !held.isEmpty { keepFollowed(text, query.predicate) }
     guard fresh != held else { return }
     let lost = fresh.keys.filter { held[$0] == nil }.count
     let extra = held.keys.filter { fresh[$0] == nil }.count
     let stale = fresh.filter { held[$0.key].map { image in image != fresh[image.id] } ?? false }.count
-    let place = "client \(client.number), \(query.entity.name) \(query.predicate.text(in: model)): "
+    let place = "client \(client.number), \(query.entity.name) \(text): "
     let counts = "\(lost) lost, \(extra) too many, \(stale) stale of \(fresh.count)"
     let revisions = fresh.values.filter { held[$0.id] == nil }.map { String($0.revision) }.sorted()
     let differing = fresh.values.compactMap { image -> String? in

@@ -38,7 +38,7 @@ enum SimulationModel {
           {"name": "created", "type": "date", "assigned": "created"},
           {"name": "updated", "type": "date", "assigned": "updated"},
           {"name": "chosen", "type": "bool", "default": false, "transient": true},
-          {"name": "memo", "type": "string", "optional": true},
+          {"name": "memo", "type": "string", "optional": true, "fullText": true},
           {"name": "remark", "type": "text", "optional": true},
           {"name": "place", "type": "composite", "composite": "Place", "optional": true},
           {"name": "at", "type": "date", "optional": true, "indexed": true},
@@ -95,7 +95,7 @@ enum SimulationModel {
     """
 
   /// What clients follow, `values` aside.
-  static let queries: [(entity: String, predicate: String)] = ownProperties + paths + derived
+  static let queries: [(entity: String, predicate: String)] = ownProperties + paths + derived + words
 
   private static let ownProperties = [
     ("Item", ""), ("Item", "kind == \"red\""), ("Item", "size > 4"), ("Item", "size BETWEEN {2, 6}"),
@@ -123,6 +123,17 @@ enum SimulationModel {
     ("Crew", "members.@count > 1"), ("Crew", "ANY members.folder.name == \"f1\""), ("Crew", "members.@sum.size > 9"),
     ("Item", "crews.@count > 0"), ("Item", "ANY crews.title == \"bb\""), ("Label", "near.@count > 0"),
     ("Label", "ANY near.name == \"l1\""), ("Label", "NONE nearOf.coverOf.size > 4"), ("Label", "nearOf.@max.use > 0"),
+  ]
+
+  /// Full text: of the object itself, and of others that a path leads to.
+  private static let words = [
+    ("Item", "text SEARCH \"a b\" OR size > 40"), ("Item", "NOT (text SEARCH \"a\")"),
+    ("Task", "about.text SEARCH \"b\""),
+    ("Folder", "ANY items.text SEARCH \"b\""), ("Folder", "NONE items.text SEARCH \"c\""),
+    ("Label", "ANY items.text SEARCH \"a\""), ("Label", "coverOf.text SEARCH \"a b\""),
+    ("Crew", "ALL members.text SEARCH \"a\""), ("Item", "folder.name == \"f1\" AND text SEARCH \"b\""),
+    ("Folder", "SUBQUERY(items, $i, $i.text SEARCH \"a\" AND $i.size > 2).@count > 1"),
+    ("Thing", "ANY children.memo SEARCH \"x\""), ("Thing", "parent.memo SEARCH \"a\""),
   ]
 
   /// Over what the rules alone set: a commit changes it without naming it.
