@@ -15,7 +15,7 @@ extension ClientNode {
       refresh()
       return "refresh after a refusal"
     }
-    switch random.below(58) {
+    switch random.below(62) {
     case 0...1: return insertFolder(&random)
     case 2...5: return insertItem(&random)
     case 6...12: return updateItem(&random)
@@ -42,6 +42,7 @@ extension ClientNode {
     case 51: return bringNear(&random)
     case 52...54: return gather(&random)
     case 55: return choose(&random)
+    case 56...59: return ask(&random)
     default:
       if random.chance(50) { follow(&random) } else { unfollow(&random) }
       return "follow"

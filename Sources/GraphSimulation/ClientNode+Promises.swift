@@ -63,6 +63,7 @@ extension ClientNode {
   func unfinishedReading() -> String? {
     if pendingBatch != nil { return "client \(number) still waits for its batch" }
     if !pastReads.isEmpty { return "client \(number) still reads the past" }
+    if !fetches.isEmpty { return "client \(number) still waits for what it asked" }
     if !loads.isEmpty { return "client \(number) still loads" }
     for query in queries where prefetching.contains(query.id) {
       guard context.prefetch(of: query.id).load == nil else { return "client \(number) still prefetches" }

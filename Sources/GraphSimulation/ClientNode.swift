@@ -50,6 +50,8 @@ final class ClientNode {
   var prefetching = Set<QueryID>()
   var pastReads = [RequestID: PastRead]()
   var finishedPastReads = [PastRead]()
+  var fetches = [RequestID: AskedFetch]()
+  var finishedFetches = [FinishedFetch]()
   var loads = [LoadID: PendingLoad]()
   var finishedLoads = [FinishedLoad]()
   /// Requests for objects that it has sent.
@@ -107,6 +109,7 @@ final class ClientNode {
     edited.restart()
     (pendingBatch, pastReads, loads) = (nil, [:], [:])
     (finishedPastReads, finishedLoads, prefetching) = ([], [], [])
+    (fetches, finishedFetches) = ([:], [])
     (lastRevision, astray) = (0, nil)
     // Everyone sees the whole graph through one query or several, and parts of it through others.
     follow("Folder", "")
@@ -197,9 +200,12 @@ final class ClientNode {
     case .send(let message): send(message)
     case .welcomed: askForBatch()
     case .answer(let question, let answer): _ = takeBatch(answer, of: question)
-    case .chunk(let question, let chunk): _ = takePast(chunk, of: question)
+    case .chunk(let question, let chunk):
+      if !takePast(chunk, of: question) { _ = takeFetch(chunk, of: question) }
     case .refused(let question, let refusal):
-      if !refuseBatch(refusal, of: question) { _ = refusePast(refusal, of: question) }
+      if !refuseBatch(refusal, of: question), !refusePast(refusal, of: question) {
+        _ = refuseFetch(refusal, of: question)
+      }
     case .filled(let load, let refusal): finish(load, refusal)
     case .saved(let id, .success(let saved)):
       acknowledged.append((id, saved.committed.revision))

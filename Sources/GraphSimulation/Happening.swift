@@ -40,6 +40,10 @@ public enum Happening: String, Sendable, CaseIterable {
   /// Live queries show something at rest: full text, of the objects themselves and at the end of a path; aggregates and
   /// conditions over many.
   case searchFollowed, searchOverPathFollowed, aggregateFollowed, manyFollowed
+  /// The present is asked, and answers: how many there are, ids, values of objects, groups, distinct rows, one row for all.
+  case fetchedCount, fetchedIdentifiers, fetchedRows, fetchedGroups, fetchedDistinct, fetchedAggregate
+  /// A page, and another one behind it; a question that the model names.
+  case fetchedPage, fetchedNextPage, fetchedTemplate
   /// An object comes back with the time at which it was first made.
   case cameBackAsOld
   /// A slice of history goes between two commits, and the power with it.
@@ -68,6 +72,7 @@ public enum Happening: String, Sendable, CaseIterable {
   case olderConnected, committedThroughLens, refusedThroughLens, batchThroughLens
   /// Its live queries and windows that show something, its loads and reads of the past are held against what the lens shows.
   case followedThroughLens, scrolledThroughLens, loadedThroughLens, pastReadThroughLens
+  case fetchedThroughLens
   /// Something in the store is another thing to it than it is.
   case seenOtherwise
 }

@@ -8,6 +8,28 @@ extension Simulation {
     (client.finishedPastReads, client.finishedLoads) = ([], [])
     for read in past { try check(failure(of: read, client)) }
     for load in loads { try check(failure(of: load, client)) }
+    let fetches = client.finishedFetches
+    client.finishedFetches = []
+    for fetch in fetches { try check(failure(of: fetch, client)) }
+  }
+
+  private func failure(of fetch: ClientNode.FinishedFetch, _ client: ClientNode) -> String? {
+    let (asked, found) = (fetch.asked, fetch.asked.answer)
+    let name = "client \(client.number), \(asked.happening), \(asked.fetch.predicate) by \(asked.fetch.sort)"
+    guard let graph = recorder.state(fetch.revision).map(client.seen) else {
+      return "\(name): read at revision \(fetch.revision), which there never was"
+    }
+    let wanted = asked.wanted(graph, asked.behind)
+    guard found == wanted else {
+      return
+        "\(name): read at \(fetch.revision) are \(found.objects.map(\.id)), rows \(found.rows), \(found.count) of them"
+        + ", there were \(wanted.objects.map(\.id)), rows \(wanted.rows), \(wanted.count) of them; next \(found.next == wanted.next)"
+    }
+    if wanted.count > 0 {
+      happened.note(asked.happening)
+      client.keepThroughLens(.fetchedThroughLens)
+    }
+    return nil
   }
 
   private func failure(of read: ClientNode.PastRead, _ client: ClientNode) -> String? {

@@ -15,6 +15,12 @@ enum SimulationModel {
        {"name": "Place", "attributes": [
          {"name": "row", "type": "integer", "minimum": -9},
          {"name": "column", "type": "string", "maximumLength": 3}]}],
+     "fetchRequests": [
+       {"name": "largeItems", "entity": "Item", "predicate": "size > $least AND folder.name == $folder",
+         "sort": "-size,number", "limit": 4},
+       {"name": "openTasks", "entity": "Task", "predicate": "due >= $from AND (about == NULL OR about.size < $most)",
+         "sort": "due,-number"},
+       {"name": "firstLabels", "entity": "Label", "sort": "name", "limit": 3}],
      "entities": [
        {"name": "Crew",
         "attributes": [

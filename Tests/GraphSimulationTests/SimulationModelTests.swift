@@ -33,6 +33,7 @@ import Testing
     #expect(ends.contains { $0.end.minimumCount != nil } && ends.contains { $0.end.maximumCount != nil })
     #expect(model.entities.contains { $0.uniquenessConstraints.contains { $0.count > 1 } })
     #expect(model.entities.contains(where: \.isAbstract) && !model.composites.isEmpty)
+    #expect(model.fetchRequests.contains { !$0.variables.isEmpty && !$0.sort.isEmpty && $0.limit != nil })
   }
 
   /// A question that can't be read would be passed over.
@@ -45,6 +46,14 @@ import Testing
     for (name, text) in SimulationModel.orders {
       let entity = try #require(model.entity(named: name))
       #expect(throws: Never.self, "\(name) \(text)") { try [SortKey](parsing: text, entity: entity, model: model) }
+    }
+    for question in RowQuestion.all {
+      let entity = try #require(model.entity(named: question.entity))
+      #expect(throws: Never.self, "\(question.properties)") {
+        try RowRequest(
+          parsing: question.properties, distinct: question.isDistinct, groups: question.groups,
+          order: question.isDistinct || !question.groups.isEmpty ? question.sort : "", entity: entity, model: model)
+      }
     }
     for (name, paths) in ClientNode.trees {
       let entity = try #require(model.entity(named: name))

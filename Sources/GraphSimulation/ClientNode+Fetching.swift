@@ -1,0 +1,169 @@
+import GraphModel
+import GraphReplica
+import GraphWire
+
+/// A user asks without following: for pages, for how many there are, for ids, for rows and groups, and by the names that the
+/// model gives its questions. Each answer names the revision that it was read at, and is held against that.
+extension ClientNode {
+  /// What comes of a fetch.
+  struct FetchedAnswer: Equatable {
+    var objects = [ObjectImage]()
+    var rows = [[Value]]()
+    var count = 0
+    /// Where the next page begins.
+    var next: FetchCursor?
+  }
+
+  /// A fetch that is under way.
+  struct AskedFetch {
+    let happening: Happening
+    var fetch: Fetch
+    /// What the answer must be, from the graph of its revision and the place where the page before it ended.
+    let wanted: (RecordedGraph, FetchCursor?) -> FetchedAnswer
+    var behind: FetchCursor?
+    var page = 1
+    var answer = FetchedAnswer()
+  }
+
+  /// A fetch with all of its answer.
+  struct FinishedFetch {
+    let asked: AskedFetch
+    let revision: Revision
+  }
+
+  func ask(_ random: inout SeededRandom) -> String {
+    // Of rows and cursors an older client knows other names and values than the store.
+    let form = random.below(lens == nil ? 12 : 6)
+    let asked =
+      switch form {
+      case 0...1: countFetch(&random)
+      case 2...3: identifierFetch(&random)
+      case 4...5: templateFetch(&random)
+      case 6...8: rowFetch(&random)
+      default: pageFetch(&random)
+      }
+    guard let asked else { return "nothing to ask" }
+    ask(asked)
+    return "ask \(asked.happening)"
+  }
+
+  private func ask(_ asked: AskedFetch) {
+    let question = newQuestion()
+    fetches[question] = asked
+    context.handle(.ask(question, .fetch(asked.fetch)))
+  }
+
+  // MARK: - Questions
+
+  private func question(
+    _ random: inout SeededRandom
+  ) -> (entity: Entity, predicate: GraphPredicate, sort: [SortKey])? {
+    guard let (name, text) = SimulationModel.question(&random), let entity = model.entity(named: name),
+      let predicate = predicate(text, of: entity)
+    else { return nil }
+    let orders = SimulationModel.orders.filter { $0.entity == name }.map(\.sort) + ["", "-id"]
+    guard let order = random.pick(orders).flatMap(own),
+      let sort = order.isEmpty ? [] : try? [SortKey](parsing: order, entity: entity, model: model)
+    else { return nil }
+    return (entity, predicate, sort)
+  }
+
+  private func text(_ predicate: GraphPredicate) -> String { predicate == .always ? "" : predicate.text(in: model) }
+
+  private func countFetch(_ random: inout SeededRandom) -> AskedFetch? {
+    guard let (entity, predicate, _) = question(&random) else { return nil }
+    let fetch = Fetch(entity: entity.number, predicate: text(predicate), result: .count)
+    return AskedFetch(happening: .fetchedCount, fetch: fetch) { graph, _ in
+      FetchedAnswer(count: graph.objects(of: entity, predicate).count)
+    }
+  }
+
+  private func identifierFetch(_ random: inout SeededRandom) -> AskedFetch? {
+    guard let (entity, predicate, sort) = question(&random) else { return nil }
+    let (limit, offset) = (1 + random.below(20), random.below(4))
+    let fetch = Fetch(
+      entity: entity.number, predicate: text(predicate), sort: sort.text(in: model), limit: UInt64(limit),
+      offset: UInt64(offset), result: .identifiers)
+    return AskedFetch(happening: .fetchedIdentifiers, fetch: fetch) { graph, _ in
+      let sorted = SortOrder(sort, model: graph.model)
+        .sorted(Array(graph.objects(of: entity, predicate).values), in: graph)
+      let part = sorted.dropFirst(offset).prefix(limit).map(\.identifier)
+      return FetchedAnswer(objects: part, count: part.count)
+    }
+  }
+
+  private func rowFetch(_ random: inout SeededRandom) -> AskedFetch? {
+    guard let asked = random.pick(RowQuestion.all), let entity = model.entity(named: asked.entity),
+      let text = random.pick(SimulationModel.queries.filter { $0.entity == asked.entity }.map(\.predicate)),
+      let predicate = predicate(text, of: entity)
+    else { return nil }
+    let (limit, offset) = random.chance(30) ? (1 + random.below(3), random.below(2)) : (0, 0)
+    let fetch = Fetch(
+      entity: entity.number, predicate: self.text(predicate), sort: asked.sort, limit: UInt64(limit),
+      offset: UInt64(offset), result: .rows, properties: asked.properties, distinct: asked.isDistinct,
+      groupBy: asked.groups)
+    return AskedFetch(happening: asked.happening, fetch: fetch) { graph, _ in
+      let objects = graph.objects(of: entity, predicate).values.sorted { $0.id < $1.id }
+      let rows = Array(asked.rows(objects, graph).dropFirst(offset).prefix(limit == 0 ? .max : limit))
+      return FetchedAnswer(rows: rows, count: rows.count)
+    }
+  }
+
+  /// The first of some pages; commits come between them.
+  private func pageFetch(_ random: inout SeededRandom) -> AskedFetch? {
+    guard let (entity, predicate, sort) = question(&random) else { return nil }
+    let limit = 1 + random.below(5)
+    let fetch = Fetch(
+      entity: entity.number, predicate: text(predicate), sort: sort.text(in: model), limit: UInt64(limit))
+    return AskedFetch(happening: .fetchedPage, fetch: fetch) { graph, behind in
+      let order = SortOrder(sort, model: graph.model)
+      let all = order.sorted(Array(graph.objects(of: entity, predicate).values), in: graph)
+      let rest = all.filter { image in
+        behind.map { order.precedes($0.values, $0.id, order.values(of: image, in: graph), image.id) } ?? true
+      }
+      let page = Array(rest.prefix(limit))
+      var next: FetchCursor?
+      if rest.count > limit, let last = page.last {
+        next = try? FetchCursor(behind: last, of: entity.number, sort: sort, model: graph.model, in: graph)
+      }
+      return FetchedAnswer(objects: page, count: page.count, next: next)
+    }
+  }
+
+  // MARK: - Answers
+
+  /// - Returns: false for a chunk of something else.
+  func takeFetch(_ chunk: Chunk, of question: RequestID) -> Bool {
+    guard var asked = fetches.removeValue(forKey: question) else { return false }
+    asked.answer.objects += chunk.objects
+    asked.answer.rows += chunk.rows
+    guard let end = chunk.end else {
+      fetches[question] = asked
+      context.handle(.more(question))
+      return true
+    }
+    asked.answer.count = Int(end.count)
+    // Groups and distinct rows have none, and of a template nobody asks for more.
+    if asked.happening == .fetchedPage || asked.happening == .fetchedNextPage, !chunk.next.isEmpty {
+      asked.answer.next = try? FetchCursor(bytes: chunk.next)
+      if asked.answer.next == nil { failure = failure ?? "client \(number) was given a cursor that is none" }
+    }
+    finishedFetches.append(FinishedFetch(asked: asked, revision: end.at.revision))
+    guard let next = asked.answer.next, asked.page < 6 else { return true }
+    var following = AskedFetch(happening: .fetchedNextPage, fetch: asked.fetch, wanted: asked.wanted, behind: next)
+    following.fetch.after = chunk.next
+    following.page = asked.page + 1
+    ask(following)
+    return true
+  }
+
+  /// - Returns: false for a refusal of something else.
+  func refuseFetch(_ refusal: Refusal, of question: RequestID) -> Bool {
+    guard let asked = fetches.removeValue(forKey: question) else { return false }
+    // A question goes with its connection.
+    if refusal.code != .unavailable {
+      failure = failure ?? "client \(number) can't ask \(asked.happening): \(refusal.message)"
+    }
+    return true
+  }
+}

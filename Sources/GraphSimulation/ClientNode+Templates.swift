@@ -1,0 +1,65 @@
+import GraphModel
+import GraphReplica
+import GraphWire
+
+/// The questions that the model names, and their answers worked out by hand.
+extension ClientNode {
+  func templateFetch(_ random: inout SeededRandom) -> AskedFetch? {
+    switch random.below(3) {
+    case 0:
+      let (least, name) = (Int64(random.below(8)), "f\(random.below(5))")
+      return templateFetch("largeItems", ["least": .integer(least), "folder": .string(name)]) { item, graph in
+        guard case .integer(let size) = graph.value("size", of: item),
+          graph.value("name", of: item, through: "folder") == .string(name)
+        else { return false }
+        return size > least
+      } by: { left, right, graph in
+        let (one, other) = (graph.value("size", of: left), graph.value("size", of: right))
+        return one == other ? graph.precedes(left, right, "number") : RowQuestion.precedes([other], [one])
+      }
+    case 1:
+      let (from, most) = (Int64(random.below(6)), Int64(random.below(60)))
+      return templateFetch("openTasks", ["from": .integer(from), "most": .integer(most)]) { task, graph in
+        guard case .integer(let due) = graph.value("due", of: task), due >= from else { return false }
+        guard case .integer(let size) = graph.value("size", of: task, through: "about") else { return true }
+        return size < most
+      } by: { left, right, graph in
+        let (one, other) = (graph.value("due", of: left), graph.value("due", of: right))
+        return one == other ? graph.precedes(right, left, "number") : RowQuestion.precedes([one], [other])
+      }
+    default:
+      return templateFetch("firstLabels", [:]) { _, _ in
+        true
+      } by: {
+        $2.precedes($0, $1, "name")
+      }
+    }
+  }
+
+  private func templateFetch(
+    _ name: String, _ arguments: [String: JSON], where matches: @escaping (ObjectImage, RecordedGraph) -> Bool,
+    by precedes: @escaping (ObjectImage, ObjectImage, RecordedGraph) -> Bool
+  ) -> AskedFetch? {
+    guard let template = model.fetchRequest(named: name), let entity = model.entity(template.entity),
+      let request = try? template.request(with: arguments, model: model)
+    else {
+      failure = failure ?? "client \(number) can't ask \(name)"
+      return nil
+    }
+    let fetch = Fetch(
+      entity: request.entity, predicate: request.predicate == .always ? "" : request.predicate.text(in: model),
+      sort: request.sort.text(in: model), limit: UInt64(request.limit ?? 0))
+    return AskedFetch(happening: .fetchedTemplate, fetch: fetch) { graph, _ in
+      let all = graph.images.values.filter { $0.id.entity == entity.number && matches($0, graph) }
+        .sorted { precedes($0, $1, graph) }
+      let part = Array(all.prefix(request.limit ?? .max))
+      return FetchedAnswer(objects: part, count: part.count)
+    }
+  }
+}
+
+extension RecordedGraph {
+  fileprivate func precedes(_ left: ObjectImage, _ right: ObjectImage, _ name: String) -> Bool {
+    RowQuestion.precedes([value(name, of: left)], [value(name, of: right)])
+  }
+}
