@@ -9,6 +9,9 @@ import TerminalCells
 ///
 /// It follows the board whole. When the board turns out to have more than `maximumNotes`, at the beginning or later, it
 /// follows parts of it from then on (`BoardPart`) until it is closed.
+///
+/// Of a board that nobody sees the windows stay as they are: it is stale from the first commit on, and they follow all of
+/// them at once when it is looked at (`refresh`).
 final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   /// Boards with more notes than these are followed in parts.
   static let maximumNotes = 2_000
@@ -26,7 +29,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   /// Notes that were made here and that the server does not have yet.
   private(set) var made = [ObjectID]()
   /// Which of the notes have windows.
-  var filter = BoardFilter()
+  var filter = BoardFilter() { didSet { if filter != oldValue, isLoaded { growStale(after: .here) } } }
   /// How many notes it hides.
   private(set) var hiddenCount = 0
   /// What the board is called, or was called last.
@@ -41,8 +44,16 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   var didLoad: (Refusal?) -> Void = { _ in }
   /// Told what of the board can't be had, after the first result.
   var didFail: (Refusal) -> Void = { _ in }
+  /// Whether it is the board that is shown: then its windows follow each commit.
+  var isWatched: () -> Bool = { true }
+  /// Told when its windows are not those of its notes any more.
+  var didGrowStale: () -> Void = {}
   /// What the context told last: it says what was deleted.
   var lastChange: ObjectsDidChange?
+  /// How often its windows were made to follow its notes, for tests.
+  private(set) var reconciliations = 0
+  /// What has happened since; nil while the windows are those of the notes.
+  private var overdue: ArrangementCause?
   private(set) var isLoaded = false
   private let context: ObjectContext
   private let values: NoteValuesCache
@@ -145,10 +156,26 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
 
   /// Makes and closes windows.
   func reconcile(after cause: ArrangementCause = .here) {
+    let cause = overdue?.followed(by: cause) ?? cause
+    overdue = nil
+    reconciliations += 1
     let all = arranged
     let shown = filter.isOn ? all.filter(isShown) : all
     hiddenCount = all.count - shown.count
     windowsDidChange(windows.reconcile(shown, after: cause))
+  }
+
+  /// Somebody looks at it: windows that are old follow their notes.
+  func refresh() { if overdue != nil { reconcile() } }
+
+  /// What shows follows at once, and so do the notes that it waited for; everything else when it shows.
+  private func reconcileOrGrowStale(after cause: ArrangementCause) {
+    if isWatched() || !isLoaded { reconcile(after: cause) } else { growStale(after: cause) }
+  }
+
+  private func growStale(after cause: ArrangementCause) {
+    overdue = overdue?.followed(by: cause) ?? cause
+    didGrowStale()
   }
 
   /// A note was made here.
@@ -166,7 +193,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   func identify(_ identities: [Committed.Identity], at revision: Revision) {
     made.removeAll { id in identities.contains { $0.temporary == id } }
     windowsDidChange(windows.identify(identities, at: revision))
-    reconcile()
+    reconcileOrGrowStale(after: .here)
   }
 
   /// A commit was refused: nothing comes of these ids for now.
@@ -192,7 +219,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
         revision: difference.revision, author: difference.author, deleted: Set(deleted),
         isOwn: difference.author == link.user)
     }
-    reconcile(after: cause)
+    reconcileOrGrowStale(after: cause)
     if !isLoaded {
       isLoaded = true
       didLoad(nil)
@@ -221,5 +248,15 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   /// A condition on notes of this board.
   func notes(where predicate: GraphPredicate) -> GraphPredicate {
     GraphPredicate.all([Self.notes(of: board.id, in: context.model).predicate, predicate])
+  }
+}
+
+extension ArrangementCause {
+  /// This one and a later one as one: all that is gone by them, and who did the last of it.
+  fileprivate func followed(by later: ArrangementCause) -> ArrangementCause {
+    var both = later.revision > 0 ? later : self
+    both.deleted = deleted.union(later.deleted)
+    both.isOwn = isOwn || later.isOwn
+    return both
   }
 }

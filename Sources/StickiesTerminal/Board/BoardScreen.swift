@@ -159,6 +159,11 @@ final class BoardScreen: ApplicationDelegate {
       if let refusal { self?.say(refusal.message, isTrouble: true) }
     }
     page.didFail = { [weak self] refusal in self?.say(refusal.message, isTrouble: true) }
+    page.isWatched = { [weak self, weak page] in self?.page === page }
+    page.didGrowStale = { [weak self, weak page] in
+      guard let self, let page, let place = directory.number(of: page.board.id) else { return }
+      pager?.sourceDidChange(pages: [place], at: now)
+    }
   }
 
   // MARK: - What is where

@@ -25,8 +25,8 @@ extension BoardScreen {
   func filterDidChange() {
     // What was found was looked for within the other one.
     closeSearch()
-    page.filter = filter
-    page.reconcile()
+    for page in directory.pages.values { page.filter = filter }
+    page.refresh()
     application.setNeedsDisplay()
   }
 

@@ -52,7 +52,10 @@ final class BoardDirectory: PageDataSource, ResultsControllerDelegate {
 
   func content(for request: PageRequest) -> BoardPage? {
     guard let board = board(at: request.page), let page = page(board) else { return nil }
-    if page.isLoaded { return page }
+    if page.isLoaded {
+      page.refresh()
+      return page
+    }
     page.didLoad = { [weak self, weak page] refusal in
       guard let self, let page else { return }
       didLoad(request, page, refusal)

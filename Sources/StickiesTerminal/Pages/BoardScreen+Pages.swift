@@ -89,6 +89,7 @@ extension BoardScreen {
       let hasArrived = scroll.advance(at: now)
       pageScroll = scroll
       pager?.scroll(to: scroll.offset, at: now)
+      closeOtherPages()
       if hasArrived { settlePages() } else { wakeForPages() }
       application.setNeedsDisplay()
     }
@@ -168,8 +169,7 @@ extension BoardScreen {
     save()
     for id in page.windows.ids { page.windows[id].map { application.orderOut($0.window) } }
     (page, boardIsGone) = (next, false)
-    page.filter = filter
-    page.reconcile()
+    page.refresh()
     for id in page.windows.ids { page.windows[id].map { application.orderBack($0.window) } }
     if let focused { application.makeKey(focused.window) }
     (whereabouts, shown) = (Whereabouts(), nil)
@@ -178,10 +178,10 @@ extension BoardScreen {
     application.setNeedsDisplay()
   }
 
-  /// Only the boards of the two controllers are followed: the one that is shown, and the one that shows next to it.
+  /// Only the boards of the two controllers are followed, and until a scroll ends the one that it leaves.
   private func closeOtherPages() {
-    let neighbor = pager.flatMap { directory.board(at: $0.next.page)?.id }
-    for (board, other) in directory.pages where other !== page && board != neighbor {
+    let shown = pager.map { [$0.current, $0.next].compactMap { directory.board(at: $0.page)?.id } } ?? []
+    for (board, other) in directory.pages where other !== page && !shown.contains(board) {
       follow(other.close(), on: other)
       directory.forget(board)
     }
