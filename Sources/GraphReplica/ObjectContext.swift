@@ -134,6 +134,9 @@ public final class ObjectContext {
     states.values.compactMap(\.state).sorted { $0.id < $1.id }
   }
 
+  /// What the server has of them, in no order.
+  var heldImages: [ObjectImage] { states.values.compactMap { $0.state?.stored } }
+
   /// Objects that came with a fetch.
   /// - Parameter batch: what else came with it, where it came in several parts.
   public func register(_ images: [ObjectImage], in batch: FetchBatch = FetchBatch()) -> [ManagedObject] {

@@ -4,37 +4,44 @@ import GraphModel
 extension ClassGenerator {
   func declaration(of request: FetchTemplate) -> String {
     guard let entity = model.entity(request.entity)?.name else { return "" }
-    let variables = zip(request.variables, request.types).map { name, type in
-      let (type, wrap) = swift(type)
+    var (parameters, arguments, labels) = ([String](), [String](), Set<String>())
+    for (name, type) in zip(request.variables, request.types) {
+      let (swift, kind) = swift(type)
       // A variable's name may begin with a digit.
-      let label = name.first?.isNumber == true ? "_" + name : name
-      return (parameter: "`\(label)`: \(type)", argument: "\"\(name)\": .\(wrap)(`\(label)`)")
+      var label = name.first?.isNumber == true ? "_" + name : name
+      while !labels.insert(label).inserted { label += "_" }
+      let isList = request.lists.contains(name)
+      parameters.append("`\(label)`: \(isList ? "[\(swift.type)]" : swift.type)")
+      let value = isList ? "`\(label)`.map { .\(swift.wrap)($0) }" : ".\(swift.wrap)(`\(label)`\(swift.unit))"
+      arguments.append("\"\(name)\": .\(isList ? "list" : "value")(\(value), .\(kind))")
     }
     // The class has this one itself.
-    let name = request.name == "entityName" ? "entityName_" : request.name
-    let arguments = variables.isEmpty ? ":" : variables.map(\.argument).joined(separator: ", ")
+    var name = request.name
+    while name != request.name ? model.fetchRequest(named: name) != nil : name == "entityName" { name += "_" }
+    let list = arguments.isEmpty ? ":" : arguments.joined(separator: ", ")
     return """
       extension \(entity) {
       \(comment(request.documentation, request.name, "  "))
-        public static func `\(name)`(\(variables.map(\.parameter).joined(separator: ", "))) -> NamedFetch<\(entity)> {
-          NamedFetch("\(request.name)", [\(arguments)])
+        public static func `\(name)`(\(parameters.joined(separator: ", "))) -> NamedFetch<\(entity)> {
+          NamedFetch("\(request.name)", [\(list)])
         }
       }
       """
   }
 
-  /// The Swift type of a variable, and the case of `Value` that holds it.
-  private func swift(_ type: GraphValueType) -> (type: String, wrap: String) {
+  /// The Swift type of a variable, the case of `Value` that holds it, and what of it goes there; and the predicate's type.
+  private func swift(_ type: GraphValueType) -> (swift: (type: String, wrap: String, unit: String), kind: String) {
     switch type {
-    case .bool: ("Bool", "bool")
-    case .integer, .duration: ("Int64", "integer")
-    case .double: ("Double", "double")
-    case .decimal: ("DecimalValue", "decimal")
-    case .string, .null: ("String", "string")
-    case .date: ("Timestamp", "date")
-    case .uuid: ("UniqueID", "uuid")
-    case .data: ("[UInt8]", "data")
-    case .object: ("ObjectID", "object")
+    case .bool: (("Bool", "bool", ""), "bool")
+    case .integer: (("Int64", "integer", ""), "integer")
+    case .duration: (("TimeSpan", "integer", ".microseconds"), "duration")
+    case .double: (("Double", "double", ""), "double")
+    case .decimal: (("DecimalValue", "decimal", ""), "decimal")
+    case .string, .null: (("String", "string", ""), "string")
+    case .date: (("Timestamp", "date", ""), "date")
+    case .uuid: (("UniqueID", "uuid", ""), "uuid")
+    case .data: (("[UInt8]", "data", ""), "data")
+    case .object(let entity): (("ObjectID", "object", ""), "object(\(entity))")
     }
   }
 }

@@ -254,7 +254,7 @@ import Testing
     #expect(throws: Refusal.self) { try NamedFetch<Person>("overdue").request(in: model) }
     #expect(throws: Refusal.self) { try NamedFetch<Project>("nobody").request(in: model) }
     #expect(throws: PredicateSyntaxError.self) {
-      try NamedFetch<Project>("overdue", ["now": .date(1)]).request(in: model)
+      try NamedFetch<Project>("overdue", ["now": .value(.date(1), .date)]).request(in: model)
     }
   }
 }

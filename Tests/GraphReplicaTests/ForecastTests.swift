@@ -212,7 +212,6 @@ import Testing
     desk.context.delete(try #require(desk.context.object(boss)))
     let forecast = desk.context.forecast()
     #expect(forecast.violations.map(\.rule) == ["deny"])
-    #expect(forecast.violationsOfValues.isEmpty, "the worker may have found another one by then")
     #expect(desk.context.foreseenRefusal() == nil)
     desk.context.delete(try #require(desk.context.object(worker)))
     #expect(desk.context.forecast().deleted == [boss, worker].sorted(), "deny is judged over all that goes")
@@ -235,6 +234,82 @@ import Testing
     #expect(image[try store.property("Person.pay")] == .integer(12), "what is derived is there")
     #expect(image[try store.property("Person.key")] == .string("ann"))
     #expect(desk.context.forecast().changes.isEmpty, "the parent has not heard of it")
+  }
+
+  /// A count is the server's: others may have left by then, and who is deleted or leaves here does not count any more.
+  @Test func whatTheServerCountsRefusesNoSave() throws {
+    let store = try TestStore(try Fixtures.workplace())
+    let unit = try store.insert("Team")
+    let people = try (0..<6).map { number in
+      try store.insert(
+        "Person", ["name": .string("A\(number)")].merging(number < 5 ? ["unit": .object(unit)] : [:]) { $1 })
+    }
+    let desk = try Desk(store)
+    let home = try store.property("Person.unit").number
+    let last = try #require(desk.context.object(people[5]))
+    last.setValue(.object(unit), for: home)
+    #expect(desk.context.forecast().violations.map(\.rule) == ["small"])
+    #expect(desk.context.foreseenRefusal() == nil)
+    desk.context.delete(try #require(desk.context.object(people[0])))
+    #expect(desk.context.forecast().violations.isEmpty)
+    desk.context.rollback()
+    try #require(desk.context.object(people[1])).setValue(.null, for: home)
+    #expect(try desk.saved().count == 1)
+    last.setValue(.object(unit), for: home)
+    #expect(desk.context.forecast().violations.isEmpty, "who leaves is on the way")
+  }
+
+  @Test func whatTheServerStampsIsJudgedWithATimeOnly() throws {
+    let model = try Model(
+      parsing: """
+        {"format": 1, "name": "Chores", "version": 1, "entities": [{"name": "Chore", "attributes": [
+          {"name": "number", "type": "integer", "assigned": "sequence"},
+          {"name": "changed", "type": "date", "assigned": "updated"},
+          {"name": "starts", "type": "integer", "optional": true}, {"name": "ends", "type": "integer", "optional": true},
+          {"name": "done", "type": "date", "optional": true}],
+         "rules": [{"name": "isPast", "predicate": "done == NULL OR done <= changed"},
+           {"name": "isForward", "predicate": "starts == NULL OR ends == NULL OR starts <= ends"}]}]}
+        """.utf8)
+    let store = try TestStore(model)
+    let id = try store.insert("Chore", ["starts": .integer(3), "ends": .integer(5)])
+    let desk = try Desk(store)
+    let chore = try #require(desk.context.object(id))
+    chore.setValue(.date(store.now), for: try store.property("Chore.done").number)
+    #expect(desk.context.forecast().violations.isEmpty && desk.context.foreseenRefusal() == nil)
+    #expect(desk.context.forecast(now: store.now - 1).violations.map(\.rule) == ["isPast"])
+    chore.setValue(.integer(4), for: try store.property("Chore.ends").number)
+    chore.setValue(.integer(9), for: try store.property("Chore.starts").number)
+    #expect(desk.context.foreseenRefusal()?.violations.map(\.rule) == ["isForward"])
+    desk.context.rollback()
+    chore.setValue(.integer(9), for: try store.property("Chore.starts").number)
+    #expect(desk.context.forecast().violations.map(\.rule) == ["isForward"])
+    #expect(desk.context.foreseenRefusal() == nil, "somebody may have moved the end")
+  }
+
+  @Test func whatLeadsToAnObjectThatIsGivenUpIsForeseenWithoutIt() throws {
+    let store = try TestStore(try Fixtures.company())
+    let desk = try Desk(store)
+    let (boss, worker) = (try desk.insert("Person"), try desk.insert("Person"))
+    let name = try store.property("Person.name").number
+    boss.setValue(.string("boss"), for: name)
+    #expect(try desk.saved().count == 1)
+    worker.setValue(.string("worker"), for: name)
+    worker.setValue(.object(boss.id), for: try store.property("Person.manager").number)
+    worker.setValue(.integer(-1), for: try store.property("Person.age").number)
+    #expect(desk.context.foreseenRefusal()?.violations.map(\.rule) == ["minimum"], "who is on the way is no hindrance")
+    desk.context.delete(boss)
+    #expect(desk.context.forecast().violations.map(\.rule) == ["minimum"])
+  }
+
+  /// Under trump policies an insert becomes the object that has its key.
+  @Test func anInsertThatMayBecomeAnotherObjectIsNotRefused() throws {
+    let store = try TestStore(try Fixtures.company())
+    let desk = try Desk(store)
+    let person = try desk.insert("Person")
+    person.setValue(.string("ann"), for: try store.property("Person.name").number)
+    person.setValue(.integer(-1), for: try store.property("Person.age").number)
+    #expect(desk.context.foreseenRefusal() != nil && desk.context.foreseenRefusal(policy: .overwrite) == nil)
+    #expect(desk.context.foreseenRefusal(policy: .storeTrump) == nil)
   }
 
   @Test func whatIsNotHeldIsNotJudged() throws {

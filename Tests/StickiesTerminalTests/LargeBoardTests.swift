@@ -65,7 +65,7 @@ import Testing
     await ann.terminal.expects("┏ n2400 ")
     // Who went there stays there.
     ann.terminal.press(.escape)
-    await ann.terminal.expects { $0.text.contains("┏ n2400 ") && $0.text.contains("╭ n2399 ") }
+    await ann.terminal.expects { $0.text.contains("┏ n2400 ") && $0.text.contains("╭ n2401 ") }
     ann.terminal.types("v")
     // Its neighbors are in the list, and not on the canvas.
     await ann.terminal.expects { $0.text.contains("n2395") && $0.text.contains("n2399") }
@@ -79,13 +79,13 @@ import Testing
     ann.terminal.types("/n1000\n")
     await ann.terminal.expects("┏ n1000 ")
     ann.terminal.press(.escape)
-    await ann.terminal.expects { $0.text.contains("┏ n1000 ") && $0.text.contains("╭ n999 ") }
+    await ann.terminal.expects { $0.text.contains("┏ n1000 ") && $0.text.contains("╭ n1001 ") }
     ann.terminal.types("/n2400")
-    await ann.terminal.expects { $0.text.contains("1 note") && !$0.text.contains("n999 ") }
+    await ann.terminal.expects { $0.text.contains("1 note") && !$0.text.contains("n1001 ") }
     ann.terminal.press(.tab)
     await ann.terminal.expects("┏ n2400 ")
     ann.terminal.press(.escape)
-    await ann.terminal.expects { $0.text.contains("┏ n1000 ") && $0.text.contains("╭ n999 ") }
+    await ann.terminal.expects { $0.text.contains("┏ n1000 ") && $0.text.contains("╭ n1001 ") }
     await stage.close()
   }
 

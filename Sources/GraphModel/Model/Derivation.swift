@@ -32,6 +32,13 @@ struct CountedEnd: Sendable {
 }
 
 extension Model {
+  /// The attributes of an entity that are computed from others of the same object, each with those that it reads.
+  public func derivedAttributes(
+    of entity: EntityNumber
+  ) -> [(attribute: PropertyNumber, sources: Set<PropertyNumber>)] {
+    (parts.expressions[entity] ?? []).map { ($0.attribute.number, $0.sources) }
+  }
+
   /// What a derived attribute of an object must be; null for one that is not derived.
   /// - Parameter count: how many objects a to-many relationship of the object has.
   public func derivedValue(

@@ -13,7 +13,7 @@ public struct EntityRule: Sendable {
   public let owner: EntityNumber
 
   /// The properties that it reads.
-  let sources: Set<PropertyNumber>
+  public let sources: Set<PropertyNumber>
   let evaluator: PredicateEvaluator
 
   /// Whether the object, of the rule's entity or one that inherits it, keeps the rule.

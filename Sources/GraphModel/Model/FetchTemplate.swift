@@ -17,10 +17,20 @@ public struct FetchTemplate: Hashable, Sendable {
   public let variables: [String]
   /// What each is read as, in the same order.
   public let types: [GraphValueType]
+  /// The variables that stand for lists, of elements of their type.
+  public let lists: Set<String>
 
   /// The request with its variables' values, as JSON has them.
   /// - Throws: `PredicateSyntaxError` when one is missing or is no value of its place, or the template has no such variable.
   public func request(with arguments: [String: JSON], model: Model) throws(PredicateSyntaxError) -> FetchRequest {
+    try request(withArguments: arguments.mapValues { .json($0) }, model: model)
+  }
+
+  /// The request with its variables' values.
+  /// - Throws: `PredicateSyntaxError` when one is missing or is no value of its place, or the template has no such variable.
+  public func request(
+    withArguments arguments: [String: TemplateArgument], model: Model
+  ) throws(PredicateSyntaxError) -> FetchRequest {
     guard let entity = model.entity(entity) else {
       throw PredicateSyntaxError(scalar: 1, reason: "the model has no such entity", text: predicate)
     }
@@ -88,10 +98,12 @@ extension ModelPartsParser {
     for request in draft.fetchRequests {
       guard let entity = model.entity(named: request.entity) else { continue }
       var variables = [(name: String, type: GraphValueType)]()
+      var lists = Set<String>()
       do {
         if !request.predicate.isEmpty {
-          for variable in try GraphPredicate.variables(ofTemplate: request.predicate, entity: entity, model: model)
-          where !variables.contains(where: { $0.name == variable.name }) {
+          let found = try GraphPredicate.variables(ofTemplate: request.predicate, entity: entity, model: model)
+          lists = found.lists
+          for variable in found.variables where !variables.contains(where: { $0.name == variable.name }) {
             variables.append(variable)
           }
         }
@@ -107,7 +119,7 @@ extension ModelPartsParser {
         FetchTemplate(
           name: request.name, documentation: request.documentation, entity: entity.number,
           predicate: request.predicate, sort: request.sort, limit: request.limit, variables: variables.map(\.name),
-          types: variables.map(\.type)))
+          types: variables.map(\.type), lists: lists))
     }
   }
 }

@@ -231,6 +231,7 @@ extension PredicateParser {
       return .typed(try path(parts.dropFirst(), from: index), at: place)
     }
     let name = String(word.dropFirst())
+    if name.isEmpty { throw fail("a variable needs a name behind $", at: place) }
     position += 1
     switch arguments {
     case .awaited: return .variable(name, at: place)
@@ -238,7 +239,8 @@ extension PredicateParser {
       guard let value = values[name] else {
         throw fail(values.isEmpty ? "$\(name) stands for nothing here" : "$\(name) has no value", at: place)
       }
-      return .literal(value, at: place)
+      guard let term = value.term(at: place) else { throw fail("a single value is expected here", at: place) }
+      return term
     }
   }
 

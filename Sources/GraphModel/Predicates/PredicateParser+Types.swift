@@ -58,12 +58,17 @@ extension PredicateParser {
   mutating func list() throws(PredicateSyntaxError) -> [Term] {
     let start = position
     if isStartOfArgument, case .word(let word) = current {
+      let name = String(word.dropFirst())
+      if name.isEmpty { throw fail("a variable needs a name behind $", at: start) }
       position += 1
-      guard case .given(let values) = arguments else { return [.variable(String(word.dropFirst()), at: start)] }
-      guard let items = values[String(word.dropFirst())]?.arrayValue else {
+      guard case .given(let values) = arguments else {
+        lists.insert(name)
+        return [.variable(name, at: start)]
+      }
+      guard let items = values[name]?.terms(at: start) else {
         throw fail("\(word) needs a list as its value", at: start)
       }
-      return items.map { .literal($0, at: start) }
+      return items
     }
     guard skip("{") || skip("(") else { throw fail("a list such as {1, 2} is expected here") }
     var terms = [Term]()

@@ -5,18 +5,24 @@ extension GraphPredicate {
   public init(
     parsing text: String, entity: Entity, model: Model, arguments: [String: JSON] = [:]
   ) throws(PredicateSyntaxError) {
+    try self.init(parsing: text, entity: entity, model: model, arguments: arguments.mapValues { .json($0) })
+  }
+
+  init(
+    parsing text: String, entity: Entity, model: Model, arguments: [String: TemplateArgument]
+  ) throws(PredicateSyntaxError) {
     var parser = try PredicateParser(text, entity, model, .given(arguments))
     self = try parser.whole()
   }
 
   /// Reads a template: `$name` stands for a value that is given later.
-  /// - Returns: the names of its variables with the types that they are read as.
+  /// - Returns: the names of its variables with the types that they are read as, and which of them stand for lists.
   static func variables(
     ofTemplate text: String, entity: Entity, model: Model
-  ) throws(PredicateSyntaxError) -> [(name: String, type: GraphValueType)] {
+  ) throws(PredicateSyntaxError) -> (variables: [(name: String, type: GraphValueType)], lists: Set<String>) {
     var parser = try PredicateParser(text, entity, model, .awaited)
     _ = try parser.whole()
-    return parser.variables
+    return (parser.variables, parser.lists)
   }
 
   /// The size of a predicate's text form in bytes, at most.
@@ -37,7 +43,7 @@ extension GraphExpression {
 struct PredicateParser {
   /// What `$name` stands for where no SUBQUERY has introduced it.
   enum Variables {
-    case given([String: JSON])
+    case given([String: TemplateArgument])
     /// A template's: they get their values later.
     case awaited
   }
@@ -62,6 +68,8 @@ struct PredicateParser {
   /// What all patterns of MATCHES have become.
   var patternInstructions = 0
   var variables = [(name: String, type: GraphValueType)]()
+  /// Those of them that stand for the elements of a list.
+  var lists = Set<String>()
   /// For each opening bracket the place of its closing one.
   private let closing: [Int: Int]
 

@@ -5,13 +5,16 @@
 enum QueryTurn: Hashable {
   /// One of the values that are found at this place comes or goes.
   case among(QueryPlace)
+  /// The greatest value passes this one, or the least does.
+  case greatest(GraphPredicate.Path, passing: Value)
+  case least(GraphPredicate.Path, passing: Value)
   /// All values are this one, and were not, or the other way around.
   case alone(GraphPredicate.Path, Value)
 
   var path: GraphPredicate.Path {
     switch self {
     case .among(let place): place.path
-    case .alone(let path, _): path
+    case .alone(let path, _), .greatest(let path, _), .least(let path, _): path
     }
   }
 }
@@ -54,14 +57,23 @@ struct QueryTurns {
       return [.alone(path, values[0])]
     case (.one, .notEqual), (.all, .notEqual): asked.comparator = .equal
     case (.all, let comparator):
-      guard let opposite = comparator.opposite else { return nil }
+      // Nothing compares with null: it turns with the first value and the last one.
+      guard let opposite = comparator.opposite, comparison.right != .value(.null) else { return nil }
       asked.comparator = opposite
       // Null is neither less nor greater.
       countsNull = true
     default: break
     }
     guard let place = QueryPlace.place(of: asked, model: model) else { return nil }
-    return countsNull ? [.among(place), .among(.values(place.path, [.null]))] : [.among(place)]
+    let turn: QueryTurn =
+      switch (asked.comparator, place) {
+      case (.greater, .range(let path, let low?, nil)), (.greaterOrEqual, .range(let path, let low?, nil)):
+        .greatest(path, passing: low)
+      case (.less, .range(let path, nil, let high?)), (.lessOrEqual, .range(let path, nil, let high?)):
+        .least(path, passing: high)
+      default: .among(place)
+      }
+    return countsNull ? [turn, .among(.values(place.path, [.null]))] : [turn]
   }
 }
 

@@ -24,8 +24,8 @@ public struct RelatedQueries {
 
   /// Queries for objects that did not change themselves.
   private struct Turning {
-    /// Under each path, with what reads the values at its end.
-    var paths = [GraphPredicate.Path: (reader: PathReader, queries: TurnShelf)]()
+    /// Under each path, with what reads the values at its end, and the properties that this reads of others.
+    var paths = [GraphPredicate.Path: (reader: PathReader, reads: Set<PropertyNumber>, queries: TurnShelf)]()
     /// Those of which that can't be said, filed as for objects that changed.
     var others = QueryShelves<PathReader>()
 
@@ -98,13 +98,15 @@ public struct RelatedQueries {
         shelves[entity]?.remove(number, at: places)
         if shelves[entity]?.isEmpty == true { shelves[entity] = nil }
       }
-      file(number, in: &turning[entity, default: Turning()], turns, places, inserting: inserting)
+      Self.file(number, in: &turning[entity, default: Turning()], turns, places, model, inserting: inserting)
       if turning[entity]?.isEmpty == true { turning[entity] = nil }
     }
   }
 
-  private func file(
-    _ number: UInt64, in turning: inout Turning, _ turns: QueryTurns?, _ places: [QueryPlace]?, inserting: Bool
+  /// Static, so that nothing else holds the tables while they change.
+  private static func file(
+    _ number: UInt64, in turning: inout Turning, _ turns: QueryTurns?, _ places: [QueryPlace]?, _ model: Model,
+    inserting: Bool
   ) {
     guard let turns else {
       if inserting {
@@ -117,7 +119,8 @@ public struct RelatedQueries {
     for turn in turns.turns {
       let path = turn.path
       if inserting {
-        turning.paths[path, default: (PathReader(path, model), TurnShelf())].queries.insert(number, at: turn)
+        turning.paths[path, default: (PathReader(path, model), path.reads(in: model), TurnShelf())].queries
+          .insert(number, at: turn)
       } else {
         turning.paths[path]?.queries.remove(number, at: turn)
         if turning.paths[path]?.queries.isEmpty == true { turning.paths[path] = nil }
@@ -165,7 +168,7 @@ public struct RelatedQueries {
     for change in changes where shelves[change.id.entity] != nil && seen.insert(change.id).inserted {
       roots.append(change.id)
     }
-    let (reached, tooMany) = reachedRoots(changes, before, after)
+    let (reached, tooMany, changed) = reachedRoots(changes, before, after)
     for id in reached.sorted() where seen.insert(id).inserted { roots.append(id) }
     var effects = [UInt64: [LiveQueryChange]]()
     for id in roots {
@@ -174,7 +177,7 @@ public struct RelatedQueries {
       let isThere = new.map { Judgement(image: $0, source: after) }
       let asked =
         before.change(of: id) == nil
-        ? turned(id.entity, wasThere, isThere) : shelves[id.entity]?.candidates(wasThere, isThere) ?? []
+        ? turned(id.entity, wasThere, isThere, by: changed) : shelves[id.entity]?.candidates(wasThere, isThere) ?? []
       for number in asked {
         guard let query = queries[number] else { continue }
         let wasIn = old.map { query.evaluator.matches($0, in: before) } ?? false
@@ -201,10 +204,13 @@ public struct RelatedQueries {
   }
 
   /// The queries of an entity to which an object that did not change itself could come, or which it could leave.
-  private func turned(_ entity: EntityNumber, _ before: Judgement?, _ after: Judgement?) -> [UInt64] {
+  /// - Parameter changed: the properties that have changed somewhere.
+  private func turned(
+    _ entity: EntityNumber, _ before: Judgement?, _ after: Judgement?, by changed: Set<PropertyNumber>
+  ) -> [UInt64] {
     guard let turning = turning[entity] else { return [] }
     var numbers = Set(turning.others.candidates(before, after))
-    for (reader, queries) in turning.paths.values {
+    for (reader, reads, queries) in turning.paths.values where !reads.isDisjoint(with: changed) {
       let (old, new) = (before.map { reader.values($0) } ?? [], after.map { reader.values($0) } ?? [])
       queries.forEach(from: old, to: new) { number in
         numbers.insert(number)
@@ -214,18 +220,21 @@ public struct RelatedQueries {
     return numbers.sorted()
   }
 
-  /// Where ways start that lead past what changed, before or after; and entities of which that are too many.
+  /// Where ways start that lead past what changed, before or after; entities of which that are too many; and the triggers
+  /// that changed.
   private func reachedRoots(
     _ changes: [ObjectChange], _ before: GraphBefore, _ after: KeptSource
-  ) -> (Set<ObjectID>, tooMany: Set<EntityNumber>) {
+  ) -> (Set<ObjectID>, tooMany: Set<EntityNumber>, changed: Set<PropertyNumber>) {
     var reached = [EntityNumber: Set<ObjectID>]()
     var tooMany = Set<EntityNumber>()
+    var changed = Set<PropertyNumber>()
     for change in changes {
       guard let entity = model.entity(change.id.entity) else { continue }
       for property in entity.storedProperties {
         guard let ways = triggers[property.number], change.before?[property] != change.after?[property] else {
           continue
         }
+        changed.insert(property.number)
         for (way, uses) in ways where !tooMany.contains(way.root) {
           if uses.others == 0, !isAwaited(change, property, behind: way) { continue }
           var starts = reached[way.root] ?? []
@@ -242,7 +251,7 @@ public struct RelatedQueries {
       guard let family = model.entity(root)?.family else { continue }
       all.formUnion(ids.filter { family.contains($0.entity) })
     }
-    return (all, tooMany)
+    return (all, tooMany, changed)
   }
 
   /// Whether a query is filed under the value that a property at the end of a way had, or has, so that it could turn.
@@ -284,6 +293,26 @@ public struct RelatedQueries {
     }
     starts.formUnion(ids)
     return true
+  }
+}
+
+extension GraphPredicate.Path {
+  /// The properties that decide which values are at its end, whoever has them.
+  fileprivate func reads(in model: Model) -> Set<PropertyNumber> {
+    var (hops, found) = (hops, Set<PropertyNumber>())
+    switch end {
+    case .property(let number): found.insert(number)
+    case .count(let number): hops.append(number)
+    case .aggregate(_, let number, let attribute):
+      hops.append(number)
+      found.insert(attribute)
+    case .identifier: break
+    }
+    for hop in hops {
+      guard let relationship = model.property(hop)?.relationship else { continue }
+      found.insert(relationship.storage == .inverse ? relationship.inverse : hop)
+    }
+    return found
   }
 }
 

@@ -1,28 +1,29 @@
 /// All turns of queries that are filed under one path: asked which of them the values at its end could bring about, as they
 /// were and as they are.
 ///
-/// A range without a lower end, or without an upper one, turns when the least, or the greatest, of the values passes its
-/// other end; so ten thousand of them that all hold a value are not looked at when it moves a little.
+/// What asks for a value beyond another one turns when the greatest of the values, or the least, passes that; so ten thousand
+/// of them that all hold are not looked at when a value moves a little.
 struct TurnShelf: Sendable {
   private var values = ValueTable()
   private var alone = ValueTable()
   private var ranges = IntervalTree()
-  /// Of ranges without an upper end the lower one, and the other way around; each as an interval of one value.
-  private var lows = IntervalTree()
-  private var highs = IntervalTree()
+  /// What the greatest value passes, and what the least one does; each as an interval of one value.
+  private var greatest = IntervalTree()
+  private var least = IntervalTree()
   private var words = WordTable()
   private var parts = PartTable()
 
   var isEmpty: Bool {
-    values.isEmpty && alone.isEmpty && ranges.isEmpty && lows.isEmpty && highs.isEmpty && words.isEmpty && parts.isEmpty
+    values.isEmpty && alone.isEmpty && ranges.isEmpty && greatest.isEmpty && least.isEmpty && words.isEmpty
+      && parts.isEmpty
   }
 
   mutating func insert(_ number: UInt64, at turn: QueryTurn) {
     switch turn {
     case .alone(_, let value): alone.insert(number, value: value)
     case .among(.values(_, let values)): for value in values { self.values.insert(number, value: value) }
-    case .among(.range(_, let low?, nil)): lows.insert(.init(low: low, high: low, number: number))
-    case .among(.range(_, nil, let high?)): highs.insert(.init(low: high, high: high, number: number))
+    case .greatest(_, let value): greatest.insert(.init(low: value, high: value, number: number))
+    case .least(_, let value): least.insert(.init(low: value, high: value, number: number))
     case .among(.range(_, let low, let high)): ranges.insert(.init(low: low, high: high, number: number))
     case .among(.word(_, let word)): words.insert(number, word: word)
     case .among(.part(_, let part, let options)): parts.insert(number, part: part, options)
@@ -33,8 +34,8 @@ struct TurnShelf: Sendable {
     switch turn {
     case .alone(_, let value): alone.remove(number, value: value)
     case .among(.values(_, let values)): for value in values { self.values.remove(number, value: value) }
-    case .among(.range(_, let low?, nil)): lows.remove(.init(low: low, high: low, number: number))
-    case .among(.range(_, nil, let high?)): highs.remove(.init(low: high, high: high, number: number))
+    case .greatest(_, let value): greatest.remove(.init(low: value, high: value, number: number))
+    case .least(_, let value): least.remove(.init(low: value, high: value, number: number))
     case .among(.range(_, let low, let high)): ranges.remove(.init(low: low, high: high, number: number))
     case .among(.word(_, let word)): words.remove(number, word: word)
     case .among(.part(_, let part, let options)): parts.remove(number, part: part, options)
@@ -62,17 +63,17 @@ struct TurnShelf: Sendable {
       if values.isEmpty { alone.forEach(go) }
       if values.count == 1, let value = values.first { alone.forEach(holding: value, go) }
     }
-    guard goesOn, !lows.isEmpty || !highs.isEmpty else { return }
+    guard goesOn, !greatest.isEmpty || !least.isEmpty else { return }
     // No order holds with null.
     let known = [before, after].map { $0.filter { !$0.isNull } }
     let isEmptied = known.contains(where: \.isEmpty)
-    let greatest = known.compactMap { $0.max(by: precedes) }.sorted(by: precedes)
-    let least = known.compactMap { $0.min(by: precedes) }.sorted(by: precedes)
-    if let end = greatest.last, isEmptied || greatest[0] != end {
-      lows.forEach(from: isEmptied ? nil : greatest[0], through: end, go)
+    let upper = known.compactMap { $0.max(by: precedes) }.sorted(by: precedes)
+    let lower = known.compactMap { $0.min(by: precedes) }.sorted(by: precedes)
+    if let end = upper.last, isEmptied || upper[0] != end {
+      greatest.forEach(from: isEmptied ? nil : upper[0], through: end, go)
     }
-    if goesOn, let end = least.first, isEmptied || least[1] != end {
-      highs.forEach(from: end, through: isEmptied ? nil : least[1], go)
+    if goesOn, let start = lower.first, isEmptied || lower[1] != start {
+      least.forEach(from: start, through: isEmptied ? nil : lower[1], go)
     }
   }
 

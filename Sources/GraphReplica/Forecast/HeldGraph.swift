@@ -6,7 +6,8 @@ import GraphModel
 final class HeldGraph: GraphReader {
   let model: Model
   private let root: ObjectContext
-  private lazy var images = root.held.compactMap(\.stored)
+  private let judgesKeys: Bool
+  private lazy var images = root.heldImages.filter(\.isServers)
   private var referrers = [PropertyNumber: [ObjectID: [ObjectID]]]()
   private var keys = [Constraint: [[Value]: ObjectID]]()
 
@@ -15,24 +16,40 @@ final class HeldGraph: GraphReader {
     let properties: [PropertyNumber]
   }
 
-  init(_ context: ObjectContext) {
+  /// - Parameter judgesKeys: false where nobody asks who has a unique key.
+  init(_ context: ObjectContext, judgesKeys: Bool = true) {
     var root = context
     while let parent = root.parent { root = parent }
     self.root = root
     model = context.model
+    self.judgesKeys = judgesKeys
   }
 
-  /// Whether a broken rule would be broken with the whole graph at hand. How many an object that was not made here has, and
-  /// whether somebody is there, only the server knows.
-  func knows(_ violation: Violation) -> Bool {
+  /// Whether a broken rule would be broken with the whole graph at hand. How many an object that was not made here has,
+  /// whether somebody is there, and what the server counts and stamps, only the server knows.
+  /// - Parameter isTimed: what is stamped is known.
+  func knows(_ violation: Violation, isTimed: Bool) -> Bool {
     switch violation.rule {
-    case "count": violation.id.isTemporary
-    case "destination", Violation.missing: false
-    default: true
+    case "count": return violation.id.isTemporary
+    case "destination", Violation.missing: return false
+    default: break
     }
+    guard let entity = model.entity(violation.id.entity) else { return false }
+    var unknown = Set(
+      entity.assignedProperties.filter { !isTimed || $0.attribute?.assignment == .sequence }.map(\.number))
+    for derived in model.derivedAttributes(of: entity.number) where !derived.sources.isDisjoint(with: unknown) {
+      unknown.insert(derived.attribute)
+    }
+    return rule(of: violation)?.sources.isDisjoint(with: unknown) ?? !unknown.contains(violation.property)
   }
 
-  func image(of id: ObjectID) -> ObjectImage? { root.state(id)?.stored }
+  /// The rule over several properties that a violation names, if it names one.
+  func rule(of violation: Violation) -> EntityRule? {
+    guard violation.property == 0 else { return nil }
+    return model.rules(of: violation.id.entity).first { $0.name == violation.rule }
+  }
+
+  func image(of id: ObjectID) -> ObjectImage? { root.state(id)?.stored.flatMap { $0.isServers ? $0 : nil } }
 
   func entity(of id: ObjectID) -> EntityNumber? {
     if let state = root.state(id), state.isDeleted, state.stored == nil { return nil }
@@ -45,6 +62,7 @@ final class HeldGraph: GraphReader {
     for image in images where model.entity(image.id.entity)?.property(property.number) != nil {
       for other in image[property].objectIDs { all[other, default: []].append(image.id) }
     }
+    all = all.mapValues { $0.sorted() }
     referrers[property.number] = all
     return all[id] ?? []
   }
@@ -61,12 +79,14 @@ final class HeldGraph: GraphReader {
   }
 
   func object(of entity: Entity, matching constraint: [PropertyNumber], values: [Value]) -> ObjectID? {
+    guard judgesKeys else { return nil }
     let key = Constraint(entity: entity.number, properties: constraint)
     if let known = keys[key] { return known[values] }
     var all = [[Value]: ObjectID]()
     for image in images where entity.family.contains(image.id.entity) {
       guard let entity = model.entity(image.id.entity) else { continue }
-      all[constraint.map { number in entity.property(number).map { image[$0] } ?? .null }] = image.id
+      let values = constraint.map { number in entity.property(number).map { image[$0] } ?? .null }
+      all[values] = all[values].map { min($0, image.id) } ?? image.id
     }
     keys[key] = all
     return all[values]
@@ -77,4 +97,9 @@ final class HeldGraph: GraphReader {
   func deletion(of id: ObjectID) -> (revision: Revision, author: String)? { nil }
   func history(of id: ObjectID, after revision: Revision) -> [PastChange] { [] }
   func nextInSequence(_ property: PropertyNumber) -> Int64 { 1 }
+}
+
+extension ObjectImage {
+  /// It came from the server of the present past; what a save is only taken to have made has no revision.
+  fileprivate var isServers: Bool { revision > 0 }
 }

@@ -15,39 +15,62 @@ public struct SaveForecast: Sendable {
 
   /// The objects that would go, those that go along among them, ascending.
   public var deleted: [ObjectID] { changes.filter { $0.kind == .deleted }.map(\.id).sorted() }
-
-  /// Of the violations, those that no object can mend which is not held here.
-  public var violationsOfValues: [Violation] { violations.filter { !Violation.rulesAboutOthers.contains($0.rule) } }
 }
 
 extension ObjectContext {
+  /// A save that follows so many objects with something unsaved or on its way is not looked into before it is sent.
+  public static let maximumForeseen = 1_000
+
   /// What saving everything that is unsaved would come to, with what is on its way already, as far as it is known here. It
   /// changes nothing. In a child it speaks of the child's edits over those of its parent.
   /// - Parameters:
   ///   - policy: the save's.
-  ///   - now: the time that a commit would have, in microseconds since 1970: what the server stamps has it.
-  public func forecast(policy: MergePolicy = .error, now: Timestamp = 0) -> SaveForecast {
-    forecast(pendingChanges { _ in true }, policy, now)
+  ///   - now: the time that a commit would have, in microseconds since 1970, which the server stamps; without it nothing is
+  ///     judged that reads such a time.
+  public func forecast(policy: MergePolicy = .error, now: Timestamp? = nil) -> SaveForecast {
+    forecast(policy, now, HeldGraph(self))
   }
 
-  /// The refusal that a save would meet whatever the graph has become: values of what is unsaved break rules, and no object
-  /// that is not held could mend it. While there is no server, nobody else says so.
+  /// The refusal that a save would meet whatever others have done: values that are set here, and not saved, break a rule by
+  /// themselves. While there is no server, nobody else says so. Texts are left out, since they merge, and so are policies
+  /// under which the server's values may win.
   /// - Parameter policy: the save's.
   public func foreseenRefusal(policy: MergePolicy = .error) -> Refusal? {
-    let changes = pendingChanges { $0.isInserted && $0.sent.isEmpty || !$0.edits.isEmpty }
-    guard !changes.isEmpty else { return nil }
-    let broken = forecast(changes, policy, 0).violationsOfValues
+    guard dirty.count <= Self.maximumForeseen, policy != .storeTrump, policy != .rollback else { return nil }
+    var own = [ObjectID: Set<PropertyNumber>]()
+    for state in dirty.values where !state.isDeleted { own[state.id] = unsavedValues(of: state, policy) }
+    guard own.contains(where: { !$0.value.isEmpty }) else { return nil }
+    let graph = HeldGraph(self, judgesKeys: false)
+    let broken = forecast(policy, nil, graph).violations.filter { violation in
+      guard let mine = own[violation.id] else { return false }
+      if let rule = graph.rule(of: violation) { return rule.sources.isSubset(of: mine) }
+      return mine.contains(violation.property) && !Violation.rulesAboutOthers.contains(violation.rule)
+    }
     return broken.isEmpty ? nil : Refusal(violations: broken)
   }
 
-  private func forecast(_ changes: [Change], _ policy: MergePolicy, _ now: Timestamp) -> SaveForecast {
-    let graph = HeldGraph(self)
+  /// The attributes of an object that will have the values which they are given here, or their defaults.
+  private func unsavedValues(of state: ObjectState, _ policy: MergePolicy) -> Set<PropertyNumber> {
+    let isNew = state.isInserted && state.sent.isEmpty
+    // It may become the object that has its key.
+    if isNew, policy != .error, !state.entity.uniquenessConstraints.isEmpty { return [] }
+    let settable = state.entity.attributes.filter { property in
+      guard let attribute = property.attribute, attribute.assignment == nil, attribute.derivation == nil else {
+        return false
+      }
+      return isNew || (state.edits[property.number] != nil && attribute.kind != .text)
+    }
+    return Set(settable.map(\.number))
+  }
+
+  private func forecast(_ policy: MergePolicy, _ now: Timestamp?, _ graph: HeldGraph) -> SaveForecast {
+    let changes = pendingChanges(graph)
     let transaction = Transaction(
       id: TransactionID(replica: replica.id, sequence: lastSequence + 1), policy: policy, changes: changes)
     var made: UInt64 = 0
     do {
       let plan = try TransactionPlanner.plan(
-        transaction, reader: graph, revision: 1 + (changes.map(\.base).max() ?? 0), now: now
+        transaction, reader: graph, revision: 1 + (changes.map(\.base).max() ?? 0), now: now ?? 0
       ) { entity in
         made += 1
         return ObjectID(key: UniqueID(high: 0, low: made), entity: entity)
@@ -55,51 +78,57 @@ extension ObjectContext {
       let temporary = Dictionary(plan.identities.map { ($0.permanent, $0.temporary) }) { first, _ in first }
       return SaveForecast(changes: plan.changes.map { $0.naming(temporary, model) })
     } catch {
-      // The reader throws nothing, and what was read well can't be malformed.
+      // The reader throws nothing.
       let broken = (error as? Refusal)?.violations ?? []
-      return SaveForecast(violations: broken.filter { graph.knows($0) })
+      return SaveForecast(violations: broken.filter { graph.knows($0, isTimed: now != nil) })
     }
   }
 
-  /// What is unsaved or on its way of some objects, as one transaction against what is held.
-  private func pendingChanges(where isMeant: (ObjectState) -> Bool) -> [Change] {
+  /// What is unsaved or on its way, as one transaction against what is held.
+  private func pendingChanges(_ graph: HeldGraph) -> [Change] {
     var ids = Set<ObjectID>()
     var context: ObjectContext? = self
     while let next = context {
       ids.formUnion(next.dirty.keys)
       context = next.parent
     }
+    let states = ids.sorted().compactMap { stateOrFault($0) }
+    // Made and deleted again: as far as a forecast goes they were never there.
+    let gone = states.filter { $0.id.isTemporary && $0.isDeleted }.map(\.id)
     var changes = [Change]()
     var moves = [Change]()
-    for id in ids.sorted() {
-      guard let state = stateOrFault(id), isMeant(state) else { continue }
-      let locals = state.pending
-      let base = state.bottom.stored?.revision ?? 0
+    for state in states {
+      let stored = graph.image(of: state.id)
+      let base = stored?.revision ?? 0
       if state.isDeleted {
-        // What was made and deleted again was never there.
-        if state.bottom.stored != nil { changes.append(Change(.delete, id, base: base)) }
+        if stored != nil { changes.append(Change(.delete, state.id, base: base)) }
         continue
       }
+      // Of a fault nobody here knows what its other values are.
+      guard state.id.isTemporary || stored != nil else { continue }
+      let locals = gone.reduce(state.pending) { $0.withoutReferences(to: $1) }
       let placing = edits(locals.filter { isPlacedByMembers($0.key) })
       let others = edits(locals.filter { !isPlacedByMembers($0.key) })
-      if id.isTemporary {
-        changes.append(Change(.insert, id, edits: others))
-      } else if state.bottom.stored == nil {
-        // Of a fault nobody here knows what its other values are.
-        continue
+      if state.id.isTemporary {
+        changes.append(Change(.insert, state.id, edits: others))
       } else if !others.isEmpty {
-        changes.append(Change(.update, id, base: base, edits: others))
+        changes.append(Change(.update, state.id, base: base, edits: others))
       }
-      if !placing.isEmpty { moves.append(Change(.update, id, base: base, edits: placing)) }
+      if !placing.isEmpty { moves.append(Change(.update, state.id, base: base, edits: placing)) }
     }
     return changes + moves
   }
 }
 
-extension ObjectState {
-  /// The client's own state of the object, below all children.
-  var bottom: ObjectState { under?.bottom ?? self }
+extension [PropertyNumber: ObjectState.LocalValue] {
+  fileprivate func withoutReferences(to id: ObjectID) -> Self {
+    compactMapValues { local in
+      local.value.objectID == id ? ObjectState.LocalValue(value: .null) : local.withoutMember(id)
+    }
+  }
+}
 
+extension ObjectState {
   /// All that is on its way and unsaved, of the contexts below as well.
   var pending: [PropertyNumber: LocalValue] {
     var all = under?.pending ?? [:]

@@ -1,0 +1,38 @@
+/// What is given for a variable of a fetch request.
+public enum TemplateArgument: Hashable, Sendable {
+  /// As a person writes it; read by what it is compared with.
+  case json(JSON)
+  /// A value of the variable's type.
+  case value(Value, GraphValueType)
+  /// The elements of a list, of the variable's type.
+  case list([Value], GraphValueType)
+}
+
+extension TemplateArgument {
+  /// In the place of a single value; nil for a list.
+  func term(at place: Int) -> PredicateParser.Term? {
+    switch self {
+    case .json(let json): .literal(json, at: place)
+    case .value(let value, let type): Self.term(value, type, at: place)
+    case .list: nil
+    }
+  }
+
+  /// In the place of a list; nil for a single value.
+  func terms(at place: Int) -> [PredicateParser.Term]? {
+    switch self {
+    case .json(let json): json.arrayValue?.map { .literal($0, at: place) }
+    case .list(let values, let type): values.map { Self.term($0, type, at: place) }
+    case .value: nil
+    }
+  }
+
+  /// What JSON has a form of its own for becomes whatever it is compared with; anything else is what it is.
+  private static func term(_ value: Value, _ type: GraphValueType, at place: Int) -> PredicateParser.Term {
+    switch type {
+    case .null, .bool, .integer, .double, .string: .literal(value.json(kind: nil), at: place)
+    case .decimal, .date, .duration, .uuid, .data, .object:
+      .typed(PredicateParser.Operand(expression: .value(value), type: value.isNull ? .null : type), at: place)
+    }
+  }
+}
