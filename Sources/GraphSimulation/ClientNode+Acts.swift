@@ -15,7 +15,7 @@ extension ClientNode {
       refresh()
       return "refresh after a refusal"
     }
-    switch random.below(62) {
+    switch random.below(68) {
     case 0...1: return insertFolder(&random)
     case 2...5: return insertItem(&random)
     case 6...12: return updateItem(&random)
@@ -43,6 +43,8 @@ extension ClientNode {
     case 52...54: return gather(&random)
     case 55: return choose(&random)
     case 56...59: return ask(&random)
+    case 60...61: return group(&random)
+    case 62...64: return takeStep(&random)
     default:
       if random.chance(50) { follow(&random) } else { unfollow(&random) }
       return "follow"
@@ -72,7 +74,7 @@ extension ClientNode {
     return save(&random, "insert folder")
   }
 
-  private func insertItem(_ random: inout SeededRandom) -> String {
+  func insertItem(_ random: inout SeededRandom) -> String {
     guard let folder = random.pick(objects("Folder")) else { return "no folder" }
     guard let item = insert("Item") else { return "" }
     item["folder"] = .object(folder.id)
@@ -105,7 +107,7 @@ extension ClientNode {
   }
 
   /// Everyone likes to put things behind the first item of the oldest folder: there the room runs out.
-  private func placeItems(_ random: inout SeededRandom) -> String {
+  func placeItems(_ random: inout SeededRandom) -> String {
     let folders = objects("Folder")
     guard let folder = random.chance(80) ? folders.first : random.pick(folders) else { return "no folder" }
     let items = members(of: folder, "items")
@@ -141,7 +143,7 @@ extension ClientNode {
     return save(&random, "label", policy: .objectTrump)
   }
 
-  private func arrangeLabels(_ random: inout SeededRandom) -> String {
+  func arrangeLabels(_ random: inout SeededRandom) -> String {
     let items = objects("Item")
     guard let item = random.chance(50) ? items.first : random.pick(items) else { return "no item" }
     let labels = members(of: item, "labels")
@@ -173,7 +175,7 @@ extension ClientNode {
   // MARK: - Things
 
   /// What both heirs inherit: texts that may be null, a composite, and a rule over its members.
-  private func describe(_ random: inout SeededRandom) -> String {
+  func describe(_ random: inout SeededRandom) -> String {
     guard let thing = random.pick(objects("Thing")) else { return "no thing" }
     if random.chance(40) {
       set(thing, "memo", random.pick([.null, .string("A b"), .string("É"), .string("")]) ?? .null)
@@ -237,13 +239,6 @@ extension ClientNode {
     }
     context.delete(object)
     return save(&random, "delete")
-  }
-
-  /// The user's own last step, of this life or an earlier one, whatever others have built on it since.
-  private func undo(_ random: inout SeededRandom) -> String {
-    let request = UndoRequest(context.newTransactionID(), redo: random.chance(35))
-    context.undo(request)
-    return "\(request.redo ? "redo" : "undo"), transaction \(request.id.sequence)"
   }
 
   // MARK: - Words for the above

@@ -43,6 +43,12 @@ final class ClientNode {
   /// All batches and restores that this client has asked for, over all its lives.
   var batches = [TransactionID: SimulatedBatch]()
   var restores = [TransactionID: RestoreRequest]()
+  /// The undos and redos that it has sent, over all its lives.
+  private(set) var undos = [TransactionID: UndoRequest]()
+  /// Stacks of its own that it has taken, over all its lives.
+  var scopesMade: UInt64 = 0
+  /// What it was told of its stacks.
+  var undoStates = [RequestID: ToldUndoState]()
   /// Batches that are in the store, whether the client knows it or not.
   var committedBatches = Set<TransactionID>()
   var pendingBatch: PendingBatch?
@@ -109,7 +115,7 @@ final class ClientNode {
     edited.restart()
     (pendingBatch, pastReads, loads) = (nil, [:], [:])
     (finishedPastReads, finishedLoads, prefetching) = ([], [], [])
-    (fetches, finishedFetches) = ([:], [])
+    (fetches, finishedFetches, undoStates) = ([:], [], [:])
     (lastRevision, astray) = (0, nil)
     // Everyone sees the whole graph through one query or several, and parts of it through others.
     follow("Folder", "")
@@ -199,7 +205,8 @@ final class ClientNode {
     switch action {
     case .send(let message): send(message)
     case .welcomed: askForBatch()
-    case .answer(let question, let answer): _ = takeBatch(answer, of: question)
+    case .answer(let question, let answer):
+      if !takeBatch(answer, of: question) { _ = takeUndoState(answer, of: question) }
     case .chunk(let question, let chunk):
       if !takePast(chunk, of: question) { _ = takeFetch(chunk, of: question) }
     case .refused(let question, let refusal):
@@ -270,7 +277,9 @@ final class ClientNode {
     switch message.body {
     case .fetch: fetchesSent += 1
     case .commit(let transaction, _): timesSent[transaction.id, default: 0] += 1
-    case .undo(let request): timesSent[request.id, default: 0] += 1
+    case .undo(let request):
+      timesSent[request.id, default: 0] += 1
+      undos[request.id] = request
     default: break
     }
     guard case .commit(var transaction, let acknowledged) = message.body, let text else {

@@ -27,8 +27,13 @@ public enum Happening: String, Sendable, CaseIterable {
   case pastRead, pastReadByID
   /// An object comes back, alone or with what was in it; one that is there gets back what it had.
   case restored, restoredContents, restoredOverPresent, restoreRefused
-  /// An undo right behind its commit, which puts a list back in the order that it had.
-  case undoneOrder
+  /// An undo right behind its step, which puts a list back in the order that it had; and one of several commits.
+  case undoneOrder, undoneWholeGroup
+  /// Undo and redo of the next step, of a stack of its own, of several commits, of a commit that is named: of the next step,
+  /// and from the middle of the stack.
+  case undone, redone, undoneInScope, undoneGroup, undoneByRevision, undoneInMiddle
+  /// A client is told at rest what undo and redo would take.
+  case undoStateTold
   /// A value of each type that an attribute may have is there at a quiet moment, and dates before 1970.
   case everyTypeIsThere, dateBefore1970
   /// Objects have members without an order, and members of their own kind, at a quiet moment.

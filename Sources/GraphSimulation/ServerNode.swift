@@ -126,6 +126,10 @@ struct ServerNode {
         let frame = Frame.encode(ToClient(number, .followed([], at: part.at, head: part.head)))
         return Stream(session: session, frames: [frame], credit: 2, result: .success(part.at))
       }
+      if case .undoState(let author, let scope) = request {
+        let frame = Frame.encode(ToClient(number, .undoState(try store.undoState(of: author, scope: scope))))
+        return Stream(session: session, frames: [frame], credit: 2, result: .success(try store.head))
+      }
       guard case .objects(var fetch) = request else { throw Refusal(.malformed, "no log here") }
       if bug == .pastOfToday { fetch.at = nil }
       // Loads ask by ids; what a live query begins with is asked by its own predicate.

@@ -20,7 +20,9 @@ extension Simulation {
       // Where all of it is held already, nothing is asked for and it is over.
       try checkReads(of: client)
     }
+    for client in clients { client.askUndoState(&random) }
     try comeToRest()
+    try checkUndoStates()
   }
 
   private func comeToRest() throws {
@@ -84,8 +86,10 @@ extension Simulation {
     }
     try check(EditedBases.failure(in: records, of: clients.map(\.edited), model: model))
     try check(PlacedMembers.failure(in: records, of: clients.map(\.placed), model: model))
-    let undone = UndonePlaces(records, model: model)
+    let undone = UndonePlaces(records, except: undoneInPart, model: model)
     try check(undone.failure)
+    for _ in groupsSeen..<max(groupsSeen, undone.groups) { happened.note(.undoneWholeGroup) }
+    groupsSeen = max(groupsSeen, undone.groups)
     for _ in undoneSeen..<max(undoneSeen, undone.count) { happened.note(.undoneOrder) }
     undoneSeen = max(undoneSeen, undone.count)
     let beginnings = Beginnings(records, model: model)

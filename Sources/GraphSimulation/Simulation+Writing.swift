@@ -76,6 +76,7 @@ extension Simulation {
       if record.summary != nil { happened.note(.batchInSlices) }
       return batch.failure(from: client.seen(before), to: client.seen(after))
     }
+    if record.undoes != nil { return failure(ofUndo: record, of: client) }
     if let request = client.restores[record.transaction] {
       return RestorePromises(recorder: recorder, model: model).failure(of: request, record, after, &happened)
     }

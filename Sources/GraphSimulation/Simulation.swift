@@ -87,8 +87,11 @@ public final class Simulation {
   var step = 0
   var recorder: GraphRecorder
   var happened = HappeningCounts()
-  /// Undos right behind their commits that have been counted.
+  /// Undos right behind their steps that have been counted.
   var undoneSeen = 0
+  var groupsSeen = 0
+  /// Undos of steps of which some commits had been pruned.
+  var undoneInPart = Set<TransactionID>()
   /// Objects that came back and have been counted.
   var returnsSeen = 0
   /// A quiet moment: everything comes to its end, and nothing is cut off.

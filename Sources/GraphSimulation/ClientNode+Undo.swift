@@ -1,0 +1,132 @@
+import GraphModel
+import GraphReplica
+import GraphWire
+
+/// Undo and redo: of the next step, of a stack of its own, or of a commit that is named; steps of one save, and named ones
+/// of several.
+extension ClientNode {
+  /// The user's own step, of this life or an earlier one, whatever others have built on it since.
+  func undo(_ random: inout SeededRandom) -> String {
+    var request = UndoRequest(context.newTransactionID(), redo: random.chance(35))
+    switch random.below(10) {
+    case 0...3: break
+    case 4...6: request.scope = context.undoScope?.id ?? .zero
+    default:
+      // From the middle of the stack as well.
+      request.revision =
+        request.redo ? nil : random.pick(acknowledged.suffix(12).filter { undos[$0.id] == nil })?.revision
+    }
+    context.undo(request)
+    return "\(request.redo ? "redo" : "undo"), transaction \(request.id.sequence)"
+  }
+
+  /// A user takes a stack of its own, and leaves it; what is saved from the beginning of a group to its end is one step.
+  func group(_ random: inout SeededRandom) -> String {
+    guard let scope = context.undoScope else {
+      scopesMade += 1
+      // One of two stacks, found again after a restart; no two groups ever have one number.
+      let id = UniqueID(high: UInt64(number) + 1, low: 0x5C0 + UInt64(random.below(2)))
+      context.undoScope = UndoScope(id: id, after: scopesMade << 20)
+      return "take a stack"
+    }
+    if scope.isGrouping {
+      scope.endGroup()
+      return "end a group"
+    }
+    if random.chance(20) {
+      context.undoScope = nil
+      return "leave the stack"
+    }
+    scope.beginGroup(named: "group \(random.below(100))")
+    return "begin a group"
+  }
+
+  /// A step of several saves, and sometimes its undo right behind it.
+  func takeStep(_ random: inout SeededRandom) -> String {
+    if context.undoScope == nil { _ = group(&random) }
+    guard let scope = context.undoScope else { return "no stack" }
+    scope.beginGroup(named: "step \(random.below(100))")
+    var said = [String]()
+    for _ in 0..<(2 + random.below(2)) {
+      switch random.below(4) {
+      case 0: said.append(describe(&random))
+      case 1: said.append(placeItems(&random))
+      case 2: said.append(arrangeLabels(&random))
+      default: said.append(insertItem(&random))
+      }
+    }
+    scope.endGroup()
+    if !scope.isGrouping, random.chance(50) {
+      context.undo(UndoRequest(context.newTransactionID(), scope: scope.id))
+      said.append("undo")
+    }
+    return "step: " + said.joined(separator: "; ")
+  }
+
+  // MARK: - What a menu says
+
+  /// What a client was told that undo and redo would take.
+  struct ToldUndoState {
+    let scope: UniqueID?
+    var state: UndoState?
+  }
+
+  /// When everything has come to rest, so that the answer is of what is taken down.
+  func askUndoState(_ random: inout SeededRandom) {
+    let question = newQuestion()
+    undoStates[question] = ToldUndoState(scope: random.chance(50) ? nil : context.undoScope?.id ?? .zero)
+    context.handle(.ask(question, .undoState(scope: undoStates[question]?.scope)))
+    perform()
+  }
+
+  /// - Returns: false for an answer to something else.
+  func takeUndoState(_ answer: Answer, of question: RequestID) -> Bool {
+    guard undoStates[question] != nil, case .undoState(let state) = answer else { return false }
+    undoStates[question]?.state = state
+    return true
+  }
+}
+
+extension Simulation {
+  /// An undo that was committed took the step that its user meant.
+  func failure(ofUndo record: CommitRecord, of client: ClientNode) -> String? {
+    guard record.undoes != nil, let request = client.undos[record.transaction],
+      let floor = try? server?.store.oldestRevision
+    else { return nil }
+    let before = recorder.records.prefix { $0.revision < record.revision }
+    let twin = UndoTwin(before, of: record.author, scope: request.scope, after: floor)
+    if let reason = twin.failure(of: request, record) { return "client \(client.number): \(reason)" }
+    let stack = request.redo ? twin.undone : twin.standing
+    let step = stack.last { $0.newest == record.redoes ?? record.undoes }
+    let whole = UndoTwin(before, of: record.author, scope: request.scope, after: 0)
+    if !(whole.standing + whole.undone).contains(where: { $0.commits == step?.commits }) {
+      undoneInPart.insert(record.transaction)
+    }
+    happened.note(request.redo ? .redone : .undone)
+    if request.scope != nil { happened.note(.undoneInScope) }
+    if step?.commits.count ?? 0 > 1 { happened.note(.undoneGroup) }
+    if request.revision != nil {
+      happened.note(step?.newest == stack.last?.newest ? .undoneByRevision : .undoneInMiddle)
+    }
+    return nil
+  }
+
+  /// At rest: what clients were told of their stacks.
+  func checkUndoStates() throws {
+    guard let floor = try server?.store.oldestRevision else { return }
+    for client in clients {
+      for (_, told) in client.undoStates.sorted(by: { $0.key < $1.key }) {
+        // A question goes with its connection.
+        guard let state = told.state else { continue }
+        let twin = UndoTwin(recorder.records, of: "client \(client.number)", scope: told.scope, after: floor)
+        if state != twin.state {
+          try check(
+            "client \(client.number) is told that undo takes \(state.undo?.newest ?? 0) and redo "
+              + "\(state.redo?.newest ?? 0), it is \(twin.state.undo?.newest ?? 0) and \(twin.state.redo?.newest ?? 0)")
+        }
+        happened.note(.undoStateTold)
+      }
+      client.undoStates = [:]
+    }
+  }
+}
