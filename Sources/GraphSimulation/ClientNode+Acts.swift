@@ -6,7 +6,10 @@ import GraphReplica
 extension ClientNode {
   /// - Returns: what was done, for the trace.
   func act(_ random: inout SeededRandom) -> String {
-    defer { perform() }
+    defer {
+      tidyPad()
+      perform()
+    }
     if wasRefused, random.chance(60) {
       rollback()
       return "rollback after a refusal"
@@ -15,7 +18,7 @@ extension ClientNode {
       refresh()
       return "refresh after a refusal"
     }
-    switch random.below(68) {
+    switch random.below(71) {
     case 0...1: return insertFolder(&random)
     case 2...5: return insertItem(&random)
     case 6...12: return updateItem(&random)
@@ -45,6 +48,7 @@ extension ClientNode {
     case 56...59: return ask(&random)
     case 60...61: return group(&random)
     case 62...64: return takeStep(&random)
+    case 65...67: return scribble(&random)
     default:
       if random.chance(50) { follow(&random) } else { unfollow(&random) }
       return "follow"

@@ -27,6 +27,8 @@ extension ClientNode {
     let unanswered = context.replica.pendingTransactions + [pendingBatch?.batch.id].compactMap { $0 }
     for id in unanswered where !known.contains(id) { next.unanswered[id] = committed.contains(id) }
     astray = next
+    // What was begun on it is of revisions that will be others.
+    pad = nil
     edited.restart()
     let gone = acknowledged.filter { $0.revision > kept.revision }.map(\.id)
     acknowledged.removeAll { $0.revision > kept.revision }
@@ -40,6 +42,7 @@ extension ClientNode {
   func noticeRestore() {
     // What it is shown from here on counts anew.
     defer { lastRevision = 0 }
+    pad = nil
     for load in loads.keys { loads[load]?.isOfTwoPasts = true }
     guard let astray else { return edited.losePast() }
     // So was what it set since then: of revisions that are others now.

@@ -36,6 +36,8 @@ final class ClientNode {
   /// Attributes that were set and not saved since, with what they were set to; those of an object that others delete go with
   /// it, and do not come back when it does.
   var kept = [(object: ManagedObject, property: String, value: Value)]()
+  /// A child context with what is not confirmed; nil when none is open.
+  var pad: Pad?
   /// Values that no store ever hears of.
   var choices = [Choice]()
   private var observation: ObservationToken?
@@ -99,7 +101,7 @@ final class ClientNode {
   /// The process dies and is started again: what was unsaved is gone, and so is the replica.
   func restart(_ random: inout SeededRandom) {
     replicas += 1
-    choices = []
+    (pad, choices) = (nil, [])
     context = ObjectContext(
       model: model,
       replica: Replica(
@@ -107,6 +109,7 @@ final class ClientNode {
     observation = context.observe { [unowned self] change in
       guard !change.deleted.isEmpty else { return }
       edited.drop(Set(change.deleted))
+      pad?.drop(Set(change.deleted))
       kept.removeAll { change.deleted.contains($0.object.id) }
       choices.removeAll { change.deleted.contains($0.object.id) }
     }

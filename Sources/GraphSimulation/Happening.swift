@@ -49,6 +49,9 @@ public enum Happening: String, Sendable, CaseIterable {
   case fetchedCount, fetchedIdentifiers, fetchedRows, fetchedGroups, fetchedDistinct, fetchedAggregate
   /// A page, and another one behind it; a question that the model names.
   case fetchedPage, fetchedNextPage, fetchedTemplate
+  /// A child context is given up, or its edits become its parent's: also where others have changed the object meanwhile; it
+  /// has made and deleted objects.
+  case padDiscarded, padConfirmed, padConfirmedOverCommits, padMade, padDeleted
   /// An object comes back with the time at which it was first made.
   case cameBackAsOld
   /// A slice of history goes between two commits, and the power with it.

@@ -124,6 +124,7 @@ extension Simulation {
       try check(client.brokenOrder(in: server.store, objects.compactMap(client.seen)))
       try check(client.lostEdit())
       try check(client.lostChoice())
+      try check(client.lostPadEdit())
       try check(client.unfinishedReading())
       try check(
         client.context.replica.pendingTransactions.isEmpty ? nil : "client \(client.number) still waits for an answer")
