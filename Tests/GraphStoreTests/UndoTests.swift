@@ -96,6 +96,18 @@ import Testing
     #expect(try x() == .double(1))
   }
 
+  @Test func aSaveThatChangedNothingNamesTheStepOfItsGroup() throws {
+    try move(1, .test(1))
+    try move(1, .test(1))
+    let record = try #require(try store.undo(4).record)
+    #expect(record.undoes == 3)
+    #expect(try x() == .double(0))
+    // The step is undone, whichever of its saves it was asked for by.
+    #expect(try store.state().undo == nil)
+    #expect(try store.state().redo?.newest == 3)
+    #expect(try store.refused(store.undo(4)).code == .conflict)
+  }
+
   // MARK: - Scopes
 
   @Test func eachScopeHasAStackOfItsOwn() throws {

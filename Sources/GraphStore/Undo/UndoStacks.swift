@@ -199,6 +199,13 @@ struct UndoStacks {
       }
       if newest == from { isOpen = false }
     }
+    guard newest == revision else { return newest }
+    // A save that changed nothing names no step: the last one before it that did something names theirs.
+    try forEachCommit(of: start.author, from: revision, downTo: revision - Self.reach) { commit in
+      guard commit.scope == group.scope else { return true }
+      if commit.undoes == nil, commit.group?.group == group.group { newest = commit.revision }
+      return false
+    }
     return newest
   }
 
