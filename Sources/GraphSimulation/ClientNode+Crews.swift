@@ -38,13 +38,15 @@ extension ClientNode {
     else { return "no crew" }
     name(crew, &random)
     // Now and then nobody joins: it is refused.
-    if random.chance(96) { crew.add(item, to: members.number) }
-    for _ in 0..<random.below(3) { if let other = random.pick(items) { crew.add(other, to: members.number) } }
+    if random.chance(94) {
+      crew.add(item, to: members.number)
+      for _ in 0..<random.below(3) { if let other = random.pick(items) { crew.add(other, to: members.number) } }
+    }
     return save(&random, "make a crew")
   }
 
   private func name(_ crew: ManagedObject, _ random: inout SeededRandom) {
-    write(.string(random.chance(4) ? "x" : random.pick(["aa", "bb", "day"]) ?? "aa"), "title", crew)
+    write(.string(random.chance(10) ? "x" : random.pick(["aa", "bb", "day"]) ?? "aa"), "title", crew)
     write(.integer(Int64(random.below(5))), "shift", crew)
   }
 

@@ -43,13 +43,15 @@ public enum PlantedBug: String, Sendable, CaseIterable {
 ///
 /// What is asserted: an acknowledged commit is never lost nor doubled, a refused one never there, revisions never go
 /// back for a client, at every quiet moment each live query equals a fresh fetch, of what was typed into a text
-/// nothing is gone that nobody deleted, lists are in the order that was asked for and everybody's is the same, counts and
-/// rules hold of every object, nothing refers to nothing, and what was made has its time of birth for good; a batch does what it says, all or nothing, whenever it is cut
-/// off; what is loaded, fetched in any form, and read of the past, is what was taken down of the store then; what is
-/// restored is as it was; an undo takes the step that its user means; a child context keeps to itself what is not confirmed; and while history is pruned under all that, what is below its floor is refused and nothing else, and no edit
-/// takes another's without a word. Where the store is put back to a backup, all of this holds of what it has then: clients
-/// notice, keep what they have not saved, and what was not acknowledged lands once. Clients of an older version of the model
-/// see and say through a lens whatever the others do without.
+/// nothing is gone that nobody deleted, lists are in the order that was asked for and everybody's is the same, counts
+/// and rules hold of every object, nothing refers to nothing, and what was made has its time of birth for good; a batch
+/// does what it says, all or nothing, whenever it is cut off; what is loaded, fetched in any form, and read of the
+/// past, is what was taken down of the store then; what is restored is as it was; an undo takes the step that its user
+/// means; a child context keeps to itself what is not confirmed; and while history is pruned under all that, what is
+/// below its floor is refused and nothing else, and no edit takes another's without a word. Where the store is put back
+/// to a backup, all of this holds of what it has then: clients notice, keep what they have not saved, and what was not
+/// acknowledged lands once. Clients of an older version of the model see and say through a lens whatever the others do
+/// without.
 public final class Simulation {
   struct Ghost {
     let session: SessionID

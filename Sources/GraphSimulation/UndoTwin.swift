@@ -18,6 +18,10 @@ struct UndoTwin {
   private(set) var undone = [Step]()
   /// By scope, the step that the author's next commit of the same group goes on with.
   private var open = [UniqueID: Step]()
+  /// Saves within a group that changed nothing, each with a commit of the step that it belongs to.
+  private var idle = [Revision: Revision]()
+  /// Of these, those of a step that has not begun yet.
+  private var waiting = [UniqueID: [CommitRecord]]()
 
   /// - Parameters:
   ///   - records: from the first on.
@@ -33,6 +37,7 @@ struct UndoTwin {
   private mutating func take(_ record: CommitRecord, _ scope: UniqueID) {
     if let undoes = record.undoes {
       open[scope] = nil
+      waiting[scope] = nil
       if let step = record.redoes {
         guard let place = undone.lastIndex(where: { $0.newest == step }) else { return }
         standing.append(undone.remove(at: place))
@@ -50,6 +55,15 @@ struct UndoTwin {
       step.group = record.undo
       standing.append(step)
       open[scope] = step
+      for earlier in waiting.removeValue(forKey: scope) ?? [] where earlier.undo?.group == record.undo?.group {
+        idle[earlier.revision] = record.revision
+      }
+    } else if let group = record.undo?.group {
+      if let known = open[scope], known.group?.group == group {
+        idle[record.revision] = known.newest
+      } else {
+        waiting[scope, default: []].append(record)
+      }
     }
   }
 
@@ -58,7 +72,8 @@ struct UndoTwin {
   func failure(of request: UndoRequest, _ record: CommitRecord) -> String? {
     let taken = record.redoes ?? record.undoes
     let wanted: Step?
-    if let revision = request.revision {
+    if let named = request.revision {
+      let revision = idle[named] ?? named
       wanted = (request.redo ? undone : standing).last { $0.commits.contains(revision) }
     } else {
       wanted = request.redo ? undone.last : standing.last

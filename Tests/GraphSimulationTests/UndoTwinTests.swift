@@ -8,14 +8,14 @@ import Testing
 
   private static func commit(
     _ revision: Revision, by author: String = "ann", group: UInt64? = nil, undoes: Revision? = nil,
-    redoes: Revision? = nil
+    redoes: Revision? = nil, isIdle: Bool = false
   ) -> CommitRecord {
     let change = ObjectChange(kind: .inserted, id: .temporary(1, entity: 1), before: nil, after: nil)
     return CommitRecord(
       revision: revision, time: revision, author: author,
       transaction: TransactionID(replica: .zero, sequence: UInt64(revision)), fingerprint: 0,
       undo: group.map { UndoGroup(scope: scope, group: $0, name: "") }, undoes: undoes, redoes: redoes,
-      changes: [change])
+      changes: isIdle ? [] : [change])
   }
 
   @Test func stepsAreRunsAndEachScopeIsAStack() {
@@ -41,5 +41,21 @@ import Testing
     twin = UndoTwin(records, of: "ann", scope: nil, after: 0)
     #expect(twin.standing.map(\.commits) == [[1], [2], [5]])
     #expect(twin.undone.isEmpty)
+  }
+
+  @Test func aSaveThatChangedNothingMeansTheStepOfItsGroup() {
+    func undo(_ revision: Revision) -> UndoRequest {
+      UndoRequest(TransactionID(replica: .zero, sequence: 9), revision: revision)
+    }
+    let records = [
+      Self.commit(1, group: 1, isIdle: true), Self.commit(2, group: 1), Self.commit(3, group: 1, isIdle: true),
+      Self.commit(4, isIdle: true),
+    ]
+    let twin = UndoTwin(records, of: "ann", scope: nil, after: 0)
+    #expect(twin.standing.map(\.commits) == [[2]])
+    for revision in Revision(1)...3 {
+      #expect(twin.failure(of: undo(revision), Self.commit(5, group: 1, undoes: 2)) == nil)
+    }
+    #expect(twin.failure(of: undo(4), Self.commit(5, group: 1, undoes: 2)) != nil)
   }
 }
