@@ -311,6 +311,50 @@ import Testing
     #expect(note["x"] == .integer(0) && note["y"] == .integer(0) && note["revision"] == .integer(1))
   }
 
+  /// The program says where the limit is; who sends it to the daemon all the same is told so by the daemon.
+  @Test func tenThousandParenthesesAreALimitAndNoCrash() async throws {
+    let scene = try await Scene()
+    let brackets = (open: String(repeating: "(", count: 10_000), close: String(repeating: ")", count: 10_000))
+    let deep = brackets.open + "x > 1" + brackets.close
+    let words = "the predicate can't be read at column 101: nested deeper than 200"
+    for command in [["list"], ["graph", "fetch", "Note"], ["graph", "delete", "Note"]] {
+      func run(_ text: String, _ more: [String] = []) throws -> Daemon.Result {
+        try Daemon.run(
+          command + ["--where", text] + more, server: scene.daemon.socket.description, author: "ann@test", input: nil)
+      }
+      let refused = try run(deep)
+      #expect(refused.status == 64, "\(command)")
+      // The caret stands under the bracket that is one too many.
+      let line = "…" + String(repeating: "(", count: 60) + "…"
+      #expect(
+        refused.errors == "stickies: \(words)\n\(line)\n" + String(repeating: " ", count: 31) + "^\n",
+        "\(command): \(refused.errors)")
+      let json = try run(deep, ["--json"])
+      #expect(json.status == 64)
+      #expect(try json.refusal()["code"] == .string("malformed"))
+      let calculated = try run(brackets.open + "x" + brackets.close + " > 1")
+      #expect(calculated.status == 64)
+      #expect(
+        calculated.errors.hasPrefix("stickies: the predicate can't be read at column 200: nested deeper than 200\n"))
+    }
+    // As deep as it may be, and as it may come from the other side.
+    let legal = String(repeating: "(", count: 99) + "x > 1" + String(repeating: ")", count: 99)
+    #expect(try scene.daemon.run("list", "--where", legal).status == 0)
+    let negations = String(repeating: "x > 1 AND NOT (", count: 66) + "x > 1" + String(repeating: ")", count: 66)
+    #expect(try scene.daemon.run("graph", "fetch", "Note", "--where", negations, "--json").status == 0)
+    let guest = try await scene.client()
+    for body in [
+      ToServer.Body.fetch(Fetch(entity: scene.entity.number, predicate: deep)),
+      .subscribe(Subscribe(entity: scene.entity.number, predicate: deep)),
+    ] {
+      let refusal = try await guest.refusal(of: guest.send(body))
+      #expect(refusal?.code == .malformed)
+      #expect(refusal?.message.hasPrefix(words) == true, "\(refusal?.message ?? "accepted")")
+    }
+    try await scene.expectUndisturbed()
+    try scene.end()
+  }
+
   @Test func anImportThatBreaksHalfWayTakesNothingOfTheFile() throws {
     let (one, two) = (try Daemon(), try Daemon())
     try one.start()

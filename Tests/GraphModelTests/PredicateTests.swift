@@ -33,13 +33,83 @@ import Testing
     #expect(try parse(predicate.text(in: model)) == predicate, "\(predicate.text(in: model))")
   }
 
-  @Test func depthAndSizeAreBounded() {
-    let deep = String(repeating: "(", count: 10_000) + "x > 1" + String(repeating: ")", count: 10_000)
-    #expect(throws: PredicateSyntaxError.self) { try parse(deep) }
-    let negations = String(repeating: "NOT ", count: 10_000) + "x > 1"
-    #expect(throws: PredicateSyntaxError.self) { try parse(negations) }
-    let wide = "number IN {" + (0..<30_000).map(String.init).joined(separator: ",") + "}"
-    #expect(throws: PredicateSyntaxError.self) { try parse(wide) }
+  /// A pair of brackets counts twice, a negation once. What is legal travels, too.
+  @Test(arguments: [("(", ")", 99, 101), ("NOT ", "", 198, 797), ("!", "", 198, 200)])
+  func nestingEndsAtTheFirstThatIsTooMuch(opening: String, closing: String, most: Int, column: Int) throws {
+    let model = try Fixtures.stickies()
+    func nested(_ count: Int) -> String {
+      String(repeating: opening, count: count) + "x > 1" + String(repeating: closing, count: count)
+    }
+    for count in [most - 1, most] {
+      let predicate = try parse(nested(count))
+      #expect(try parse(predicate.text(in: model)) == predicate)
+    }
+    for count in [most + 1, 10_000] {
+      let error = #expect(throws: PredicateSyntaxError.self) { try parse(nested(count)) }
+      #expect(error?.description == "column \(column): nested deeper than 200")
+    }
+  }
+
+  @Test func bracketsThatNobodyClosesEndThereToo() {
+    for (text, column) in [("(", 101), ("(x > 1 AND ", 1_091)] {
+      let error = #expect(throws: PredicateSyntaxError.self) { try parse(String(repeating: text, count: 10_000)) }
+      #expect(error?.description == "column \(column): nested deeper than 200")
+    }
+  }
+
+  /// The text that travels has no brackets that say nothing: the other side reads whatever this one could read.
+  @Test(arguments: [
+    ("x > 1 AND NOT (", "x > 1", ")"), ("NOT (x > 1 OR y > 1 AND (", "x > 1", "))"),
+    ("x > 1 OR y > 1 AND (x > 2 OR ", "x > 1", ")"), ("x > 1 AND (x > 2 AND ", "x > 1", ")"),
+    ("x + 2 * (y - ", "x", ")"), ("x - (y - ", "x", ")"), ("2 * abs(y - ", "x", ")"),
+  ])
+  func whatIsAsDeepAsCanBeReadTravels(opening: String, innermost: String, closing: String) throws {
+    let model = try Fixtures.stickies()
+    let note = try #require(model.entity(named: "Note"))
+    func read(_ text: String) throws -> GraphPredicate { try GraphPredicate(parsing: text, entity: note, model: model) }
+    let end = innermost == "x" ? " > 1" : ""
+    func nested(_ count: Int) -> String {
+      String(repeating: opening, count: count) + innermost + String(repeating: closing, count: count) + end
+    }
+    let most = try #require((1...200).last { (try? read(nested($0))) != nil })
+    #expect((30...199).contains(most))
+    let predicate = try read(nested(most))
+    #expect(try read(predicate.text(in: model)) == predicate, "\(predicate.text(in: model))")
+  }
+
+  @Test(arguments: [
+    ("x > 1 AND NOT (y > 1)", "x > 1 AND NOT y > 1"), ("(x > 1 AND y > 1) OR x > 2", "x > 1 AND y > 1 OR x > 2"),
+    ("(x > 1 OR y > 1) AND x > 2", "(x > 1 OR y > 1) AND x > 2"), ("NOT (x > 1 AND y > 1)", "NOT (x > 1 AND y > 1)"),
+    ("x > 1 AND (y > 1 AND x > 2)", "x > 1 AND (y > 1 AND x > 2)"), ("(x + y) + x > 1", "x + y + x > 1"),
+    ("x + (y + x) > 1", "x + (y + x) > 1"), ("x - (y - x) > 1", "x - (y - x) > 1"),
+    ("(x * y) - x > 1", "x * y - x > 1"),
+    ("x - (y * x) > 1", "x - y * x > 1"), ("(x - y) * x > 1", "(x - y) * x > 1"),
+    ("x / (y * x) > 1", "x / (y * x) > 1"),
+    ("-x * y > 1", "(0 - x) * y > 1"),
+  ])
+  func bracketsStandWhereTheySaySomething(text: String, canonical: String) throws {
+    func plain(_ text: String) -> String { text.replacing(".0", with: "") }
+    #expect(plain(try parse(text).text(in: Fixtures.stickies())) == canonical)
+    #expect(try parse(canonical) == parse(text))
+  }
+
+  @Test func sizeIsBounded() throws {
+    func values(_ count: Int) -> String {
+      "number IN {" + Array(repeating: "1", count: count).joined(separator: ",") + "}"
+    }
+    func comparisons(_ count: Int) -> String { Array(repeating: "x>1", count: count).joined(separator: " OR ") }
+    // The comparison counts with its values.
+    _ = try parse(values(19_999))
+    _ = try parse(comparisons(20_000))
+    let long = "text == \"" + String(repeating: "x", count: GraphPredicate.maximumTextSize) + "\""
+    for (text, words) in [
+      (values(20_000), "column 40010: more than 20000 values"),
+      (comparisons(20_001), "column 140001: more than 20000 comparisons"),
+      (long, "column 1: the predicate has more than 1048576 bytes"),
+    ] {
+      let error = #expect(throws: PredicateSyntaxError.self) { try parse(text) }
+      #expect(error?.description == words)
+    }
   }
 
   @Test func aChainOfNegationsCostsOneLevelEach() throws {

@@ -13,7 +13,8 @@ extension GraphExpression {
   public func text(in model: Model) -> String { PredicateWriter(model: model).text(self, depth: 0) }
 }
 
-/// Writes the text form. What a SUBQUERY judges is called `$x1`, `$x2`, … by its depth.
+/// Writes the text form. What a SUBQUERY judges is called `$x1`, `$x2`, … by its depth. Brackets stand only where they say
+/// something: each pair is nesting for who reads it, and what could be read once must be read again.
 struct PredicateWriter {
   let model: Model
   var hidesConstants = false
@@ -23,17 +24,17 @@ struct PredicateWriter {
     case .always: "TRUEPREDICATE"
     case .never: "FALSEPREDICATE"
     case .and(let parts): parts.map { part($0, depth) }.joined(separator: " AND ")
-    case .or(let parts): parts.map { part($0, depth) }.joined(separator: " OR ")
-    // No brackets around another NOT: each pair would be one level more to read.
-    case .not(let inner):
-      if case .not = inner { "NOT \(text(inner, depth: depth))" } else { "NOT \(part(inner, depth))" }
+    // AND binds tighter.
+    case .or(let parts):
+      parts.map { if case .and = $0 { text($0, depth: depth) } else { part($0, depth) } }.joined(separator: " OR ")
+    case .not(let inner): "NOT \(part(inner, depth))"
     case .comparison(let comparison): text(comparison, depth)
     }
   }
 
   private func part(_ predicate: GraphPredicate, _ depth: Int) -> String {
     switch predicate {
-    case .and, .or, .not: "(\(text(predicate, depth: depth)))"
+    case .and, .or: "(\(text(predicate, depth: depth)))"
     default: text(predicate, depth: depth)
     }
   }
@@ -79,8 +80,10 @@ struct PredicateWriter {
     case .variable(let name, _): return "$" + name
     case .arithmetic(let operation, let kind, let left, let right):
       let spans = durations(operation, kind, left, right)
-      return operand(left, kind, depth, isDuration: spans.left) + " \(operation.rawValue) "
-        + operand(right, kind, depth, isDuration: spans.right)
+      // What is read from left to right needs brackets at its right side, and so does a sum in a product.
+      return operand(left, kind, depth, isDuration: spans.left, standsAlone: operation.precedence)
+        + " \(operation.rawValue) "
+        + operand(right, kind, depth, isDuration: spans.right, standsAlone: operation.precedence + 1)
     case .function(let function, let arguments):
       let isDuration = [.ifNull, .given].contains(function) && self.isDuration(expression)
       let texts = arguments.map { text($0, depth: depth, isDuration: isDuration) }
@@ -91,8 +94,10 @@ struct PredicateWriter {
     }
   }
 
+  /// - Parameter precedence: an operation of at least this one stands there without brackets.
   private func operand(
-    _ expression: GraphExpression, _ kind: ArithmeticKind, _ depth: Int, isDuration: Bool
+    _ expression: GraphExpression, _ kind: ArithmeticKind, _ depth: Int, isDuration: Bool,
+    standsAlone precedence: Int
   ) -> String {
     // A number beside a decimal is read as one; one with more digits than a double keeps says what it is.
     if kind == .decimal, case .value(.decimal(let number)) = expression, number.digits.count <= 15,
@@ -101,7 +106,7 @@ struct PredicateWriter {
       return number.description
     }
     let text = text(expression, depth: depth, isDuration: isDuration)
-    if case .arithmetic = expression { return "(\(text))" }
+    if case .arithmetic(let operation, _, _, _) = expression, operation.precedence < precedence { return "(\(text))" }
     return text
   }
 
@@ -212,5 +217,15 @@ struct PredicateWriter {
       }
     }
     return result + "\""
+  }
+}
+
+extension ArithmeticOperator {
+  /// Products bind tighter than sums.
+  fileprivate var precedence: Int {
+    switch self {
+    case .add, .subtract: 0
+    case .multiply, .divide: 1
+    }
   }
 }
