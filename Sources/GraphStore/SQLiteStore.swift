@@ -27,7 +27,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   let layout: StoreLayout
   let log: Logger
   let options: Options
-  let scans = ReportedScans()
+  let scans: ScanReporter
   /// Connections that show the graph as it was.
   let pastReaders: PastReaders
   var writer: StoreWriter?
@@ -72,7 +72,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     public var prunedCommits = 256
     /// What the undo of one step may take.
     public var undoLimits = UndoLimits()
-    /// A fetch that steps through more rows than this without an index to lead it is worth a line in the log.
+    /// A fetch or a batch that steps through more rows than this without an index to lead it is worth a line in the log.
     public var longScan = 10_000
     /// A clock that only goes forward, for what a fetch that explains itself took.
     public var monotonicNanoseconds: @Sendable () -> Int64 = {
@@ -119,6 +119,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     self.directory = directory
     self.log = log ?? Logger(label: "store") { _ in SwiftLogNoOpLogHandler() }
     self.options = options
+    scans = ScanReporter(model: model, log: self.log, limit: options.longScan)
     related = RelatedQueries(model: model)
     let path = directory + "/" + StoreFiles.name
     self.path = path
@@ -161,7 +162,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   func makeWriter(_ database: Database) throws -> StoreWriter {
     try StoreWriter(
       Connection(database), layout: layout, wordLimit: options.wordLimit, sliceObjects: options.sliceObjects,
-      wholeInterval: options.wholeInterval, undoLimits: options.undoLimits, random: options.random)
+      wholeInterval: options.wholeInterval, undoLimits: options.undoLimits, scans: scans, random: options.random)
   }
 
   /// Copies the log into the database and closes the file. Call when nothing is being read or written; once is enough.

@@ -266,4 +266,77 @@ import Testing
     #expect(told().count == before + 1)
     try store.close()
   }
+
+  /// Picking its objects is a question as a fetch is one, and other commits wait for the answer.
+  @Test func aBatchThatReadsAWholeTableIsLoggedToo() throws {
+    let made = try store()
+    try made.store.close()
+    let lines = Lines()
+    var options = SQLiteStore.Options()
+    options.longScan = 15
+    let store = try SQLiteStore(
+      directory: made.directory.path, model: made.model, options: options,
+      log: Logger(label: "test") { _ in Recorder(lines: lines) })
+    let person = try made.entity("Person")
+    let year = Batch.Assignment(try made.property("Person.salary").number, .value(.null))
+    var sequence: UInt64 = 0
+    func batch(_ operation: (GraphPredicate) -> Batch.Operation, _ predicate: String) throws {
+      sequence += 1
+      let condition = try GraphPredicate(parsing: predicate, entity: person, model: made.model)
+      let batch = Batch(
+        id: TransactionID(replica: UniqueID(high: 9, low: 9), sequence: sequence), policy: .error,
+        entity: person.number, operation: operation(condition))
+      let result = try store.commit([.batch(BatchRun(batch, author: "ann"))], now: 1)[0]
+      guard case .committed = result.outcome else { throw Refusal(.malformed, "\(result.outcome)") }
+    }
+    func told() -> [String] { lines.lines.withLock { lines in lines.filter { $0.contains("reads all of") } } }
+    func update(_ condition: GraphPredicate) -> Batch.Operation { .update(condition, [year]) }
+    try batch(update, "age == 3")
+    try batch(update, "TRUEPREDICATE")
+    #expect(told() == [])
+    for score in 1...5 { try batch(update, "score == \(score) AND bio == \"secret\"") }
+    #expect(
+      told() == [
+        "a batch of Person reads all of Party; with \"indexed\": true on Person.score and Person.bio in the model it "
+          + "would not | sort= | where=score == ? AND bio == ?"
+      ])
+    try batch(Batch.Operation.delete, "bio CONTAINS \"x\"")
+    #expect(told().last?.contains("a batch of Person reads all of Party; no index helps such a condition") == true)
+    try batch(Batch.Operation.delete, "score > 3")
+    #expect(told().last?.contains("no index leads it to a range that is open at one end") == true)
+    #expect(told().count == 3)
+    try store.close()
+  }
+
+  /// As the daemon opens it: what is told of small stores would be noise.
+  @Test func aStoreIsLargeWithMoreThanTenThousandObjects() throws {
+    let made = try TestStore(try Fixtures.company(), sliceObjects: 1_000)
+    let name = try made.property("Person.name").number
+    func add(_ numbers: Range<Int>, to store: TestStore) throws {
+      let rows = numbers.map { [Value.string("person \($0)")] }
+      let result = try store.batch("Person", .insert([name], rows: rows.count), rows: rows)
+      guard case .committed = result.outcome else { throw Refusal(.malformed, "\(result.outcome)") }
+      try store.store.close()
+    }
+    func told() throws -> [String] {
+      let lines = Lines()
+      let store = try SQLiteStore(
+        directory: made.directory.path, model: made.model, log: Logger(label: "test") { _ in Recorder(lines: lines) })
+      let person = try made.entity("Person")
+      let condition = try GraphPredicate(parsing: "score == 1", entity: person, model: made.model)
+      _ = try store.fetch(FetchRequest(entity: person.number, predicate: condition)) { _ in }
+      try store.close()
+      return lines.lines.withLock { lines in lines.filter { $0.contains("reads all of") } }
+    }
+    try add(0..<10_000, to: made)
+    #expect(try told() == [])
+    let larger = try TestStore(made.model, directory: made.directory, sliceObjects: 1_000)
+    larger.replica = UniqueID(high: 2, low: 2)
+    try add(10_000..<10_010, to: larger)
+    #expect(
+      try told() == [
+        "a fetch of Person reads all of Party; with \"indexed\": true on Person.score in the model it would not | sort= | "
+          + "where=score == ?"
+      ])
+  }
 }

@@ -177,8 +177,8 @@ final class BatchWriter {
     let isWholeTable = entity.family.count == table.root.family.count
     let families = writer.layout.numbers.family(of: entity)
     let select = builder.isExact ? "SELECT t._row FROM \(quoted(table.name)) AS t" : table.select
-    let query = try connection.database.makeStatement(
-      sql: select + " WHERE \(condition)" + (isWholeTable ? "" : " AND t._entity IN (\(families))"))
+    let text = select + " WHERE \(condition)" + (isWholeTable ? "" : " AND t._entity IN (\(families))")
+    let query = try connection.database.makeStatement(sql: text)
     defer { withExtendedLifetime(query) {} }
     let row = Row(statement: query.sqliteStatement)
     for (index, value) in builder.arguments.enumerated() { row.bind(Int32(index + 1), value) }
@@ -191,6 +191,10 @@ final class BatchWriter {
       guard rows.count <= Batch.maximumObjects else { throw Self.tooMany }
     }
     if let failure = objects.failure { throw failure }
+    let steps = Int(sqlite3_stmt_status(row.statement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0))
+    writer.scans.report(.batch, FetchRequest(entity: entity.number, predicate: predicate), steps: steps) {
+      [try QueryPlan(text, connection)]
+    }
     return rows
   }
 }

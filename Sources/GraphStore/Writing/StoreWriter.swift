@@ -13,6 +13,7 @@ final class StoreWriter {
   let sliceObjects: Int
   private let wholes: WholeImages
   private let undoLimits: UndoLimits
+  let scans: ScanReporter
   /// The random half of a new id.
   private let random: () -> UInt64
 
@@ -44,14 +45,14 @@ final class StoreWriter {
 
   init(
     _ connection: Connection, layout: StoreLayout, wordLimit: Int, sliceObjects: Int, wholeInterval: Int,
-    undoLimits: UndoLimits,
-    random: @escaping () -> UInt64
+    undoLimits: UndoLimits, scans: ScanReporter, random: @escaping () -> UInt64
   ) throws {
     self.connection = connection
     self.layout = layout
     self.sliceObjects = sliceObjects
     wholes = WholeImages(interval: wholeInterval)
     self.undoLimits = undoLimits
+    self.scans = scans
     self.random = random
     objects = ObjectReader(connection, layout: layout)
     history = HistoryReader(objects: objects)

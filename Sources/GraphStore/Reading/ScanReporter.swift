@@ -1,0 +1,105 @@
+import GraphModel
+import Logging
+import Synchronization
+
+import struct GraphModel.FetchRequest
+
+/// Says in the log which questions go through whole tables of a large store, and which index would lead them: once for
+/// each shape, the condition without its constants and the order. Readers ask questions, and so does a batch that picks
+/// its objects.
+struct ScanReporter: Sendable {
+  enum Question: String {
+    case fetch = "a fetch"
+    case batch = "a batch"
+  }
+
+  let model: Model
+  let log: Logger
+  /// A question that steps through more rows than this is worth a line.
+  let limit: Int
+  private let reported = ReportedScans()
+
+  init(model: Model, log: Logger, limit: Int) {
+    (self.model, self.log, self.limit) = (model, log, limit)
+  }
+
+  /// Whether it succeeds or not, the question has its answer.
+  /// - Parameters:
+  ///   - steps: how many of its steps no index led to.
+  ///   - plans: what SQLite meant to do; asked for only when there is something to tell.
+  func report(
+    _ question: Question, _ request: FetchRequest, steps: Int, plans: () throws -> [QueryPlan]
+  ) {
+    // Who asks for everything gets everything.
+    guard steps > limit, request.predicate != .always || request.limit != nil && !request.sort.isEmpty else { return }
+    let condition = request.predicate.textWithoutConstants(in: model)
+    let order = request.sort.text(in: model)
+    guard reported.isNew("\(question) \(request.entity) \(condition) ORDER \(order)"), let plans = try? plans(),
+      let table = plans.flatMap(\.scans).first, let entity = model.entity(request.entity)
+    else { return }
+    let remedy =
+      switch question {
+      case .fetch: remedy(for: request, plans.flatMap(\.orders).first)
+      case .batch: remedy(forBatch: request)
+      }
+    log.notice(
+      "\(question.rawValue) of \(entity.name) reads all of \(table); \(remedy)",
+      metadata: [
+        "where": "\(condition.prefix(Self.loggedCondition))", "sort": "\(order.prefix(Self.loggedCondition))",
+      ])
+  }
+
+  /// - Parameter order: the index that it follows already.
+  private func remedy(for request: FetchRequest, _ order: String?) -> String {
+    let wanting = IndexAdvice.attributes(for: request, in: model)
+    if !wanting.isEmpty {
+      if IndexAdvice.isOneSided(request, in: model) {
+        return
+          "with \"indexed\": true on \(wanting.joined(separator: " or ")) in the model a fetch that is sorted by it "
+          + "would not"
+      }
+      return Self.indexed(wanting)
+    }
+    if let order { return "it follows the index \(order) for its order, and no index helps its condition" }
+    let indexed = IndexAdvice.indexedAttributes(for: request, in: model)
+    if !indexed.isEmpty {
+      return "the index on \(indexed.joined(separator: " or ")) leads a fetch that is sorted by it"
+    }
+    return Self.unhelped
+  }
+
+  /// It has no order that an index could be followed for.
+  private func remedy(forBatch request: FetchRequest) -> String {
+    let wanting = IndexAdvice.attributes(for: request, in: model)
+    if IndexAdvice.isOneSided(request, in: model) { return "no index leads it to a range that is open at one end" }
+    return wanting.isEmpty ? Self.unhelped : Self.indexed(wanting)
+  }
+
+  private static func indexed(_ wanting: [String]) -> String {
+    "with \"indexed\": true on \(wanting.joined(separator: " and ")) in the model it would not"
+  }
+
+  private static let unhelped = "no index helps such a condition"
+
+  /// Characters of a condition that are logged.
+  private static let loggedCondition = 500
+}
+
+/// The shapes of fetches that were reported: the newest hundred, so that its memory has a bound whatever is asked.
+/// `seen` is guarded by the mutex: reads report from several threads.
+final class ReportedScans: Sendable {
+  static let maximum = 100
+
+  private let seen = Mutex([UInt64]())
+
+  /// True once for each shape, and again when it has been forgotten.
+  func isNew(_ shape: String) -> Bool {
+    let sum = Checksum.of(Array(shape.utf8))
+    return seen.withLock { seen in
+      if seen.contains(sum) { return false }
+      if seen.count == Self.maximum { seen.removeFirst() }
+      seen.append(sum)
+      return true
+    }
+  }
+}
