@@ -108,11 +108,59 @@ import Testing
     withExtendedLifetime((driver, next)) {}
   }
 
+  @Test func aFaultIsToldByTheEarlierHandlerAndTheTerminalIsBackBeforeThat() async {
+    await #expect(processExitsWith: .exitCode(EarlierHandler.foundTheLineAsItWas)) {
+      let terminal = try await EarlierHandler.isThere(for: SIGSEGV)
+      // Nothing lies there.
+      UnsafeMutablePointer<Int>(bitPattern: 8)?.pointee = 1
+      terminal.hangUp()
+    }
+  }
+
+  @Test func anAbortIsAFaultToo() async {
+    await #expect(processExitsWith: .exitCode(EarlierHandler.foundTheLineAsItWas)) {
+      _ = try await EarlierHandler.isThere(for: SIGABRT)
+      abort()
+    }
+  }
+
+  @Test func whatIsSentEndsTheProgramAndNobodyLooksForAFault() async {
+    await #expect(processExitsWith: .signal(SIGSEGV)) {
+      let terminal = try await EarlierHandler.isThere(for: SIGSEGV)
+      raise(SIGSEGV)
+      terminal.hangUp()
+    }
+  }
+
   private func drive(_ terminal: PseudoTerminal) throws -> (AsyncStream<DriverEvent>, TerminalDriver) {
     let (events, feed) = AsyncStream.makeStream(of: DriverEvent.self)
     let driver = try TerminalDriver(path: terminal.path, depth: .direct) { told in
       for event in told { feed.yield(event) }
     }
     return (events, driver)
+  }
+}
+
+/// Whoever tells of faults, there before the driver: it ends its process with what it found.
+private enum EarlierHandler {
+  static let foundTheLineAsItWas: CInt = 42
+  private static let line = Atomic<CInt>(-1)
+
+  /// A terminal that a driver holds, in a process that has a handler for this signal.
+  static func isThere(for signal: CInt) async throws -> PseudoTerminal {
+    let terminal = try PseudoTerminal()
+    line.store(open(terminal.path, O_RDWR | O_NOCTTY), ordering: .releasing)
+    var action = sigaction()
+    action.__sigaction_handler.sa_handler = { _ in
+      var found = termios()
+      tcgetattr(EarlierHandler.line.load(ordering: .acquiring), &found)
+      // A line that is held echoes nothing.
+      _exit(found.c_lflag & tcflag_t(ECHO) != 0 ? EarlierHandler.foundTheLineAsItWas : EXIT_FAILURE)
+    }
+    sigaction(signal, &action, nil)
+    let driver = try TerminalDriver(path: terminal.path, depth: .none) { _ in }
+    driver.start()
+    try await terminal.reads("\u{1B}[?1049h")
+    return terminal
   }
 }

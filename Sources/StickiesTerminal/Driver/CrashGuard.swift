@@ -16,7 +16,12 @@ enum CrashGuard {
 
   /// What the handler reads. Written by `arm` only, before `isArmed` is set, and only one terminal can be armed.
   private struct Prepared {
+    /// The number by which the driver's thread has the terminal.
+    var driver: CInt
+    /// The guard's own number of the same terminal.
     var descriptor: CInt
+    /// What takes all and shows nothing.
+    let nowhere: CInt
     var line: termios
     var bytes: UnsafeMutablePointer<UInt8>
     var count: Int
@@ -34,7 +39,8 @@ enum CrashGuard {
     before.initialize(repeating: sigaction(), count: slots)
     place.initialize(
       to: Prepared(
-        descriptor: -1, line: termios(), bytes: bytes, count: TerminalSequences.leave.count, before: before))
+        driver: -1, descriptor: -1, nowhere: open("/dev/null", O_RDWR | O_CLOEXEC), line: termios(), bytes: bytes,
+        count: TerminalSequences.leave.count, before: before))
     return place
   }()
 
@@ -43,16 +49,17 @@ enum CrashGuard {
 
   /// From now on the terminal is given back whatever happens.
   static func arm(_ file: TerminalFile) {
-    prepared.pointee.descriptor = file.descriptor
+    let own = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
+    prepared.pointee.driver = file.descriptor
+    prepared.pointee.descriptor = own < 0 ? file.descriptor : own
     prepared.pointee.line = file.saved
     isArmed.store(true, ordering: .releasing)
     guard !isInstalled.exchange(true, ordering: .relaxed) else { return }
     atexit { CrashGuard.giveBack() }
     for signal in fatal {
       var action = sigaction()
-      // What a fault of the program's own says is positive.
       action.__sigaction_handler.sa_sigaction = { number, info, _ in
-        CrashGuard.die(number, wasSent: info.map { $0.pointee.si_code <= 0 } ?? true)
+        CrashGuard.die(number, wasSent: info.map { CrashGuard.wasSent(number, code: $0.pointee.si_code) } ?? true)
       }
       // On the thread's other stack, if it has one: its own may be what overflowed.
       action.sa_flags = SA_ONSTACK | SA_SIGINFO
@@ -62,28 +69,44 @@ enum CrashGuard {
   }
 
   /// The terminal has been given back in the usual way.
-  static func disarm() { isArmed.store(false, ordering: .releasing) }
+  static func disarm() {
+    guard isArmed.exchange(false, ordering: .acquiring) else { return }
+    if prepared.pointee.descriptor != prepared.pointee.driver { close(prepared.pointee.descriptor) }
+  }
 
-  /// How long a terminal that is full may keep a dying program, a piece at a time, in milliseconds.
-  private static var patienceMilliseconds: CInt { 50 }
-  private static var pieces: Int { 4 }
+  /// Whether somebody has sent a signal: a fault of the program's own says a positive code, and `abort`, by which the
+  /// runtime ends a program, that a thread has sent it.
+  static func wasSent(_ signal: CInt, code: CInt) -> Bool {
+    code <= 0 && !(signal == SIGABRT && Int(code) == Int(SI_TKILL))
+  }
 
-  /// Async-signal-safe: `tcsetattr`, `poll` and `write` are in POSIX's list; `isArmed` is an atomic and `prepared` a constant,
-  /// both of which `arm` has used before any handler was installed, so that reading them initializes, allocates and locks
-  /// nothing, and the two above are computed. The descriptor is non-blocking, and what is full is waited for a moment
-  /// only: a terminal that does not read holds up no dying program.
+  /// How long a terminal that takes nothing may keep a dying program: so many pauses, in milliseconds.
+  private static var pauseMilliseconds: CInt { 10 }
+  private static var pauses: Int { 20 }
+
+  /// Async-signal-safe: `dup2`, `tcflush`, `tcsetattr`, `poll` and `write` are in POSIX's list; `isArmed` is an atomic and
+  /// `prepared` a constant, both of which `arm` has used before any handler was installed, so that reading them initializes,
+  /// allocates and locks nothing, and the two above are computed. The descriptor is non-blocking, and what is full is waited
+  /// for a moment only: a terminal that does not read holds up no dying program.
   private static func giveBack() {
     guard isArmed.exchange(false, ordering: .acquiring) else { return }
+    // The driver's thread goes on meanwhile, and would draw the rest of its frame on the screen that is given back.
+    if prepared.pointee.descriptor != prepared.pointee.driver {
+      dup2(prepared.pointee.nowhere, prepared.pointee.driver)
+    }
     var done = 0
-    for _ in 0..<pieces where done < prepared.pointee.count {
+    for _ in 0..<pauses where done < prepared.pointee.count {
       let written = Glibc.write(
         prepared.pointee.descriptor, prepared.pointee.bytes + done, prepared.pointee.count - done)
-      if written > 0 { done += written }
-      guard done < prepared.pointee.count else { break }
-      // The end of a frame may still lie before it.
-      var room = pollfd(fd: prepared.pointee.descriptor, events: Int16(POLLOUT), revents: 0)
-      poll(&room, 1, patienceMilliseconds)
+      if written > 0 {
+        done += written
+      } else {
+        // No wait for room: where a write of the driver's is still under way there may be room, and no way in.
+        poll(nil, 0, pauseMilliseconds)
+      }
     }
+    // No mouse report lands in the shell.
+    tcflush(prepared.pointee.descriptor, TCIFLUSH)
     tcsetattr(prepared.pointee.descriptor, TCSANOW, &prepared.pointee.line)
   }
 
