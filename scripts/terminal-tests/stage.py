@@ -6,6 +6,7 @@ import select
 import signal
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -51,11 +52,11 @@ class Stage:
         ours = dict(STICKIES_SERVER=self.address, STICKIES_AUTHOR=author, TERM="xterm-256color", HOME=self.home)
         return {**around, **ours, **more}
 
-    def run(self, *arguments, author="shell@test", address=None):
+    def run(self, *arguments, author="shell@test", address=None, input=""):
         environment = dict(self.environment(author), STICKIES_SERVER=address or self.address)
         done = subprocess.run(
-            [f"{PROGRAMS}/stickies", *arguments], env=environment, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=PATIENCE)
+            [f"{PROGRAMS}/stickies", *arguments], env=environment, input=input, capture_output=True, text=True,
+            timeout=PATIENCE)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -66,6 +67,14 @@ class Stage:
         """Somebody before a terminal in which a program runs, in the folder of the stage."""
         person = Terminal(command, self.environment(author, **more), size, self.home)
         self.people.append(person)
+        return person
+
+    def job(self, *arguments, **more):
+        """The program as a job of a shell that tells how it leaves the terminal."""
+        keeper = os.path.join(os.path.dirname(os.path.abspath(__file__)), "job.py")
+        person = self.sits_at([sys.executable, keeper, f"{PROGRAMS}/stickies", "open", *arguments], **more)
+        person.waits(lambda _: re.search(rb"job \d+\r\n", person.received), "the job")
+        person.pid = int(re.search(rb"job (\d+)", person.received)[1])
         return person
 
     def close(self):
@@ -96,6 +105,7 @@ class Terminal:
         self.child = pexpect.spawn(
             command[0], command[1:], env=environment, dimensions=(rows, columns), timeout=PATIENCE, cwd=folder)
         self.child.delaybeforesend = None
+        self.pid = self.child.pid
 
     @property
     def text(self):
@@ -119,6 +129,17 @@ class Terminal:
         while not fits(self.text):
             assert self.feed(0.1), f"the program ended while {what} was waited for:\n{self.text}"
             assert time.monotonic() < end, f"{what} did not come:\n{self.text}"
+
+    def settles(self):
+        """Until nothing more has come for a while."""
+        count = -1
+        while count < len(self.received):
+            count = len(self.received)
+            assert self.feed(0.3), f"the program ended:\n{self.text}"
+
+    def begins(self):
+        """Until something comes, which is not taken yet."""
+        assert select.select([self.child.child_fd], [], [], PATIENCE)[0], f"nothing is drawn:\n{self.text}"
 
     def shows(self, text):
         self.waits(lambda screen: text in screen, repr(text))
@@ -161,14 +182,24 @@ class Terminal:
     @property
     def is_restored(self):
         """Whether the screen was given back, and nothing drawn behind that."""
-        return self.received.rstrip().endswith(b"\x1b[?25h\x1b[?1049l")
+        return self.received.rstrip().endswith(LEAVE)
+
+    @property
+    def after_leaving(self):
+        """What came behind the screen's giving back, the last one."""
+        return self.received.rpartition(LEAVE)[2].decode(errors="replace")
+
+    @property
+    def modes(self):
+        """The private modes of the terminal that are on: the cursor, the mouse, the other screen and the like."""
+        return {mode >> 5 for mode in self.screen.mode if mode % 32 == 0}
 
     def signal(self, number):
-        os.kill(self.child.pid, number)
+        os.kill(self.pid, number)
 
 
+# The cursor is shown and the other screen is left.
+LEAVE = b"\x1b[?25h\x1b[?1049l"
 INTERRUPT, TERMINATE = signal.SIGINT, signal.SIGTERM
-# What nobody has reason to send, and what ends a program all the same; a crash is Swift's backtracer's, which asks questions.
-UNEXPECTED = signal.SIGUSR1, signal.SIGALRM, signal.SIGXCPU
 ESCAPE, ENTER, TAB, DELETE = "\x1b", "\r", "\t", "\x1b[3~"
 RIGHT, LEFT = "\x1b[C", "\x1b[D"

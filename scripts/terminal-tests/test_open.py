@@ -2,7 +2,7 @@ import os
 import subprocess
 import unittest
 
-from stage import DELETE, ENTER, ESCAPE, INTERRUPT, PROGRAMS, RIGHT, TAB, TERMINATE, UNEXPECTED, Stage
+from stage import DELETE, ENTER, ESCAPE, PROGRAMS, RIGHT, TAB, TERMINATE, Stage
 
 
 class OpenTests(unittest.TestCase):
@@ -266,16 +266,6 @@ class OpenTests(unittest.TestCase):
         (file,) = os.listdir(self.stage.home + "/state/stickies")
         with open(f"{self.stage.home}/state/stickies/{file}", encoding="utf-8") as kept:
             self.assertEqual(kept.read(), "first lonely words")
-
-    def test_every_end_gives_the_terminal_back(self):
-        for end, code in ((lambda it: it.types("q"), 0), (lambda it: it.types("\x03"), 0),
-                          (lambda it: it.signal(INTERRUPT), 0), (lambda it: it.signal(TERMINATE), 0),
-                          *((lambda it, it_is=number: it.signal(it_is), -number) for number in UNEXPECTED)):
-            ann = self.stage.open()
-            ann.shows("connected")
-            end(ann)
-            self.assertEqual(ann.ends(), code)
-            self.assertTrue(ann.is_restored, ann.received[-80:])
 
     def test_without_colors_and_on_other_sizes(self):
         self.stage.run("add", "plain 世界 🙂")
