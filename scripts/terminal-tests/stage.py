@@ -1,5 +1,6 @@
 """A daemon in a folder of its own, and people at terminals of their own."""
 
+import itertools
 import os
 import re
 import select
@@ -157,9 +158,13 @@ class Terminal:
         self.types(f"\x1b[<0;{column + 1};{row + 1}m")
 
     def place(self, text):
-        for row, line in enumerate(self.screen.display):
-            if text in line:
-                return line.index(text), row
+        for row in range(self.screen.lines):
+            cells = [self.screen.buffer[row][column].data for column in range(self.screen.columns)]
+            before, found, _ = "".join(cells).partition(text)
+            if found:
+                # A letter that takes two cells has an empty one behind it.
+                starts = itertools.accumulate((len(cell) for cell in cells), initial=0)
+                return next(column for column, start in enumerate(starts) if start == len(before) and cells[column]), row
         raise AssertionError(f"{text!r} is not to be seen:\n{self.text}")
 
     def hangs_up(self):

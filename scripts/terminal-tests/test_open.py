@@ -267,16 +267,6 @@ class OpenTests(unittest.TestCase):
         with open(f"{self.stage.home}/state/stickies/{file}", encoding="utf-8") as kept:
             self.assertEqual(kept.read(), "first lonely words")
 
-    def test_without_colors_and_on_other_sizes(self):
-        self.stage.run("add", "plain 世界 🙂")
-        for size in ((80, 24), (40, 10), (300, 100)):
-            ann = self.stage.open(size=size, NO_COLOR="1")
-            ann.shows("plain")
-            self.assertNotIn(b"\x1b[38", ann.received)
-            self.assertNotIn(b"\x1b[48", ann.received)
-            ann.types("q")
-            self.assertEqual(ann.ends(), 0)
-
     def test_without_a_daemon_it_says_so_and_exits_69(self):
         self.stage.kill()
         environment = self.stage.environment("ann@test")
