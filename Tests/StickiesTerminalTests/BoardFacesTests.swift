@@ -33,6 +33,26 @@ import Testing
     await stage.close()
   }
 
+  @Test func theListIsMadeWiderAndNarrowerByKeys() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("one", x: 16, y: 160)
+    _ = try await stage.note("two", x: 16, y: 480)
+    let ann = try await stage.open()
+    await ann.terminal.expects("one")
+    ann.terminal.types("v")
+    await ann.terminal.expects(heading(30))
+    ann.terminal.types(">>")
+    await ann.terminal.expects(heading(34))
+    ann.terminal.types("<<<")
+    await ann.terminal.expects(heading(28))
+    // The board keeps its room, and the list its own.
+    for _ in 0..<30 { ann.terminal.types(">") }
+    await ann.terminal.expects(heading(50))
+    for _ in 0..<30 { ann.terminal.types("<") }
+    await ann.terminal.expects(heading(16))
+    await stage.close()
+  }
+
   @Test func whatASearchFoundIsMarkedInNoteAndList() async throws {
     let stage = try await Stage()
     _ = try await stage.note("red apples\nand an apple pie", x: 16, y: 160)

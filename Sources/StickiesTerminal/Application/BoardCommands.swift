@@ -21,12 +21,14 @@ extension Command {
   static let nextHidden = Command("next-hidden")
   static let raise = Command("raise")
   static let lower = Command("lower")
+  static let closeWindow = Command("close-window")
   static let color = Command("color")
   static let collapse = Command("collapse")
   static let pin = Command("pin")
   static let lock = Command("lock")
   static let tag = Command("tag")
   static let link = Command("link")
+  static let writeOnLink = Command("write-on-link")
   static let moveToBoard = Command("move-to-board")
 
   static let select = Command("select")
@@ -36,6 +38,8 @@ extension Command {
   static let search = Command("search")
   static let list = Command("list")
   static let groupList = Command("group-list")
+  static let narrowList = Command("narrow-list")
+  static let widenList = Command("widen-list")
   static let filter = Command("filter")
   static let showAll = Command("show-all")
   static let history = Command("history")
@@ -104,8 +108,8 @@ enum BoardMenu {
         item("Edit in $EDITOR", .editOutside, .character("E")), .separator,
         item("Color", .color, .character("c")), item("Tag", .tag, .character("t")),
         item("Move to Board", .moveToBoard, .character("m")), item("Link or Unlink", .link, .character("L")),
-        item("Collapse", .collapse, .character("-")), item("Pin", .pin, .character("p")),
-        item("Lock", .lock, .character("l")), .separator,
+        item("Write on Link", .writeOnLink, .character("W")), item("Collapse", .collapse, .character("-")),
+        item("Pin", .pin, .character("p")), item("Lock", .lock, .character("l")), .separator,
         item("Undo", .undo, .character("u")), item("Redo", .redo, .character("r"), .control),
         item("Delete", .deleteNote, .delete),
       ])
@@ -116,8 +120,10 @@ enum BoardMenu {
     let grows = Step.allCases.map { item(growTitle($0), .grow($0), $0.key, .shift) }
     return Menu(
       "Arrange",
-      [item("Raise", .raise, .character("r")), item("Lower", .lower, .character("R")), .separator]
-        + moves + [.separator] + grows)
+      [
+        item("Raise", .raise, .character("r")), item("Lower", .lower, .character("R")),
+        item("Close Window", .closeWindow, .character("w")), .separator,
+      ] + moves + [.separator] + grows)
   }
 
   private static func growTitle(_ step: Step) -> String {
@@ -147,7 +153,8 @@ enum BoardMenu {
       [
         item("Search", .search, .character("/")), item("Show Only", .filter, .character("f")),
         item("Show All Notes", .showAll, .character("F")), item("List", .list, .character("v")),
-        item("List by Color", .groupList, .character("g")),
+        item("List by Color", .groupList, .character("g")), item("Narrower List", .narrowList, .character("<")),
+        item("Wider List", .widenList, .character(">")),
         item("History", .history, .character("h")), .separator,
       ] + scrolls)
   }

@@ -72,6 +72,7 @@ extension BoardScreen {
       editOutside(focused)
     }
     note(.link) { [weak self] in self?.linkOrEnd() }
+    note(.writeOnLink) { [weak self] in self?.writeOnLink() }
     note(.tag) { [weak self] in self?.askForTag() }
     note(.moveToBoard) { [weak self] in self?.askForBoard() }
     note(.deleteNote) { [weak self] in self?.deleteNotes() }
@@ -86,6 +87,10 @@ extension BoardScreen {
       raise(focused)
     }
     note(.lower) { [weak self] in self?.change("Lower") { self?.lower($0) } }
+    note(.closeWindow) { [weak self] in
+      guard let self else { return }
+      closeWindows(targets.compactMap { self.page.windows[$0.id] })
+    }
   }
 
   /// All of them become what follows the color of the first.

@@ -30,6 +30,13 @@ extension BoardScreen {
       list.isGrouped.toggle()
       application.setNeedsDisplay()
     }
+    for (command, step) in [(.narrowList, -ListPlace.step), (.widenList, ListPlace.step)] as [(Command, Int)] {
+      on(command) { [weak self] in
+        CommandState(isEnabled: self?.editing == nil && self?.listFrame.isEmpty == false)
+      } perform: { [weak self] in
+        self?.widenList(by: step)
+      }
+    }
     view(.nextBoard) { [weak self] in self?.scrollPages(by: 1) }
     view(.previousBoard) { [weak self] in self?.scrollPages(by: -1) }
     view(.goToBoard) { [weak self] in

@@ -67,7 +67,7 @@ extension BoardScreen {
     let part = state(controller).flatMap {
       NoteView($0).part(at: boardCell(mouse.position), theme: theme, cache: layouts)
     }
-    if part == .close, hadFocus { return closeWindow(controller) }
+    if part == .close, hadFocus { return closeWindows([controller]) }
     guard controller.note != nil else { return }
     // Raised and moved in one step of undo, also in the middle of typing.
     save()
@@ -245,11 +245,15 @@ extension BoardScreen {
     Point(x: point.x - canvas.minX + page.scroll.x, y: point.y - canvas.minY + page.scroll.y)
   }
 
-  /// The window goes; the note stays as it is.
-  func closeWindow(_ controller: NoteController) {
+  /// The windows go; the notes stay as they are.
+  func closeWindows(_ controllers: [NoteController]) {
     endEditing()
-    guard page.windows[controller.id] != nil else { return }
-    follow(page.windows.close(controller.id), on: page)
-    say("the window is closed, the note is not deleted; o brings it back")
+    let open = controllers.filter { page.windows[$0.id] != nil }
+    guard !open.isEmpty else { return }
+    for controller in open { follow(page.windows.close(controller.id), on: page) }
+    say(
+      open.count == 1
+        ? "the window is closed, the note is not deleted; o brings it back"
+        : "\(open.count) windows are closed, no note is deleted; o brings them back")
   }
 }

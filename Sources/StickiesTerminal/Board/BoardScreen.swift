@@ -55,6 +55,8 @@ final class BoardScreen: ApplicationDelegate {
   var edgeTimer: TimerID?
   /// The note where a link begins, while its other end is chosen.
   var linkStart: NoteController?
+  /// Whether that is to write on the link, and not to make it or take it away.
+  var writesOnLink = false
   /// A gesture of the mouse on the canvas.
   var panning: Point?
   var lastPress: (point: Point, time: Int64, count: Int)?

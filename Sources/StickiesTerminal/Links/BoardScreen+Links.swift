@@ -5,14 +5,27 @@ import TerminalApplication
 import TerminalCells
 
 /// Lines between notes: from the note in focus to another one that is chosen by keys or by a click. Between two that have
-/// one already, it is taken away.
+/// one already, it is taken away, or written on.
 extension BoardScreen {
   /// The command: begins at the note in focus, or ends there when it was begun at another one.
   func linkOrEnd() {
+    writesOnLink = false
     if linkStart != nil { return endLink(at: focused) }
     guard linkIsOpen, let focused, focused.note != nil else { return }
     linkStart = focused
     say("Tab or a click chooses the other note; Return (un)links, Esc ends")
+  }
+
+  /// The command: writes on the line of the note in focus. Of several it is the one to another note that is chosen.
+  func writeOnLink() {
+    writesOnLink = true
+    if linkStart != nil { return endLink(at: focused) }
+    guard linkIsOpen, let focused, focused.note != nil else { return }
+    let lines = lines(at: focused.id)
+    guard let line = lines.first else { return say("no line leads to this note; L draws one") }
+    if lines.count == 1 { return askForLabel(of: line) }
+    linkStart = focused
+    say("Tab or a click chooses the other note; Return writes, Esc ends")
   }
 
   func cancelLink() {
@@ -25,8 +38,14 @@ extension BoardScreen {
   func endLink(at controller: NoteController?) {
     guard let start = linkStart, let from = start.note, let to = controller?.note else { return }
     guard from.id != to.id else { return say("choose another note: Tab or a click, Esc leaves it") }
+    let line = line(between: from.id, and: to.id)
+    if writesOnLink {
+      guard let line else { return say("no line leads there: Tab or a click, Esc leaves it") }
+      linkStart = nil
+      return askForLabel(of: line)
+    }
     linkStart = nil
-    if let line = line(between: from.id, and: to.id) { return unlink(line) }
+    if let line { return unlink(line) }
     guard linkIsOpen else { return }
     step(named: "Link") {
       guard let line = context.insert(Link.self) else { return }
@@ -55,13 +74,17 @@ extension BoardScreen {
     undoScope.endGroup()
   }
 
-  /// The link of two notes, whichever way it points; also one that the server does not have yet.
-  private func line(between one: ObjectID, and other: ObjectID) -> Link? {
+  /// The links of a note, also those that the server does not have yet.
+  private func lines(at id: ObjectID) -> [Link] {
     let made = context.insertedObjects.compactMap { $0 as? Link }
-    return (page.links.snapshot.compactMap { context.fault($0) as? Link } + made).first { line in
-      guard let from = line.from?.id, let to = line.to?.id, !line.isDeleted else { return false }
-      return (from, to) == (one, other) || (from, to) == (other, one)
+    return (page.links.snapshot.compactMap { context.fault($0) as? Link } + made).filter { line in
+      !line.isDeleted && (line.from?.id == id || line.to?.id == id)
     }
+  }
+
+  /// The link of two notes, whichever way it points.
+  private func line(between one: ObjectID, and other: ObjectID) -> Link? {
+    lines(at: one).first { $0.from?.id == other || $0.to?.id == other }
   }
 
   /// A line was clicked twice; false where there is none.
@@ -106,7 +129,8 @@ extension BoardScreen {
     // A line to a note that a search has not found would lead nowhere.
     let shown = found == nil ? nil : Set(shownIDs)
     let lines = lines(on: page, among: shown)
-    guard let start = linkStart?.id, let end = page.windows.focus, start != end,
+    // Who writes on a line sees the line.
+    guard !writesOnLink, let start = linkStart?.id, let end = page.windows.focus, start != end,
       let wish = linkState(-1, start, end, line(between: start, and: end) == nil ? "link" : "unlink", on: page)
     else { return lines }
     return lines + [wish]

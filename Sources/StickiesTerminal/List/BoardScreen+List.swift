@@ -185,6 +185,13 @@ extension BoardScreen {
       to: ResultsWindow(offset: max(0, rows.lowerBound - BoardPart.listRows / 2), limit: BoardPart.listRows))
   }
 
+  /// Gives the list more columns, or fewer; from what it has, which may be less than was wished for.
+  func widenList(by step: Int) {
+    let most = application.screenSize.width - ListPlace.leastCanvas
+    list.width = max(ListPlace.leastWidth, min(listFrame.size.width + step, most))
+    application.setNeedsDisplay()
+  }
+
   private func resizeList(_ mouse: MouseEvent) -> Bool {
     if case .release = mouse.kind { list.isResizing = false }
     if case .drag = mouse.kind { list.width = mouse.position.x + 1 }

@@ -16,6 +16,8 @@ struct ListPlace {
   /// Columns that it begins with, and that it has at least.
   static let width = 30
   static let leastWidth = 16
+  /// Columns by which a key makes it wider or narrower.
+  static let step = 2
   /// Columns that are left to the canvas; on a screen without room for both there is no list.
   static let leastCanvas = 30
 

@@ -1,0 +1,119 @@
+import GraphReplica
+import StickiesKit
+import TerminalCells
+import Testing
+
+@testable import StickiesTerminal
+
+/// What the mouse does at a note or a line, by keys alone.
+@MainActor
+@Suite(.serialized, .timeLimit(.minutes(5))) struct BoardKeysTests {
+  @Test func windowsAreClosedAndFoundAgainByKeys() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("first", x: 16)
+    _ = try await stage.note("second", x: 300)
+    let ann = try await stage.open()
+    await ann.terminal.expects("second")
+    ann.terminal.press(.tab)
+    await ann.terminal.expects("┏ first")
+    ann.terminal.types("w")
+    await ann.terminal.expects { $0.text.contains("the window is closed") && !$0.text.contains("first") }
+    ann.terminal.types("o")
+    await ann.terminal.expects("┏ first")
+    ann.terminal.types("ea")
+    await ann.terminal.expects { $0.text.contains("● first") && $0.text.contains("● second") }
+    ann.terminal.types("w")
+    await ann.terminal.expects {
+      $0.text.contains("2 windows are closed") && !$0.text.contains("first") && !$0.text.contains("second")
+    }
+    ann.terminal.types("o")
+    await ann.terminal.expects { $0.text.contains("first") && $0.text.contains("second") }
+    #expect(try await stage.stored().map(\.text) == ["first", "second"])
+    await stage.close()
+  }
+
+  private func labels(_ stage: Stage) async throws -> [String] {
+    try await stage.other.fetch(Link.self).map(\.label).sorted()
+  }
+
+  @Test func aLineIsWrittenOnByKeys() async throws {
+    let stage = try await Stage()
+    let alpha = try await stage.note("alpha", x: 16)
+    let omega = try await stage.note("omega", x: 400)
+    let below = try await stage.note("below", x: 16, y: 200)
+    for note in [alpha, omega, below] { (note.width, note.height) = (120, 64) }
+    try await stage.other.save()
+    let ann = try await stage.open()
+    await ann.terminal.expects { $0.text.contains("omega") && $0.text.contains("below") }
+    ann.terminal.press(.tab)
+    ann.terminal.types("W")
+    await ann.terminal.expects("no line leads to this note")
+    ann.terminal.types("L")
+    ann.terminal.press(.tab)
+    ann.terminal.press(.enter)
+    await ann.terminal.expects("linked; u takes it back")
+    await ann.terminal.expects { $0.text.contains("→") && !$0.text.contains("not yet") }
+    // Of one line nobody needs to choose; the focus is at the note where it ends.
+    ann.terminal.types("W")
+    await ann.terminal.expects("Label")
+    ann.terminal.types("knows\n")
+    await ann.terminal.expects { $0.text.contains(" knows ") && !$0.text.contains("not yet") }
+    #expect(try await labels(stage) == ["knows"])
+
+    let line = try #require(stage.other.context.insert(Link.self))
+    (line.from, line.to) = (alpha, below)
+    try await stage.other.save()
+    await ann.terminal.expects("↓")
+    ann.terminal.press(.tab, .shift)
+    await ann.terminal.expects("┏ alpha")
+    ann.terminal.types("W")
+    await ann.terminal.expects("Return writes")
+    ann.terminal.press(.tab)
+    await ann.terminal.expects("┏ omega")
+    ann.terminal.press(.tab)
+    await ann.terminal.expects("┏ below")
+    ann.terminal.press(.enter)
+    await ann.terminal.expects("Label")
+    ann.terminal.types("over\n")
+    await ann.terminal.expects { $0.text.contains(" over ") && !$0.text.contains("not yet") }
+    #expect(try await labels(stage) == ["knows", "over"])
+
+    // Where there is no line there is nothing to write on, and Escape leaves it.
+    ann.terminal.press(.tab, .shift)
+    await ann.terminal.expects("┏ omega")
+    ann.terminal.types("L")
+    ann.terminal.press(.tab)
+    await ann.terminal.expects("┏ below")
+    ann.terminal.types("W")
+    await ann.terminal.expects("no line leads there")
+    ann.terminal.press(.escape)
+    await ann.terminal.expectsNo("no line leads there")
+    // It is an editor again that Return opens.
+    ann.terminal.press(.enter)
+    await ann.terminal.expects { $0.cursor != nil }
+    #expect(try await labels(stage) == ["knows", "over"])
+    await stage.close()
+  }
+
+  @Test func aLabelTakesTheOneWhoLinksToItsLine() async throws {
+    let stage = try await Stage()
+    let alpha = try await stage.note("alpha", x: 16)
+    let omega = try await stage.note("omega", x: 400)
+    let line = try #require(stage.other.context.insert(Link.self))
+    (line.from, line.to, line.label) = (alpha, omega, "old")
+    try await stage.other.save()
+    let ann = try await stage.open()
+    await ann.terminal.expects(" old ")
+    ann.terminal.press(.tab)
+    ann.terminal.types("L")
+    ann.terminal.press(.tab)
+    await ann.terminal.expects("┏ omega")
+    ann.terminal.types("W")
+    // What is written is there to be changed.
+    await ann.terminal.expects { $0.text.contains("Label") && $0.text.contains("3 characters") }
+    ann.terminal.types("er\n")
+    await ann.terminal.expects { $0.text.contains(" older ") && !$0.text.contains("not yet") }
+    #expect(try await labels(stage) == ["older"])
+    await stage.close()
+  }
+}
