@@ -142,10 +142,11 @@ extension BoardScreen {
       case .reconnecting: .reconnecting(seconds: nil)
       case .closed(let reason): .disconnected(reason: reason)
       }
-    var state = StatusState(connection: connection, unsent: changesNotOnServer, board: page.name)
+    var state = StatusState(connection: connection, unsent: changesNotOnServer, board: history?.boardName ?? page.name)
     state.isReadOnly = readOnlyReason != nil
     state.revision = history?.shown.map { UInt64(clamping: $0) }
-    if filter.isOn { state.filter = .init(filter.words, hidden: hiddenCount) }
+    // The past is shown whole.
+    if filter.isOn, history?.shown == nil { state.filter = .init(filter.words, hidden: hiddenCount) }
     state.message = message?.text ?? crowdWords ?? ""
     state.people = neighbors.all.map(person)
     return state

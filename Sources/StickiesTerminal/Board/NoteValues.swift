@@ -5,7 +5,7 @@ import StickiesKit
 import TerminalCells
 
 /// What the screen shows of a note, read from the graph.
-struct NoteValues {
+struct NoteValues: Hashable {
   /// Where it stands, in points.
   let shape: WindowShape
   /// The cells of the board that it takes when it is not collapsed.

@@ -7,7 +7,7 @@ import StickiesKit
 enum BoardQuestion: Hashable, Sendable {
   /// The oldest and the newest revision that can be told.
   case reach
-  /// The notes of a board as they were at a revision.
+  /// A board as it was at a revision.
   case past(PastBoard)
   /// How many notes satisfy a condition.
   case count(GraphPredicate)
@@ -24,7 +24,7 @@ enum BoardQuestion: Hashable, Sendable {
 /// What it answers, each to its question.
 enum BoardAnswer: Sendable {
   case reach(ClosedRange<Revision>)
-  case past(PastNotes)
+  case past(PastContents)
   case count(Int)
   case notes([ObjectImage])
   case ids([ObjectID])
@@ -99,9 +99,9 @@ final class BoardInquiries {
     ask(.reach, done) { if case .reach(let reach) = $0 { reach } else { nil } }
   }
 
-  /// The notes of a board as they were at a revision.
-  func past(_ board: PastBoard, _ done: @escaping (Result<PastNotes, Refusal>) -> Void) {
-    ask(.past(board), done) { if case .past(let notes) = $0 { notes } else { nil } }
+  /// A board as it was at a revision.
+  func past(_ board: PastBoard, _ done: @escaping (Result<PastContents, Refusal>) -> Void) {
+    ask(.past(board), done) { if case .past(let contents) = $0 { contents } else { nil } }
   }
 
   /// How many notes satisfy a condition.

@@ -15,10 +15,14 @@ enum ConnectionState: Hashable {
 /// A note as it was at a revision.
 struct PastNote: Hashable {
   var id: ObjectID
-  var text: String
-  var color: String
-  var x, y, width, height, z: Double
-  var isCollapsed: Bool
+  var values: NoteValues
+}
+
+/// A link as it was at a revision.
+struct PastLink: Hashable {
+  var from: ObjectID
+  var to: ObjectID
+  var label: String
 }
 
 /// A board at a revision: all of it, or of a large one what lies around a place.
@@ -31,12 +35,18 @@ struct PastBoard: Hashable {
   var isLarge = false
 }
 
-/// Notes as they were.
-struct PastNotes: Hashable {
+/// A board as it was.
+struct PastContents: Hashable {
+  /// What it was called, and its color; nil where it was not there.
+  var name: String?
+  var color: PaperColor?
   var notes = [PastNote]()
+  var links = [PastLink]()
+  /// Why the links are not among it, where they can't be had.
+  var linksAreMissing: Refusal?
   /// Who made it so, and when; nil where that is not known any more.
   var commit: PastCommit?
-  /// Where they lie, if these are not all of the board.
+  /// Where the notes lie, if these are not all of the board.
   var region: BoardRegion?
 }
 

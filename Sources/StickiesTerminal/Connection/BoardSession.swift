@@ -340,35 +340,52 @@ extension GraphClient {
     return first...max(first, status.head.revision)
   }
 
-  private func past(_ wish: PastBoard) async throws -> PastNotes {
-    var notes = try await notes(wish)
+  /// A handful of requests, however many notes there were.
+  private func past(_ wish: PastBoard) async throws -> PastContents {
+    let past = graph(at: wish.revision)
+    var found = try await notes(wish, in: past)
+    try await addLinks(to: &found, wish, in: past)
+    if let board = try await past.object(Board.self, wish.board) {
+      (found.name, found.color) = (board.name, PaperColor(name: board.color.rawValue))
+    }
     // Of the oldest state the commit may be gone.
     if let commit = try? await log(after: wish.revision - 1, through: wish.revision, limit: 1).first {
-      notes.commit = PastCommit(revision: commit.revision, time: commit.time, author: commit.author)
+      found.commit = PastCommit(revision: commit.revision, time: commit.time, author: commit.author)
     }
-    return notes
+    return found
   }
 
   /// Of a board with too many notes the uppermost of a region, as it is shown in the present.
-  private func notes(_ wish: PastBoard) async throws -> PastNotes {
-    let past = graph(at: wish.revision)
+  private func notes(_ wish: PastBoard, in past: PastGraph) async throws -> PastContents {
     let all = BoardPage.notes(of: wish.board, in: context.model)
     if !wish.isLarge {
       let notes = try await past.fetch(
         Note.self, where: all.predicate, sort: all.sort, limit: BoardPage.maximumNotes + 1)
-      if notes.count <= BoardPage.maximumNotes { return PastNotes(notes: notes.map(PastNote.init)) }
+      if notes.count <= BoardPage.maximumNotes { return try await contents(notes, in: past) }
     }
     let notes = try await past.fetch(
       Note.self, where: .all([all.predicate, wish.region.notes]), sort: [SortKey](Note.self, [\.z.descending]),
       limit: BoardPart.maximumNotes)
-    return PastNotes(notes: notes.map(PastNote.init), region: wish.region)
+    var found = try await contents(notes, in: past)
+    found.region = wish.region
+    return found
   }
-}
 
-extension PastNote {
-  fileprivate init(_ note: Note) {
-    self.init(
-      id: note.id, text: note.text, color: note.color.rawValue, x: note.x, y: note.y, width: note.width,
-      height: note.height, z: note.z, isCollapsed: note.collapsed)
+  private func contents(_ notes: [Note], in past: PastGraph) async throws -> PastContents {
+    try await past.load([\.tags], of: notes)
+    return PastContents(notes: notes.map { PastNote(id: $0.id, values: NoteValues($0)) })
+  }
+
+  private func addLinks(to found: inout PastContents, _ wish: PastBoard, in past: PastGraph) async throws {
+    let all = BoardPage.links(of: wish.board, in: context.model).predicate
+    let links = try await past.fetch(
+      Link.self, where: found.region.map { .all([all, $0.links]) } ?? all, limit: BoardPage.maximumLinks + 1)
+    guard links.count <= BoardPage.maximumLinks else {
+      return found.linksAreMissing = BoardPage.linksAreMissing(Refusal(.limit, "too many links"))
+    }
+    found.links = links.compactMap { link in
+      guard let from = link.from?.id, let to = link.to?.id else { return nil }
+      return PastLink(from: from, to: to, label: link.label)
+    }
   }
 }

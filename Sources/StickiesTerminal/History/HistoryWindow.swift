@@ -9,9 +9,10 @@ final class HistoryWindow: Window {
   private(set) var reach: ClosedRange<Revision>?
   /// The one that the thumb is at.
   private(set) var revision: Revision = 0
-  private(set) var past = PastNotes()
-  /// The revision that these are of; nil before there are any.
+  private(set) var past = PastContents()
+  /// The revision that this is of; nil before there is any.
   private(set) var shown: Revision?
+  private var lines = [LinkState]()
   /// The revision that is asked for, while its answer is awaited. However fast the thumb is dragged, one question is on its
   /// way, and the next one is for where the thumb is then.
   private var asked: Revision?
@@ -43,6 +44,9 @@ final class HistoryWindow: Window {
     }
   }
 
+  /// What the board was called that is shown; nil before there is any.
+  var boardName: String? { shown == nil ? nil : past.name ?? "not there then" }
+
   /// It is seen no more.
   func close() { inquiries.close() }
 
@@ -72,7 +76,10 @@ final class HistoryWindow: Window {
       guard let self else { return }
       asked = nil
       switch result {
-      case .success(let past): (self.past, shown) = (past, wanted)
+      case .success(let past):
+        (self.past, shown) = (past, wanted)
+        lines = linkStates
+        if let missing = past.linksAreMissing { screen.say(missing.message, isTrouble: true) }
       case .failure(let refusal):
         guard let shown, refusal.code != .unavailable else { return fail(refusal) }
         // One can't go there; what is seen stays, unless one is on the way to another.
@@ -158,9 +165,19 @@ final class HistoryWindow: Window {
   private func state(_ note: PastNote) -> NoteState {
     let number = numbers[note.id] ?? numbers.count
     numbers[note.id] = number
+    let values = note.values
     return NoteState(
-      id: number, frame: BoardScale.cells(x: note.x, y: note.y, width: note.width, height: note.height), z: note.z,
-      text: note.text, color: PaperColor(name: note.color), isCollapsed: note.isCollapsed)
+      id: number, frame: values.cells, z: values.shape.z, text: values.text, color: values.color, tags: values.tags,
+      marks: values.marks, isCollapsed: values.isCollapsed)
+  }
+
+  /// The lines between the notes that are shown.
+  private var linkStates: [LinkState] {
+    let outlines = Dictionary(past.notes.map { ($0.id, $0.values.outline) }) { first, _ in first }
+    return past.links.enumerated().compactMap { number, link in
+      guard let from = outlines[link.from], let to = outlines[link.to] else { return nil }
+      return LinkState(id: number, from: from, to: to, label: link.label)
+    }
   }
 
   override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
@@ -169,9 +186,10 @@ final class HistoryWindow: Window {
     // Until something of the past is here, the board lies beneath as it is now.
     guard shown != nil else { return }
     let board = Canvas(
-      color: PaperColor(name: screen.page.board.color.rawValue), origin: screen.page.scroll,
+      color: past.color ?? .gray, origin: screen.page.scroll,
       // Of a large board the marks at the edges would count what was asked for, not what there was.
-      notes: past.notes.map(state).filter { past.region == nil || !$0.frame.intersection(screen.seen).isEmpty })
+      notes: past.notes.map(state).filter { past.region == nil || !$0.frame.intersection(screen.seen).isEmpty },
+      links: lines)
     board.draw(into: &grid, frame: screen.canvas, clip: clip, theme: screen.theme, cache: layouts)
     screen.drawBusy(into: &grid)
   }
