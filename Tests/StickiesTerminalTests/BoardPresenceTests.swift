@@ -56,6 +56,45 @@ import Testing
     await stage.close()
   }
 
+  /// Ben, Cem and Hal would have the same color by their names, and the next but one is Ann's.
+  @Test func whoeverIsHereHasAColorOfTheirOwnThatIsTheSameForAll() async throws {
+    let stage = try await Stage()
+    let ann = try await stage.open()
+    let ben = try await stage.open("ben@test")
+    ben.terminal.mouse(.move, 20, 4)
+    ann.terminal.mouse(.move, 5, 6)
+    let bens = try #require(await ann.terminal.expects("Ben") { $0.color(of: "ben") != nil }.color(of: "ben"))
+    let anns = try #require(await ben.terminal.expects("Ann") { $0.color(of: "ann") != nil }.color(of: "ann"))
+    #expect(anns != bens)
+    let cem = try await stage.open("cem@test")
+    cem.terminal.mouse(.move, 40, 4)
+    var grid = await ann.terminal.expects("Cem in a color of his own") {
+      $0.color(of: "ben") == bens && $0.color(of: "cem").map { ![anns, bens].contains($0) } == true
+    }
+    let cems = try #require(grid.color(of: "cem"))
+    let hal = try await stage.open("hal@test")
+    hal.terminal.mouse(.move, 60, 4)
+    grid = await ann.terminal.expects("Hal in a color of his own") {
+      $0.color(of: "ben") == bens && $0.color(of: "cem") == cems
+        && $0.color(of: "hal").map { ![anns, bens, cems].contains($0) } == true
+    }
+    let hals = try #require(grid.color(of: "hal"))
+    await ben.terminal.expects("the same colors at Ben's") {
+      $0.color(of: "ann") == anns && $0.color(of: "cem") == cems && $0.color(of: "hal") == hals
+    }
+    await hal.terminal.expects("the same colors at Hal's") {
+      $0.color(of: "ann") == anns && $0.color(of: "ben") == bens && $0.color(of: "cem") == cems
+    }
+    // Whoever stays keeps theirs.
+    ben.terminal.types("q")
+    _ = await ben.end.value
+    await ben.client.close()
+    await ann.terminal.expects("nobody else in another color") {
+      !$0.text.contains("▘ben") && $0.color(of: "cem") == cems && $0.color(of: "hal") == hals
+    }
+    await stage.close()
+  }
+
   @Test func howeverFastTheMouseIsOthersAreToldAtABoundedRate() async throws {
     let stage = try await Stage()
     let ann = try await stage.open()
@@ -81,5 +120,18 @@ import Testing
     #expect(heard > 0 && heard <= tenths + 2)
     #expect(ann.terminal.frames < 100)
     await stage.close()
+  }
+}
+
+extension Grid {
+  /// The color of somebody's cursor; nil unless the name in the status line has it, too.
+  fileprivate func color(of name: String) -> Color? {
+    guard let cursor = place(of: "▘\(name)") else { return nil }
+    let color = self[cursor.x + 1, cursor.y].style.background
+    let row = size.height - 1
+    let isNamed = (0..<size.width - name.count).contains { x in
+      zip(x..., name).allSatisfy { self[$0, row].text == String($1) && self[$0, row].style.background == color }
+    }
+    return isNamed ? color : nil
   }
 }

@@ -9,10 +9,13 @@ import Testing
   private let note = ObjectID(key: UniqueID(high: 3, low: 4), entity: 2)
 
   @Test func whatIsShownIsReadAsItWas() {
-    let shown = BoardPresence(board: board, x: 12.5, y: -3, editing: note)
+    let shown = BoardPresence(board: board, x: 12.5, y: -3, editing: note, color: 7)
     #expect(BoardPresence(shown.bytes, boards: 1, notes: 2) == shown)
     let still = BoardPresence(board: board)
     #expect(BoardPresence(still.bytes, boards: 1, notes: 2) == still)
+    // A color that this program does not have is none.
+    let odd = BoardPresence(board: board, color: 8)
+    #expect(BoardPresence(odd.bytes, boards: 1, notes: 2) == still)
   }
 
   @Test(arguments: ["", "{}", "not JSON", #"{"v":2,"board":"x"}"#, #"{"v":1}"#, #"{"v":1,"board":7}"#])
@@ -29,6 +32,38 @@ import Testing
     let hasCome = neighbors.take(nil, of: 7, "ann", hasLeft: true)
     #expect(!hasCome)
     #expect(neighbors.all.isEmpty)
+  }
+}
+
+@Suite struct OwnColorTests {
+  private let board = ObjectID(key: UniqueID(high: 1, low: 2), entity: 1)
+
+  private func neighbor(_ session: UInt64, _ color: Int?) -> Neighbors.Neighbor {
+    Neighbors.Neighbor(session: session, author: "ann", presence: BoardPresence(board: board, color: color))
+  }
+
+  @Test func whoComesLaterGivesWay() {
+    let first = OwnColor(of: "ann").number
+    var color = OwnColor(of: "ann")
+    color.giveWay(to: [neighbor(9, first)], session: 5)
+    #expect(color.number == first)
+    color.giveWay(to: [neighbor(9, first), neighbor(2, (first + 1) % 8)], session: 5)
+    #expect(color.number == first)
+    color.giveWay(to: [neighbor(3, first), neighbor(9, (first + 1) % 8)], session: 5)
+    #expect(color.number == (first + 2) % 8)
+    // It does not go back when the other one leaves.
+    color.giveWay(to: [], session: 5)
+    #expect(color.number == (first + 2) % 8)
+  }
+
+  @Test func whoSaysNoColorIsGivenWayToAndWhereNoneIsFreeItIsShared() {
+    let first = OwnColor(of: "ann").number
+    var color = OwnColor(of: "ann")
+    color.giveWay(to: [neighbor(9, nil)], session: 5)
+    #expect(color.number == (first + 1) % 8)
+    color = OwnColor(of: "ann")
+    color.giveWay(to: (0..<8).map { neighbor(1, $0) }, session: 5)
+    #expect(color.number == first)
   }
 }
 

@@ -108,6 +108,7 @@ final class BoardScreen: ApplicationDelegate {
   var heard = [ConnectionNews]()
   /// Who else is here, and what they were told of us.
   var neighbors = Neighbors()
+  lazy var ownColor = OwnColor(of: link.user)
   var shown: BoardPresence?
   var lastPresence: Int64?
   var presenceTimer: TimerID?

@@ -75,6 +75,8 @@ struct BoardLink {
 
   /// The name that commits carry.
   var user: String
+  /// The number of this client's session at the server; nil before there was one.
+  var session: () -> UInt64?
   /// Does what the context wants done.
   var perform: () -> Void
   /// Sends all unsaved changes; false when there are none.

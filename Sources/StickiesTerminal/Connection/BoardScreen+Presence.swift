@@ -14,6 +14,7 @@ extension BoardScreen {
     }
     // Whoever is new has not seen us: what we showed before went to those who were here.
     if neighbors.take(presence, of: session, author, hasLeft: state == nil) { shown = nil }
+    if let own = link.session() { ownColor.giveWay(to: neighbors.all, session: own) }
     application.setNeedsDisplay()
   }
 
@@ -23,7 +24,8 @@ extension BoardScreen {
     guard linkState.isConnected else { return }
     let place = presencePlace
     let edited = editing.flatMap { $0.id.isTemporary ? nil : $0.id }
-    let presence = BoardPresence(board: page.board.id, x: place?.x, y: place?.y, editing: edited)
+    let presence = BoardPresence(
+      board: page.board.id, x: place?.x, y: place?.y, editing: edited, color: ownColor.number)
     guard presence != shown else { return }
     let due = lastPresence.map { $0 + Self.presenceMilliseconds } ?? .min
     guard due <= now else {
@@ -45,9 +47,7 @@ extension BoardScreen {
   }
 
   func person(_ neighbor: Neighbors.Neighbor) -> Person {
-    // The same color on every screen: by the name.
-    let color = neighbor.author.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF }
-    return Person(neighbor.author.split(separator: "@").first.map(String.init) ?? neighbor.author, color: color)
+    Person(neighbor.author.split(separator: "@").first.map(String.init) ?? neighbor.author, color: neighbor.color)
   }
 
   /// Who edits a note elsewhere.

@@ -245,6 +245,7 @@ public final class BoardSession {
   private var link: BoardLink {
     BoardLink(
       user: user,
+      session: { [client] in client.welcome?.session },
       perform: { [client] in client.perform() },
       save: { [client] done in client.save(policy: .objectTrump) { done($0) } },
       present: { [client] state in client.showPresence(state) },

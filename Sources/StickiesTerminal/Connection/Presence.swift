@@ -12,6 +12,8 @@ struct BoardPresence: Hashable {
   var y: Double?
   /// The note that is edited.
   var editing: ObjectID?
+  /// Which of the colors for people is one's own; nil for whoever has not chosen one.
+  var color: Int?
 
   var bytes: [UInt8] {
     var members: [JSON.Member] = [
@@ -19,11 +21,12 @@ struct BoardPresence: Hashable {
     ]
     if let x, let y { members += [.init("x", .double(x)), .init("y", .double(y))] }
     if let editing { members.append(.init("edits", .string(editing.description))) }
+    if let color { members.append(.init("color", .integer(Int64(color)))) }
     return Array(JSON.object(members).text.utf8)
   }
 
-  init(board: ObjectID, x: Double? = nil, y: Double? = nil, editing: ObjectID? = nil) {
-    (self.board, self.x, self.y, self.editing) = (board, x, y, editing)
+  init(board: ObjectID, x: Double? = nil, y: Double? = nil, editing: ObjectID? = nil, color: Int? = nil) {
+    (self.board, self.x, self.y, self.editing, self.color) = (board, x, y, editing, color)
   }
 
   /// Nil for what is not understood: another program's, or a later version's.
@@ -38,6 +41,8 @@ struct BoardPresence: Hashable {
       (self.x, self.y) = (x, y)
     }
     editing = json["edits"]?.stringValue.flatMap { UniqueID($0) }.map { ObjectID(key: $0, entity: notes) }
+    color = json["color"]?.integerValue.flatMap { Int(exactly: $0) }
+      .flatMap { (0..<Theme.peopleColors).contains($0) ? $0 : nil }
   }
 
   private static func number(_ json: JSON) -> Double? {
@@ -55,6 +60,8 @@ struct Neighbors {
     var session: UInt64
     var author: String
     var presence: BoardPresence?
+
+    var color: Int { presence?.color ?? OwnColor(of: author).number }
   }
 
   private(set) var all = [Neighbor]()
@@ -75,4 +82,28 @@ struct Neighbors {
 
   /// The connection is gone, and with it what was known of others.
   mutating func forget() { all = [] }
+}
+
+/// Which of the theme's colors for people is one's own. Everybody chooses for themselves and says it with what they show:
+/// so it is the same on every screen, and stays for as long as one is here. Of two who have chosen the same, whoever came
+/// later gives way, as long as there is a color that nobody has.
+struct OwnColor {
+  private(set) var number: Int
+
+  /// To begin with it goes by the name, so that most people have the same one every day.
+  init(of author: String) {
+    number = author.utf8.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF } % Theme.peopleColors
+  }
+
+  /// Takes another one when somebody who was here before has it.
+  /// - Parameter session: one's own; sessions that began later have higher numbers.
+  mutating func giveWay(to neighbors: [Neighbors.Neighbor], session: UInt64) {
+    let isTaken = neighbors.contains {
+      // Whoever says no color will not give way.
+      $0.color == number && ($0.session < session || $0.presence?.color == nil)
+    }
+    let taken = Set(neighbors.map(\.color))
+    let others = (1..<Theme.peopleColors).map { (number + $0) % Theme.peopleColors }
+    if isTaken, let free = others.first(where: { !taken.contains($0) }) { number = free }
+  }
 }

@@ -123,6 +123,9 @@ public struct Theme: Sendable {
   /// Lines and hints on a board of a color.
   public func link(_ color: PaperColor) -> Style { links[color.index] }
 
+  /// How many colors there are for people.
+  static var peopleColors: Int { Inks.people.count }
+
   /// A person's name on the person's color. Every number has one; numbers far apart share them.
   public func person(_ number: Int) -> Style { people[Int(number.magnitude % UInt(people.count))] }
 }
