@@ -134,6 +134,7 @@ extension GraphClient {
 
   /// Ends for good: everyone who waits is told why.
   func fail(_ refusal: Refusal) {
+    ending = refusal
     state = .closed
     settle()
     ticking?.cancel()

@@ -60,6 +60,8 @@ public final class GraphClient {
       stateDidChange?(state)
     }
   }
+  /// Why it is closed for good; nil while it is not.
+  public internal(set) var ending: Refusal?
   /// Called when the connection comes or goes.
   public var stateDidChange: ((State) -> Void)?
   /// Whether the server owes an answer for five seconds or more and says nothing meanwhile: it is busy, stopped, or the line

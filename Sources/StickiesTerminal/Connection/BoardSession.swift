@@ -235,7 +235,8 @@ public final class BoardSession {
       case .connected: .connected
       case .connecting: .reconnecting(attempt: 0)
       case .reconnecting(let attempt): .reconnecting(attempt: attempt)
-      case .closed: .closed("the server has closed the connection for good")
+      // What the server says may be long: what it means for whoever reads it comes first.
+      case .closed: .closed("the server refuses this program: \(client.ending?.message ?? "it says no more")")
       }
     screen?.hear(.state(now, message: screen?.messageTimer))
   }

@@ -16,6 +16,10 @@ extension BoardScreen {
 
   /// Whether anything can be changed at all.
   var linkIsOpen: Bool {
+    if case .closed(let why) = linkState {
+      say("nothing can be changed any more: \(why)", isTrouble: true)
+      return false
+    }
     guard let why = readOnlyReason else { return true }
     say("read-only: \(why)", isTrouble: true)
     return false

@@ -219,8 +219,9 @@ extension BoardScreen {
       let what = orphans.count == 1 ? "the note" : "\(orphans.count) notes"
       return offer(orphans.joined(separator: "\n\n"), "\(cause) \(what) that you have written in")
     }
-    // Of the note that is edited the question says it.
-    guard let lost = conflicts.first(where: { !$0.mineWon && $0.id != editing?.id }) else {
+    // Saves go by `objectTrump`: of what others do only a delete counts more than what was done here. Of the note that is
+    // edited the question says it.
+    guard let lost = gone.first else {
       // Two who move or raise one note see it.
       let seen = ["x", "y", "z", "width", "height"]
       let won = conflicts.first { conflict in
@@ -230,13 +231,10 @@ extension BoardScreen {
       if let won { tellWhatGaveWay(won) }
       return
     }
-    switch lost.kind {
-    case .deleted where isUnknown:
-      say("the server went back to a state without what was changed here; the change is gone", isTrouble: true)
-    case .deleted: say("\(name(lost)) has deleted the note; what was changed in it here is gone", isTrouble: true)
-    case .changed: say("\(name(lost)) changed the same; theirs counts, yours is in the history", isTrouble: true)
-    case .unique: say("another note has that already", isTrouble: true)
-    }
+    say(
+      isUnknown
+        ? "the server went back to a state without what was changed here; the change is gone"
+        : "\(name(lost)) has deleted the note; what was changed in it here is gone", isTrouble: true)
   }
 
   /// What was done here counts, and who has done something else meanwhile may not have been seen.

@@ -99,13 +99,16 @@ public struct StatusLineView: Hashable, Sendable {
   }
 
   private func pieces(withBoard: Bool = true, isBrief: Bool = false) -> [(part: Part?, text: String, kind: Kind)] {
-    var found: [(Part?, String, Kind)] = [connection]
+    // Why a connection is no more may be long: it comes behind what is short, and gives way to what is said.
+    let isOver = if case .disconnected = state.connection { state.isReadOnly } else { false }
+    var found: [(Part?, String, Kind)] = [isOver ? (.connection, "read-only", .wrong) : connection]
     if state.unsent > 0 {
       let changes = state.unsent == 1 ? "1 change" : "\(state.unsent) changes"
       found.append((.unsent, isBrief ? "\(state.unsent) not yet sent" : "\(changes) not yet on the server", .waiting))
     }
     if let revision = state.revision { found.append((nil, "history: revision \(revision)", .waiting)) }
-    if state.isReadOnly { found.append((nil, "read-only", .waiting)) }
+    if isOver, !isBrief { found.append(connection) }
+    if state.isReadOnly, !isOver { found.append((nil, "read-only", .waiting)) }
     if withBoard, !state.board.isEmpty { found.append((nil, state.board, .plain)) }
     if let filter = state.filter {
       found.append((.filter, "only \(filter.words): \(filter.hidden) hidden", .waiting))

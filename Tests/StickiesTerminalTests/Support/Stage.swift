@@ -38,14 +38,16 @@ final class Stage {
     }
   }
 
-  private static func start(_ home: String, _ address: ServerAddress) throws -> Process {
+  private static func start(
+    _ home: String, _ address: ServerAddress, data: String = "data", more arguments: [String] = []
+  ) throws -> Process {
     let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     let beside = folder.appendingPathComponent("stickiesd")
     let daemon = Process()
     daemon.executableURL =
       FileManager.default.isExecutableFile(atPath: beside.path)
       ? beside : URL(fileURLWithPath: Fixtures.root + "/.build/debug/stickiesd")
-    daemon.arguments = ["--data", home + "/data", "--listen", address.description]
+    daemon.arguments = ["--data", "\(home)/\(data)", "--listen", address.description] + arguments
     daemon.environment = ProcessInfo.processInfo.environment.merging(["XDG_CONFIG_HOME": home]) { $1 }
     let output = Pipe()
     daemon.standardOutput = output
@@ -183,6 +185,12 @@ final class Stage {
   }
 
   func restart() throws { daemon = try Self.start(home.path, address) }
+
+  /// After `kill`: a server of another model has the address.
+  func restartWithAnotherModel() throws {
+    daemon = try Self.start(
+      home.path, address, data: "company", more: ["--schema", Fixtures.root + "/Schema/Company"])
+  }
 
   func close() async {
     for client in clients { await client.close() }

@@ -27,6 +27,12 @@ import Testing
     #expect(
       line(StatusState(connection: .disconnected(reason: "the server refused this client")))
         == " the server refused this client")
+    let over = StatusState(
+      connection: .disconnected(reason: "the server refuses this program"), unsent: 1, isReadOnly: true, board: "Plans")
+    #expect(line(over) == " read-only │ 1 change not yet on the server │ the server refuses this program")
+    var said = over
+    said.message = "nothing can be changed any more"
+    #expect(line(said) == " read-only │ 1 not yet sent │ " + said.message)
     #expect(line(StatusState(connection: .disconnected(reason: ""), message: "Copied")) == " not connected │ Copied")
   }
 
