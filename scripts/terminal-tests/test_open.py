@@ -224,6 +224,23 @@ class OpenTests(unittest.TestCase):
         ann.types(ESCAPE)
         ann.shows("green pears")
 
+    def test_a_light_background_is_asked_for_and_makes_light_papers(self):
+        self.stage.run("add", "paper", "--position", "80,64")
+        ann = self.stage.open(COLORTERM="truecolor")
+        ann.shows("paper")
+        self.assertIn(b"\x1b]11;?\x1b\\", ann.received)
+        column, row = ann.place("paper")
+
+        def brightness():
+            return sum(bytes.fromhex(ann.screen.buffer[row + 2][column].bg))
+
+        dark = brightness()
+        ann.types("\x1b]11;rgb:ffff/ffff/ffff\x1b\\")
+        ann.waits(lambda _: brightness() > dark + 200, "light paper")
+        self.assertEqual(ann.place("paper"), (column, row))
+        ann.types("q")
+        self.assertEqual(ann.ends(), 0)
+
     def test_a_slow_connection_is_told_and_leaves_no_trace(self):
         self.stage.run("add", "Buy milk")
         self.stage.freeze()

@@ -78,6 +78,12 @@ final class GridTerminal: BoardTerminal {
     sink([.terminal(.paste(PasteEvent(text: text, isCut: isCut, isOpen: isOpen)))])
   }
 
+  /// The terminal says something by itself, such as an answer.
+  func says(_ sequence: String) {
+    var decoder = TerminalDecoder()
+    sink(decoder.feed(sequence.utf8).map { .terminal($0) })
+  }
+
   /// The window has another size; what is drawn goes by it.
   func resize(_ size: Size) { sink([.terminal(.resize(size))]) }
 
