@@ -122,7 +122,8 @@ public struct Canvas: Sendable {
     }
     found.sort { $0.z == $1.z ? notes[$0.place].id > notes[$1.place].id : $0.z > $1.z }
     let seen: [(place: Int, part: Rect)] = found.compactMap { place, _, outline in
-      let title = Rect(origin: outline.origin, size: Size(width: outline.size.width, height: min(1, outline.size.height)))
+      let title = Rect(
+        origin: outline.origin, size: Size(width: outline.size.width, height: min(1, outline.size.height)))
       if notes[place].isFocused, !title.intersection(clip).isEmpty, covered.free(of: title).isEmpty { hidden = place }
       let right = Rect(x: outline.maxX, y: outline.minY + 1, width: 2, height: outline.size.height)
       let below = Rect(x: outline.minX + 2, y: outline.maxY, width: outline.size.width - 2, height: 1)
