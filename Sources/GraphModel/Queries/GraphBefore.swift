@@ -2,16 +2,12 @@
 /// where it is. A class: it keeps what it has worked out.
 final class GraphBefore: ImageSource {
   private let after: any ImageSource
-  private let model: Model
-  private let order: [ObjectChange]
+  private let changed: ChangedReferrers
   private let changes: [ObjectID: ObjectChange]
-  /// Who referred to whom among the changed objects, before and after, by property; made when first asked for.
-  private var referrers = [PropertyNumber: (before: [ObjectID: [ObjectID]], after: [ObjectID: Int])]()
 
-  init(_ changes: [ObjectChange], after: any ImageSource, model: Model) {
+  init(_ changes: [ObjectChange], after: any ImageSource, changed: ChangedReferrers) {
     self.after = after
-    self.model = model
-    order = changes
+    self.changed = changed
     self.changes = Dictionary(changes.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
@@ -23,38 +19,58 @@ final class GraphBefore: ImageSource {
   }
 
   func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
-    let unchanged = after.referrers(to: id, through: property).filter { changes[$0] == nil }
-    let changed = changedReferrers(through: property).before[id] ?? []
+    let unchanged = isGone(id) ? [] : after.referrers(to: id, through: property).filter { changes[$0] == nil }
+    let changed = changed.sides(through: property).before[id] ?? []
     return changed.isEmpty ? unchanged : (unchanged + changed).sorted()
   }
 
   /// The many that did not change need not be listed to be counted.
   func referrerCount(to id: ObjectID, through property: Property) -> Int {
-    let changed = changedReferrers(through: property)
-    return after.referrerCount(to: id, through: property) + (changed.before[id]?.count ?? 0) - (changed.after[id] ?? 0)
+    let changed = changed.sides(through: property)
+    let now = isGone(id) ? 0 : after.referrerCount(to: id, through: property) - (changed.after[id]?.count ?? 0)
+    return now + (changed.before[id]?.count ?? 0)
   }
 
-  private func changedReferrers(
-    through property: Property
-  ) -> (before: [ObjectID: [ObjectID]], after: [ObjectID: Int]) {
-    if let known = referrers[property.number] { return known }
-    var before = [ObjectID: [ObjectID]]()
-    var after = [ObjectID: Int]()
-    for change in order where model.entity(change.id.entity)?.property(property.number) != nil {
-      for target in change.before?[property].objectIDs ?? [] { before[target, default: []].append(change.id) }
-      for target in change.after?[property].objectIDs ?? [] { after[target, default: 0] += 1 }
+  /// Nobody refers to what was deleted: whoever did has changed, and nothing else has to be asked for.
+  private func isGone(_ id: ObjectID) -> Bool { changes[id].map { $0.after == nil } ?? false }
+}
+
+/// Who referred to whom among the objects that one transaction changed, before and after, by property; each is worked out
+/// when it is first asked for.
+final class ChangedReferrers {
+  typealias Sides = (before: [ObjectID: [ObjectID]], after: [ObjectID: [ObjectID]])
+
+  private let changes: [ObjectChange]
+  private let model: Model
+  private var known = [PropertyNumber: Sides]()
+
+  init(_ changes: [ObjectChange], model: Model) { (self.changes, self.model) = (changes, model) }
+
+  func sides(through property: Property) -> Sides {
+    if let known = known[property.number] { return known }
+    var sides = Sides([:], [:])
+    for change in changes where model.entity(change.id.entity)?.property(property.number) != nil {
+      for target in change.before?[property].objectIDs ?? [] { sides.before[target, default: []].append(change.id) }
+      for target in change.after?[property].objectIDs ?? [] { sides.after[target, default: []].append(change.id) }
     }
-    referrers[property.number] = (before, after)
-    return (before, after)
+    known[property.number] = sides
+    return sides
   }
 }
 
-/// A source whose answers are kept for the time of one commit: many paths lead to the same objects.
+/// A source whose answers are kept for the time of one commit: many paths lead to the same objects. Who refers to an
+/// object that the commit has made is in the commit as well, and not asked for.
 final class KeptSource: ImageSource {
   private let source: any ImageSource
+  private let changed: ChangedReferrers
+  private let made: Set<ObjectID>
   private var images = [ObjectID: ObjectImage?]()
 
-  init(_ source: any ImageSource) { self.source = source }
+  init(_ source: any ImageSource, _ changes: [ObjectChange], changed: ChangedReferrers) {
+    self.source = source
+    self.changed = changed
+    made = Set(changes.lazy.filter { $0.before == nil }.map(\.id))
+  }
 
   func image(of id: ObjectID) -> ObjectImage? {
     if let known = images[id] { return known }
@@ -64,10 +80,12 @@ final class KeptSource: ImageSource {
   }
 
   func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
-    source.referrers(to: id, through: property)
+    guard made.contains(id) else { return source.referrers(to: id, through: property) }
+    return (changed.sides(through: property).after[id] ?? []).sorted()
   }
 
   func referrerCount(to id: ObjectID, through property: Property) -> Int {
-    source.referrerCount(to: id, through: property)
+    guard made.contains(id) else { return source.referrerCount(to: id, through: property) }
+    return changed.sides(through: property).after[id]?.count ?? 0
   }
 }

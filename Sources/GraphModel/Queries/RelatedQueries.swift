@@ -161,8 +161,9 @@ public struct RelatedQueries {
   public func effects(of changes: [ObjectChange], in source: any ImageSource) -> RelatedEffects {
     var result = RelatedEffects(knownThrough: lastNumber)
     guard !queries.isEmpty else { return result }
-    let after = KeptSource(source)
-    let before = GraphBefore(changes, after: after, model: model)
+    let changed = ChangedReferrers(changes, model: model)
+    let after = KeptSource(source, changes, changed: changed)
+    let before = GraphBefore(changes, after: after, changed: changed)
     var roots = [ObjectID]()
     var seen = Set<ObjectID>()
     for change in changes where shelves[change.id.entity] != nil && seen.insert(change.id).inserted {
