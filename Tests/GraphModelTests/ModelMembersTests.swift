@@ -186,9 +186,24 @@ import Testing
     #expect(request.predicate.text(in: model) == "n < 3" && request.limit == 5 && request.sort.count == 1)
     #expect(throws: PredicateSyntaxError.self) { try question.request(with: [:], model: model) }
     #expect(throws: PredicateSyntaxError.self) { try question.request(with: ["most": .string("a")], model: model) }
-    #expect(throws: PredicateSyntaxError.self) {
+    let unknown = #expect(throws: PredicateSyntaxError.self) {
       try question.request(with: ["most": .integer(3), "least": .integer(1)], model: model)
     }
+    #expect(unknown?.reason == "q has no variable $least; it has $most")
+  }
+
+  @Test func aQuestionWithoutVariablesOrOfAnotherModelSaysSo() throws {
+    let entities = #"{"name": "B"}, {"name": "A", "attributes": [{"name": "n", "type": "integer"}]}"#
+    let model = try model(
+      entities, #", "fetchRequests": [{"name": "q", "entity": "A", "predicate": "n < 3"}]"#)
+    let question = try #require(model.fetchRequest(named: "q"))
+    let unknown = #expect(throws: PredicateSyntaxError.self) {
+      try question.request(with: ["most": .integer(3)], model: model)
+    }
+    #expect(unknown?.reason == "q has no variable $most; it has none")
+    let other = try self.model(#"{"name": "B"}"#)
+    let absent = #expect(throws: PredicateSyntaxError.self) { try question.request(with: [:], model: other) }
+    #expect(absent?.reason == "the model has no such entity")
   }
 
   @Test func aQuestionIsAsTheFileHasIt() throws {

@@ -269,6 +269,16 @@ import Testing
         #"{"name": "b", "destination": "B", "inverse": "a", "toMany": true, "minimumCount": 2, "maximumCount": 1}"#,
         other: #"{"name": "a", "destination": "A", "inverse": "b"}"#), "entities[0].relationships[0].maximumCount",
       "is less than the minimumCount"),
+    Case(
+      relationships(
+        #"{"name": "b", "destination": "B", "inverse": "a", "ordered": true}"#,
+        other: #"{"name": "a", "destination": "A", "inverse": "b"}"#),
+      "entities[0].relationships[0].ordered", "goes with a to-many relationship only"),
+    Case(
+      relationships(
+        #"{"name": "b", "destination": "B", "inverse": "a", "toMany": true, "ordered": true}"#,
+        other: #"{"name": "a", "destination": "A", "inverse": "b", "toMany": true, "ordered": true}"#),
+      "entities[0].relationships[0].ordered", "the inverse \"a\" is ordered already; only one side can be"),
     Case(entity(#""unique": [["x"]]"#), "entities[0].unique[0]", "has no stored attribute and no to-one"),
     Case(
       entity(#""attributes": [{"name": "x", "type": "bool"}], "unique": [["x", "x"]]"#), "entities[0].unique[0]",
@@ -379,6 +389,7 @@ import Testing
         #""attributes": [{"name": "x", "type": "string", "derived": "bs.@count"}], "relationships": [{"name": "b", "destination": "A", "inverse": "bs"}, {"name": "bs", "destination": "A", "inverse": "b", "toMany": true}]"#
       ), "entities[0].attributes[0].derived", "a count goes with the type integer"),
     Case(derived("m * n"), "entities[0].attributes[0].derived", "column "),
+    Case(derived("1 + 1"), "entities[0].attributes[0].derived", "reads no attribute of the object"),
     Case(derived("n * d"), "entities[0].attributes[0].derived", "reads d; it may read the object's own attributes"),
     Case(derived("n * b.n"), "entities[0].attributes[0].derived", "reads b.n; it may read"),
     Case(question(#""entity": "Z""#), "fetchRequests[0].entity", "there is no entity \"Z\""),

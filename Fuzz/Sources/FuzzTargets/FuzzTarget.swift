@@ -78,7 +78,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
       let image = ObjectImage(id: .temporary(1, entity: entity.number), revision: 1, values: nothing)
       _ = PredicateEvaluator(predicate, model: model).matches(image)
     }
-    // The canonical form has more parentheses; a short one stays far from the limit of their depth.
+    // The canonical form says conversions that the text leaves out; a short one stays far from the limit of nesting.
     guard bytes.count <= 60 else { return }
     let canonical = predicate.text(in: model)
     let again = try? GraphPredicate(parsing: canonical, entity: entity, model: model)
