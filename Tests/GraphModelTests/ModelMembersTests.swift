@@ -193,9 +193,9 @@ import Testing
   }
 
   @Test func aQuestionWithoutVariablesOrOfAnotherModelSaysSo() throws {
-    let entities = #"{"name": "B"}, {"name": "A", "attributes": [{"name": "n", "type": "integer"}]}"#
+    let entities = #"{"name": "B"}, {"name": "Z", "attributes": [{"name": "n", "type": "integer"}]}"#
     let model = try model(
-      entities, #", "fetchRequests": [{"name": "q", "entity": "A", "predicate": "n < 3"}]"#)
+      entities, #", "fetchRequests": [{"name": "q", "entity": "Z", "predicate": "n < 3"}]"#)
     let question = try #require(model.fetchRequest(named: "q"))
     let unknown = #expect(throws: PredicateSyntaxError.self) {
       try question.request(with: ["most": .integer(3)], model: model)
