@@ -12,7 +12,14 @@ extension GraphClient {
   /// Does what the context wants done since the last call: for those who follow queries by the context itself, as
   /// controllers do.
   public func perform() {
-    let actions = context.takeActions()
+    // What is done may lead to more: a request that is too large is answered here.
+    while perform(context.takeActions()) {}
+    keepTime()
+  }
+
+  /// - Returns: false when there was nothing to do.
+  private func perform(_ actions: [ReplicaAction]) -> Bool {
+    guard !actions.isEmpty else { return false }
     let connection = connection
     // Whoever is told of something may ask the next thing at once: what was asked before goes out before. That holds for
     // whoever is told of the connection as well.
@@ -26,6 +33,7 @@ extension GraphClient {
       default: perform(action)
       }
     }
+    return true
   }
 
   private func perform(_ action: ReplicaAction) {

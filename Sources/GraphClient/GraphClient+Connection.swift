@@ -1,12 +1,10 @@
 import GraphModel
 import GraphReplica
 import GraphWire
-import NIOCore
 
 /// The connection: made, lost, made again with growing pauses, and closed for good.
 extension GraphClient {
   func open() async throws {
-    startTicking()
     do {
       try await attach()
     } catch {
@@ -21,16 +19,6 @@ extension GraphClient {
       }
       opening = continuation
       handle(.connected)
-    }
-  }
-
-  func startTicking() {
-    tick()
-    ticking = Task { [weak self] in
-      while !Task.isCancelled, self != nil {
-        try? await Task.sleep(for: .seconds(1))
-        self?.tick()
-      }
     }
   }
 
@@ -53,25 +41,21 @@ extension GraphClient {
       throw ConnectFailure(address: address, cause: "the connection was given up")
     }
     transport = fresh
+    // Nobody has told the time while there was no connection.
+    tick()
   }
 
   func take(_ event: Transport.Event, of number: Int) {
     switch event {
     case .messages(let messages, let resume):
-      if number == connection {
-        for message in messages { handle(.received(message)) }
-      }
+      if number == connection { tick() }
+      for message in messages where number == connection { handle(.received(message)) }
       resume()
     case .closed: if number == connection { lost(Refusal(.unavailable, "the server closed the connection")) }
     case .malformed(let reason):
       if number == connection { lost(Refusal(.malformed, "the server said something unreadable: \(reason)")) }
     }
   }
-
-  /// Milliseconds of a clock that never goes back.
-  static var uptime: Int64 { Int64(NIODeadline.now().uptimeNanoseconds / 1_000_000) }
-
-  private func tick() { handle(.tick(Self.uptime)) }
 
   func lost(_ refusal: Refusal) {
     connection += 1

@@ -92,7 +92,9 @@ public final class GraphClient {
   var isCollecting = false
   var lastRequest: RequestID = 0
   var lastWatch: QueryID = 1 << 32
+  /// Sleeps until the alarm rings.
   var ticking: Task<Void, Never>?
+  var alarm = Alarm()
   var reconnecting: Task<Void, Never>?
   /// Who goes on when there is a connection again, or never will be.
   var reconnected = [CheckedContinuation<Void, Never>]()
@@ -127,7 +129,7 @@ public final class GraphClient {
     context = ObjectContext(model: model, replica: replica)
     connection = Self.firstConnection
     state = .connected
-    startTicking()
+    tick()
   }
 
   /// The number of the first connection, whoever made it.

@@ -54,17 +54,18 @@ public struct Replica: Sendable {
   /// What is known of the newest state of which anything is held.
   var newest = NewestState.proven(nil)
   var lastHeard: Int64 = 0
-  var lastSent: Int64 = 0
+  /// When something was last asked that has an answer: with what has none nothing is heard.
+  var lastAsked: Int64 = 0
   /// Until its queries have come as far as the server was when this replica came back, nothing is committed: what is saved
   /// speaks of what they show, an answer is told last, and a store that was restored meanwhile is known as one. The head
   /// of the welcome; nil once they have.
   var catchingUpTo: Revision?
   /// Meanwhile the store has turned out to have another past.
   var hasDiverged = false
-  /// Since when something is unanswered; nil while nothing is, or since the server was last heard nothing was asked.
-  var askedAt: Int64?
-  /// Whether that has been told.
+  var owed = Owed.nothing
+  /// Whether it has been told that the server owes something for long.
   var isSilent = false
+  /// The last tick.
   var now: Int64 = 0
   var heartbeat: Int64 = 15_000
   /// Whether the server that answered last does.
@@ -176,9 +177,9 @@ public struct Replica: Sendable {
     if case .other = purpose {
     } else {
       asked[lastRequest] = purpose
-      askedAt = askedAt ?? now
+      if case .nothing = owed { owed = .sinceNextTick }
+      lastAsked = now
     }
-    lastSent = now
     actions.append(.send(ToServer(lastRequest, body)))
   }
 
@@ -318,14 +319,6 @@ public struct Replica: Sendable {
   /// What a question is refused with whose answer went with the connection.
   public static let lostConnection = Refusal(.unavailable, "the connection was lost")
 
-  /// The server is heard, or is not listened to any more.
-  mutating func endSilence(_ actions: inout [ReplicaAction]) {
-    askedAt = nil
-    guard isSilent else { return }
-    isSilent = false
-    actions.append(.silence(false))
-  }
-
   private mutating func disconnect(_ actions: inout [ReplicaAction]) {
     phase = .disconnected
     endSilence(&actions)
@@ -361,30 +354,5 @@ public struct Replica: Sendable {
     catchingUpTo = welcome.head.revision
     for query in queries.keys.sorted() { sendSubscribe(query, &actions) }
     if queries.isEmpty, subscribing == 0 { settleProof(&actions) }
-  }
-
-  private mutating func tick(_ milliseconds: Int64, _ actions: inout [ReplicaAction]) {
-    // The first tick only tells what time it is.
-    if now == 0 { (lastHeard, lastSent) = (milliseconds, milliseconds) }
-    // While this side slept it could not hear: that time says nothing of the server.
-    if milliseconds - now > heartbeat {
-      lastHeard += milliseconds - now
-      askedAt = askedAt.map { $0 + milliseconds - now }
-    }
-    now = milliseconds
-    switch phase {
-    case .disconnected: break
-    case .awaitingWelcome, .live:
-      let patience = phase == .awaitingWelcome ? Self.welcomeMilliseconds : 3 * heartbeat
-      if now - lastHeard > patience {
-        actions.append(.disconnect(Refusal(.unavailable, "the server has not been heard for \(patience) ms")))
-      } else if case .live = phase {
-        if now - lastSent >= heartbeat { send(.ping, for: .ping, &actions) }
-        if !isSilent, let askedAt, now - askedAt >= Self.silenceMilliseconds {
-          isSilent = true
-          actions.append(.silence(true))
-        }
-      }
-    }
   }
 }

@@ -37,7 +37,7 @@ public enum ReplicaEvent: Sendable {
   case more(RequestID)
   /// What others are to see; dropped when there is no connection.
   case presence([UInt8])
-  /// Milliseconds of a clock that never goes back, about once a second.
+  /// Milliseconds of a clock that never goes back: before what is received, and at the replica's `deadline`.
   case tick(Int64)
 }
 

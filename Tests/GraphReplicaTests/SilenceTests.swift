@@ -27,12 +27,22 @@ import Testing
     // Nobody has asked anything.
     #expect(script.handle(.tick(9_000)) == [])
     try ask(script)
+    #expect(script.handle(.tick(9_000)) == [])
     #expect(script.handle(.tick(9_000 + Replica.silenceMilliseconds - 1)) == [])
     #expect(script.handle(.tick(9_000 + Replica.silenceMilliseconds)) == ["silence(true)"])
     #expect(script.handle(.tick(15_000)) == [])
     // Whatever it says, it is there.
     #expect(script.hear(.advance(revision: 2, fingerprint: 2_000)).contains("silence(false)"))
     #expect(script.handle(.tick(22_000)) == [])
+  }
+
+  /// Nobody ticks while nothing is due: the last tick is long ago when something is asked.
+  @Test func silenceBeginsWithTheTickBehindTheQuestion() throws {
+    let script = try connected()
+    try ask(script)
+    #expect(script.handle(.tick(15_000)) == [])
+    #expect(script.handle(.tick(15_000 + Replica.silenceMilliseconds - 1)) == [])
+    #expect(script.handle(.tick(15_000 + Replica.silenceMilliseconds)) == ["silence(true)"])
   }
 
   @Test func whatHasNoAnswerIsNotWaitedFor() throws {
@@ -45,6 +55,7 @@ import Testing
   @Test func aConnectionThatGoesEndsTheSilence() throws {
     let script = try connected()
     try ask(script)
+    #expect(script.handle(.tick(1_000)) == [])
     #expect(script.handle(.tick(7_000)) == ["silence(true)"])
     #expect(script.handle(.disconnected) == ["silence(false)"])
     #expect(script.handle(.tick(14_000)) == [])
@@ -54,6 +65,7 @@ import Testing
   @Test func sleepIsNoSilence() throws {
     let script = try connected()
     try ask(script)
+    #expect(script.handle(.tick(1_000)) == [])
     #expect(script.handle(.tick(3_600_000)) == ["> ping"])
     #expect(script.handle(.tick(3_601_000)) == [])
   }
