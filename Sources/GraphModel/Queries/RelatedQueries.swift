@@ -169,7 +169,7 @@ public struct RelatedQueries {
     for change in changes where shelves[change.id.entity] != nil && seen.insert(change.id).inserted {
       roots.append(change.id)
     }
-    let (reached, tooMany, changed) = reachedRoots(changes, before, after)
+    let (reached, tooMany, fired) = reachedRoots(changes, before, after)
     for id in reached.sorted() where seen.insert(id).inserted { roots.append(id) }
     var effects = [UInt64: [LiveQueryChange]]()
     for id in roots {
@@ -178,7 +178,7 @@ public struct RelatedQueries {
       let isThere = new.map { Judgement(image: $0, source: after) }
       let asked =
         before.change(of: id) == nil
-        ? turned(id.entity, wasThere, isThere, by: changed) : shelves[id.entity]?.candidates(wasThere, isThere) ?? []
+        ? turned(id.entity, wasThere, isThere, by: fired) : shelves[id.entity]?.candidates(wasThere, isThere) ?? []
       for number in asked {
         guard let query = queries[number] else { continue }
         let wasIn = old.map { query.evaluator.matches($0, in: before) } ?? false
