@@ -170,6 +170,30 @@ import Testing
     #expect(asked < 1_000, "\(asked)")
   }
 
+  /// From each of six hundred who report to one another's boss a path leads to all of them.
+  @Test func aPathThatLeadsFromEachToAllIsReadAnew() throws {
+    let place = try Workplace()
+    let manager = try #require(place.person.property(named: "manager"))
+    let staff = (UInt64(0)..<600).map { number -> ObjectImage in
+      var image = place.staff[0]
+      image.id = ObjectID(key: UniqueID(high: 2, low: number), entity: place.person.number)
+      return image
+    }
+    var queries = RelatedQueries(model: place.model)
+    for (index, text) in ["ANY manager.reports.age == 900", "age == 7 AND manager.age == 50"].enumerated() {
+      let predicate = try GraphPredicate(parsing: text, entity: place.person, model: place.model)
+      queries.insert(LiveQuery(entity: place.person.number, predicate: predicate), number: UInt64(index + 1))
+    }
+    var one = staff[0]
+    one[try #require(place.person.property(named: "age"))] = .integer(900)
+    let source = Staff([place.boss, one] + staff.dropFirst(), manager: manager)
+    let effects = queries.effects(
+      of: [ObjectChange(kind: .updated, id: one.id, before: staff[0], after: one)], in: source)
+    #expect(effects.unknown == [1, 2], "they are read anew, together with whatever is of these objects")
+    #expect(effects.effects.isEmpty)
+    #expect(source.asked.withLock { $0 } < 30_000)
+  }
+
   /// A pattern's letters are where its texts begin, and not which they are; and nothing compares with null.
   @Test func whatIsOnlyNearATurnIsLookedAt() throws {
     let place = try Workplace()

@@ -6,9 +6,14 @@ public protocol ImageSource {
   func referrers(to id: ObjectID, through property: Property) -> [ObjectID]
   /// How many those are.
   func referrerCount(to id: ObjectID, through property: Property) -> Int
+  /// So much has been asked for that nobody wants to hear more: paths end wherever they are, and what they say is nothing.
+  var isExhausted: Bool { get }
 }
 
 extension ImageSource {
+  /// Never.
+  public var isExhausted: Bool { false }
+
   /// By listing them.
   public func referrerCount(to id: ObjectID, through property: Property) -> Int {
     referrers(to: id, through: property).count
@@ -104,6 +109,7 @@ struct PathReader: Sendable {
           next.append(nil)
           continue
         }
+        if judgement.source.isExhausted { return [] }
         let related = hop.related(to: id, image, judgement.source)
         if hop.isToMany {
           for other in related { next.append(other) }
@@ -119,7 +125,12 @@ struct PathReader: Sendable {
   func values(_ judgement: Judgement) -> [Value] {
     guard let image = judgement.image(at: level) else { return [] }
     if hops.isEmpty { return [value(at: image.id, image, judgement.source)] }
-    return objects(judgement).map { value(at: $0, image, judgement.source) }
+    var values = [Value]()
+    for id in objects(judgement) {
+      if judgement.source.isExhausted { return [] }
+      values.append(value(at: id, image, judgement.source))
+    }
+    return values
   }
 
   private func value(at id: ObjectID?, _ image: ObjectImage, _ source: any ImageSource) -> Value {

@@ -13,6 +13,8 @@ final class GraphBefore: ImageSource {
 
   func change(of id: ObjectID) -> ObjectChange? { changes[id] }
 
+  var isExhausted: Bool { after.isExhausted }
+
   func image(of id: ObjectID) -> ObjectImage? {
     if let change = changes[id] { return change.before }
     return after.image(of: id)
@@ -59,20 +61,28 @@ final class ChangedReferrers {
 }
 
 /// A source whose answers are kept for the time of one commit: many paths lead to the same objects. Who refers to an
-/// object that the commit has made is in the commit as well, and not asked for.
+/// object that the commit has made is in the commit as well, and not asked for. It answers so many questions and no more:
+/// paths over two to-manys can lead from each of a thousand objects to all of them.
 final class KeptSource: ImageSource {
   private let source: any ImageSource
   private let changed: ChangedReferrers
   private let made: Set<ObjectID>
   private var images = [ObjectID: ObjectImage?]()
+  /// How many objects may be named and looked at still.
+  private var rest: Int
 
-  init(_ source: any ImageSource, _ changes: [ObjectChange], changed: ChangedReferrers) {
+  /// - Parameter most: so many objects are named and looked at.
+  init(_ source: any ImageSource, _ changes: [ObjectChange], changed: ChangedReferrers, atMost most: Int) {
+    rest = most
     self.source = source
     self.changed = changed
     made = Set(changes.lazy.filter { $0.before == nil }.map(\.id))
   }
 
+  var isExhausted: Bool { rest < 0 }
+
   func image(of id: ObjectID) -> ObjectImage? {
+    rest -= 1
     if let known = images[id] { return known }
     let image = source.image(of: id)
     images[id] = .some(image)
@@ -80,7 +90,11 @@ final class KeptSource: ImageSource {
   }
 
   func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
-    guard made.contains(id) else { return source.referrers(to: id, through: property) }
+    guard made.contains(id) else {
+      let referrers = source.referrers(to: id, through: property)
+      rest -= 1 + referrers.count
+      return referrers
+    }
     return (changed.sides(through: property).after[id] ?? []).sorted()
   }
 

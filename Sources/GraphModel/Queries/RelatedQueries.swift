@@ -45,6 +45,10 @@ public struct RelatedQueries {
 
   /// So many objects of one entity are judged for one commit because of others; past it their queries are read anew.
   public static let maximumRoots = 1_000
+  /// So many objects are named and looked at for one commit, and so many more for each object that it changes; past it the
+  /// queries of those that are left are read anew: a path over two to-manys can lead from each of them to all.
+  static let maximumLooks = 20_000
+  static let maximumLooksPerChange = 50
   /// So many objects are looked at on one way back.
   static let maximumVisits = 10_000
 
@@ -162,7 +166,8 @@ public struct RelatedQueries {
     var result = RelatedEffects(knownThrough: lastNumber)
     guard !queries.isEmpty else { return result }
     let changed = ChangedReferrers(changes, model: model)
-    let after = KeptSource(source, changes, changed: changed)
+    let after = KeptSource(
+      source, changes, changed: changed, atMost: Self.maximumLooks + Self.maximumLooksPerChange * changes.count)
     let before = GraphBefore(changes, after: after, changed: changed)
     var roots = [ObjectID]()
     var seen = Set<ObjectID>()
@@ -172,7 +177,11 @@ public struct RelatedQueries {
     let (reached, tooMany, fired) = reachedRoots(changes, before, after)
     for id in reached.sorted() where seen.insert(id).inserted { roots.append(id) }
     var effects = [UInt64: [LiveQueryChange]]()
+    // The concrete entities of those that were not judged.
+    var left = Set<EntityNumber>()
     for id in roots {
+      defer { if after.isExhausted { left.insert(id.entity) } }
+      if after.isExhausted { continue }
       let (old, new) = (before.image(of: id), after.image(of: id))
       let wasThere = old.map { Judgement(image: $0, source: before) }
       let isThere = new.map { Judgement(image: $0, source: after) }
@@ -195,8 +204,11 @@ public struct RelatedQueries {
         }
       }
     }
-    if !tooMany.isEmpty {
-      for (number, query) in queries where tooMany.contains(query.query.entity) { result.unknown.append(number) }
+    if !tooMany.isEmpty || !left.isEmpty {
+      for (number, query) in queries
+      where tooMany.contains(query.query.entity) || query.family.contains(where: left.contains) {
+        result.unknown.append(number)
+      }
       result.unknown.sort()
       for number in result.unknown { effects[number] = nil }
     }
