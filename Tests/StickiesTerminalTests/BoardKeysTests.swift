@@ -75,7 +75,7 @@ import Testing
     ann.terminal.press(.enter)
     await ann.terminal.expects("Label")
     ann.terminal.types("over\n")
-    await ann.terminal.expects { $0.text.contains(" over ") && !$0.text.contains("not yet") }
+    await ann.terminal.expects { $0.text.contains(" over") && !$0.text.contains("not yet") }
     #expect(try await labels(stage) == ["knows", "over"])
 
     // Where there is no line there is nothing to write on, and Escape leaves it.

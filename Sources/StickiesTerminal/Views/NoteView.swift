@@ -105,7 +105,10 @@ public struct NoteView: Sendable {
     drawFrame(into: &grid, at: local, clip: inside, theme: theme, cache: cache)
     guard outline.size.height > 1 else { return }
     let frame = Self.textFrame(in: state.frame.clamped.moved(x: shift.x, y: shift.y))
-    if !frame.intersection(inside).isEmpty { drawText(into: &grid, outline, frame, inside, theme, look, cache) }
+    // With the edge, where arrows say that there is more.
+    let reach = Rect(
+      x: frame.minX, y: frame.minY, width: max(0, outline.maxX - frame.minX), height: frame.size.height)
+    if !reach.intersection(inside).isEmpty { drawText(into: &grid, outline, frame, inside, theme, look, cache) }
     drawFoot(into: &grid, outline, inside, theme, look)
   }
 
