@@ -35,12 +35,12 @@ extension ClientNode {
     }
     let hadChanges = context.hasChanges
     let what: String
-    switch random.below(13) {
+    switch random.below(17) {
     case 0...5: what = editOnPad(&random)
     case 6...7: what = writeOnPad(&random)
     case 8: what = makeOnPad(&random)
-    case 9: what = deleteOnPad(&random)
-    case 10: what = discardPad()
+    case 9...12: what = deleteOnPad(&random)
+    case 13: what = discardPad()
     default: return confirmPad(&random)
     }
     if context.hasChanges != hadChanges {

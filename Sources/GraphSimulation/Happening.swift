@@ -80,6 +80,7 @@ public enum Happening: String, Sendable, CaseIterable {
   case olderConnected, committedThroughLens, refusedThroughLens, batchThroughLens
   /// Its live queries and windows that show something, its loads and reads of the past are held against what the lens shows.
   case followedThroughLens, scrolledThroughLens, loadedThroughLens, pastReadThroughLens
+  /// It asks for counts, ids and by the model's named questions.
   case fetchedThroughLens
   /// Something in the store is another thing to it than it is.
   case seenOtherwise
