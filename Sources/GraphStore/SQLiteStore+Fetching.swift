@@ -44,7 +44,8 @@ extension FetchRun {
       },
       arguments: types, plan: Array(plans.flatMap(\.steps).prefix(Self.maximumTexts)), indexes: indexes,
       checksInMemory: ran.contains { !$0.isExact }, microseconds: nanoseconds / 1_000, count: count,
-      advice: plans.contains { !$0.scans.isEmpty } ? IndexAdvice.attributes(for: request, in: objects.model) : [])
+      advice: plans.contains { !$0.scans.isEmpty } && !IndexAdvice.isOneSided(request, in: objects.model)
+        ? IndexAdvice.attributes(for: request, in: objects.model) : [])
   }
 }
 

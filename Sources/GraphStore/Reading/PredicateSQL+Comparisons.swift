@@ -37,7 +37,7 @@ extension PredicateSQL {
   }
 
   /// Whether a missing object at the end of a to-one path, which reads as null, satisfies the comparison.
-  private static func holdsForNull(_ comparison: GraphPredicate.Comparison) -> Bool {
+  static func holdsForNull(_ comparison: GraphPredicate.Comparison) -> Bool {
     switch (comparison.comparator, comparison.right) {
     case (.equal, .value(.null)): true
     case (.notEqual, .value(let value)): !value.isNull

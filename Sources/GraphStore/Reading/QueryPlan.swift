@@ -12,6 +12,8 @@ struct QueryPlan {
   private(set) var orders = [String]()
   /// Tables whose every row is looked at.
   private(set) var scans = [String]()
+  /// Whether what was found is sorted: no index has given the order.
+  private(set) var sorts = false
 
   private let statement: String
   private let names: [String: String]
@@ -76,7 +78,9 @@ struct QueryPlan {
     }
     if let purpose = detail.removing("USE TEMP B-TREE FOR ") {
       switch purpose {
-      case "ORDER BY": return "sorts what it has found"
+      case "ORDER BY":
+        sorts = true
+        return "sorts what it has found"
       case "GROUP BY": return "sorts what it has found into groups"
       case "DISTINCT": return "keeps each row that it has met"
       default: return "sorts among equals"

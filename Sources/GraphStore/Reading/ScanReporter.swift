@@ -39,7 +39,8 @@ struct ScanReporter: Sendable {
     else { return }
     let remedy =
       switch question {
-      case .fetch: remedy(for: request, plans.flatMap(\.orders).first)
+      // Whoever counts goes through some index too, and for no order.
+      case .fetch: remedy(for: request, request.sort.isEmpty ? nil : plans.first { !$0.sorts }?.orders.first)
       case .batch: remedy(forBatch: request)
       }
     log.notice(
@@ -52,18 +53,26 @@ struct ScanReporter: Sendable {
   /// - Parameter order: the index that it follows already.
   private func remedy(for request: FetchRequest, _ order: String?) -> String {
     let wanting = IndexAdvice.attributes(for: request, in: model)
+    let isOneSided = IndexAdvice.isOneSided(request, in: model)
     if !wanting.isEmpty {
-      if IndexAdvice.isOneSided(request, in: model) {
+      if isOneSided {
         return
           "with \"indexed\": true on \(wanting.joined(separator: " or ")) in the model a fetch that is sorted by it "
           + "would not"
+      }
+      if IndexAdvice.isForOrder(request, in: model) {
+        return
+          "with \"indexed\": true on \(wanting.joined(separator: " and ")) in the model it would end with the last that "
+          + "is wanted"
       }
       return Self.indexed(wanting)
     }
     if let order { return "it follows the index \(order) for its order, and no index helps its condition" }
     let indexed = IndexAdvice.indexedAttributes(for: request, in: model)
     if !indexed.isEmpty {
-      return "the index on \(indexed.joined(separator: " or ")) leads a fetch that is sorted by it"
+      return isOneSided
+        ? "the index on \(indexed.joined(separator: " or ")) leads a fetch that is sorted by it"
+        : "no index helps more than those that are there"
     }
     return Self.unhelped
   }
