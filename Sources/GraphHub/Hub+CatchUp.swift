@@ -75,7 +75,8 @@ extension Hub {
       else { break }
       let next = position + 1
       let (deltas, unknown): ([[UInt8]], [UInt64])
-      let fingerprint: UInt64
+      let read: CommitRecord
+      let isHistory: Bool
       if let record = summarized(next, for: session), let summary = record.summary {
         sessions[id]?.progress = .behind(next)
         // What was told before it comes before it.
@@ -87,11 +88,11 @@ extension Hub {
       }
       if let record = session.replay.first, record.revision == next {
         sessions[id]?.replay.removeFirst()
+        (read, isHistory) = (record, true)
         (deltas, unknown) = self.deltas(of: record, cached: nil, for: session)
-        fingerprint = record.fingerprint
       } else if let entry = ring[next] {
-        (deltas, unknown) = self.deltas(of: entry.record, cached: entry, for: session)
-        fingerprint = entry.record.fingerprint
+        (read, isHistory) = (entry.record, false)
+        (deltas, unknown) = self.deltas(of: read, cached: entry, for: session)
       } else {
         requestHistory(id, after: position, &actions)
         break
@@ -105,13 +106,13 @@ extension Hub {
         if !frames.isEmpty { send(frame: frames, to: id, &actions) }
         frames = []
         for number in unknown {
-          reset(number, of: id, queries[number]?.window == nil ? Self.tooMany : Self.windowLost, &actions)
+          reset(number, of: id, reason(of: number, read, isHistory: isHistory), &actions)
         }
       }
-      reached = (next, fingerprint)
+      reached = (next, read.fingerprint)
       if !deltas.isEmpty {
         for delta in deltas { frames += delta }
-        if session.readers.count > 1 { frames += advanceFrame(next, fingerprint) }
+        if session.readers.count > 1 { frames += advanceFrame(next, read.fingerprint) }
       }
     }
     if let reached { frames += advanceFrame(reached.revision, reached.fingerprint) }

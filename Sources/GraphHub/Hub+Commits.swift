@@ -10,7 +10,9 @@ extension Hub {
     if let first = results.lazy.compactMap(\.result.record).first, first.revision != before + 1 {
       // Commits that the hub was never told of, because a batch failed half-way: everyone catches up from history.
       batch.lagging = skipUnknown(upTo: first.revision - 1)
-      for number in orders.numbers { lose(number, through: first.revision - 1, &batch.unknown, &actions) }
+      var lost = Set<UInt64>()
+      for number in orders.numbers { lose(number, through: first.revision - 1, &lost, &actions) }
+      for number in lost { batch.unknown[number] = Self.windowLost }
     }
     for (_, result) in results {
       guard let record = result.record else { continue }
@@ -32,9 +34,9 @@ extension Hub {
         if case .current? = sessions[id]?.progress { reset(id, after: record, summary, &actions) }
       }
     }
-    for number in batch.unknown.subtracting(batch.tooLarge).sorted() {
+    for (number, reason) in batch.unknown.sorted(by: { $0.key < $1.key }) where !batch.tooLarge.contains(number) {
       for id in queries[number]?.readers ?? [] where sessions[id]?.readers[number]?.through ?? 0 < head.revision {
-        reset(number, of: id, queries[number]?.window == nil ? Self.tooMany : Self.windowLost, &actions)
+        reset(number, of: id, reason, &actions)
       }
     }
     // Before the replies: what goes, goes in the commit that made it too large.
@@ -67,8 +69,9 @@ extension Hub {
     var readersOfSeveral = [UInt64: [SessionID]]()
     /// Queries with a delta that no frame can hold: they hear of no commit behind it.
     var tooLarge = Set<UInt64>()
-    /// Queries that follow paths, of which nobody can say what the batch did to them, nor what happened behind that.
-    var unknown = Set<UInt64>()
+    /// Queries that follow paths, of which nobody can say what the batch did to them, nor what happened behind that; and
+    /// why.
+    var unknown = [UInt64: String]()
 
     mutating func append(_ frame: [UInt8], for number: UInt64) {
       if frames[number] == nil { order.append(number) }
@@ -95,7 +98,7 @@ extension Hub {
       }
     }
     for number in lost {
-      batch.unknown.insert(number)
+      if batch.unknown[number] == nil { batch.unknown[number] = reason(of: number, record) }
       deltas[number] = []
     }
     for (number, frame) in frames(of: record) {
@@ -109,7 +112,7 @@ extension Hub {
       deltas[number] = frame
       // Its readers have missed a commit of this batch and are about to read anew: on top of that gap this would be taken for
       // all there is.
-      guard !batch.unknown.contains(number), !batch.tooLarge.contains(number) else { continue }
+      guard batch.unknown[number] == nil, !batch.tooLarge.contains(number) else { continue }
       batch.append(frame, for: number)
       let several =
         batch.readersOfSeveral[number] ?? entry.readers.filter { sessions[$0]?.readers.count ?? 0 > 1 }
@@ -133,6 +136,17 @@ extension Hub {
     head = Token(store: head.store, revision: record.revision, fingerprint: record.fingerprint)
   }
 
+  /// Why a commit's record can't say what it did to a query.
+  /// - Parameter isHistory: the record was read from history, which remembers what became of objects alone.
+  func reason(of number: UInt64, _ record: CommitRecord, isHistory: Bool = false) -> String {
+    if queries[number]?.window != nil { return Self.windowLost }
+    if isHistory { return Self.onlyInHistory }
+    guard let related = record.related, number <= related.knownThrough else { return Self.madeBefore }
+    return related.unknown.contains(number) ? Self.tooMany : Self.tooLarge
+  }
+
+  static let madeBefore = "a commit was under way when the query came, and nobody looked what it did to the query"
+  static let onlyInHistory = "history does not say what a commit did to a query that follows paths"
   static let tooMany = "one commit reaches more of the query's objects than are judged one by one"
   static let windowLost = "nobody can say any more what the commits did to the window"
   static let tooLarge = "one commit changed more than a frame can hold"

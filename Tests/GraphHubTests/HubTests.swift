@@ -134,6 +134,25 @@ import Testing
     }
   }
 
+  @Test func whyAQueryStartsAgainIsSaid() throws {
+    let underWay = "a commit was under way when the query came, and nobody looked what it did to the query"
+    for (related, reason) in [
+      (nil, underWay), (RelatedEffects(knownThrough: 0), underWay),
+      (
+        RelatedEffects(knownThrough: 1, unknown: [1]),
+        "one commit reaches more of the query's objects than are judged one by one"
+      ),
+    ] {
+      var script = try HubTranscript()
+      try script.open(1)
+      try script.follow(1, "board.name == \"a\"", ticket: 1, at: 0)
+      var record = try script.record(1)
+      record.related = related
+      #expect(try script.committed(9, record).filter { $0.hasPrefix("1 ") } == ["1 < reset 1", "1 < query 1"])
+      #expect(script.reasons == [reason])
+    }
+  }
+
   /// A commit that the hub was not told of, for the disk failed behind it: whoever has nothing else to hear catches up as well.
   @Test func whoMissedWhatTheHubWasNotToldOfReadsItAtOnce() throws {
     var script = try HubTranscript()

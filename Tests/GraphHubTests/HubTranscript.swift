@@ -10,6 +10,8 @@ struct HubTranscript {
   let model: Model
   let note: Entity
   let store = UniqueID(high: 7, low: 7)
+  /// Why queries have started again.
+  private(set) var reasons = [String]()
   private var lastRequest: UInt64 = 0
 
   init(head: Revision = 0, limits: HubLimits = HubLimits()) throws {
@@ -31,7 +33,10 @@ struct HubTranscript {
 
   mutating func handle(_ event: HubEvent) throws -> [String] {
     var lines = [String]()
-    for action in hub.handle(event) { lines += try Self.lines(action) }
+    for action in hub.handle(event) {
+      lines += try Self.lines(action)
+      if case .send(let bytes, _) = action { reasons += try Self.reasons(bytes) }
+    }
     return lines
   }
 
@@ -115,6 +120,17 @@ struct HubTranscript {
     }
     #expect(decoder.isAtBoundary)
     return lines
+  }
+
+  private static func reasons(_ bytes: [UInt8]) throws -> [String] {
+    var decoder = FrameDecoder()
+    decoder.append(bytes)
+    var reasons = [String]()
+    while let body = try decoder.next() {
+      var reader = BinaryReader(body)
+      if case .reset(_, let reason) = try ToClient(from: &reader).body { reasons.append(reason) }
+    }
+    return reasons
   }
 
   /// A change of a window's row, by the low half of its id.
