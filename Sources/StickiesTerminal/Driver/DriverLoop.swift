@@ -155,4 +155,13 @@ struct DriverLoop {
     default: return []
     }
   }
+
+  /// Signals that came while the terminal was given back were heard, and nobody reads them any more: a second one ends the
+  /// program at once all the same.
+  mutating func obeyWhatCameMeanwhile() {
+    for byte in SignalPipe.drain() {
+      let signal = CInt(byte)
+      if [SIGINT, SIGTERM, SIGHUP].contains(signal), endings.endsAtOnce(signal, at: Self.now) { raise(signal) }
+    }
+  }
 }

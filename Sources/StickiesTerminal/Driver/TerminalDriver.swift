@@ -167,6 +167,7 @@ public final class TerminalDriver: Sendable {
     case .end:
       loop.leave()
       SignalPipe.uninstall()
+      loop.obeyWhatCameMeanwhile()
       giveBack()
     }
   }
