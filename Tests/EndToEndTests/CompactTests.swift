@@ -113,7 +113,7 @@ import Testing
     // It is gone, and its delete is kept.
     let difference = try daemon.run("diff", String(deleted.prefix(10)), "4")
     #expect(difference.status == 0)
-    #expect(difference.output.hasPrefix("- department \(deleted.prefix(8))"), "\(difference.output)")
+    #expect(difference.output.hasPrefix("- Department \(deleted.prefix(8))"), "\(difference.output)")
     // It is gone, and so is what told of it.
     let gone = try daemon.run("diff", String(forgotten.prefix(10)), "4")
     #expect(gone.status == 4)

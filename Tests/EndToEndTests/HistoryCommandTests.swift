@@ -163,7 +163,7 @@ import Testing
     let log = try Daemon.run(
       ["log", "--limit", "1"], server: company.daemon.socket.description, author: "ann@test", input: nil)
     let told = log.output.split(separator: "\n").dropFirst().map(String.init)
-    #expect(Set(told) == Set(ids.map { "    ~ person \($0.prefix(8))" }), "\(told)")
+    #expect(Set(told) == Set(ids.map { "    ~ Person \($0.prefix(8))" }), "\(told)")
     let json = try Daemon.run(
       ["log", "--limit", "1", "--json"], server: company.daemon.socket.description, author: "ann@test", input: nil
     ).json()

@@ -66,21 +66,23 @@ struct Output {
     func value(_ name: String) -> Value { entity.property(named: name).map { image[$0] } ?? .null }
     let text = TextTable.firstLine(
       value("text").stringValue ?? value("name").stringValue ?? value("label").stringValue ?? "")
+    let named = "\(image.id.description.prefix(8))\(text.isEmpty ? "" : " " + text)"
     switch entity.name {
     case "Note":
       let number = value("number").json(kind: .integer).text
       return "#\(number) \(paint(value("color").stringValue ?? "", text.isEmpty ? "(empty)" : text))"
     case "Board": return "board \(text)"
     case "Tag": return "tag \(text)"
-    default: return "\(entity.name.lowercased()) \(image.id.description.prefix(8))\(text.isEmpty ? "" : " " + text)"
+    case "Link": return "link \(named)"
+    // Another model's entities have the names that it gives them.
+    default: return "\(entity.name) \(named)"
     }
   }
 
   /// The same for what a commit did, also where the daemon has left the object out of one that is too large.
   func line(_ change: Delta.Change) -> String {
     if let image = change.object { return line(image) }
-    let entity = model.entity(change.id.entity)?.name.lowercased() ?? "object"
-    return "\(entity) \(change.id.description.prefix(8))"
+    return "\(model.entity(change.id.entity)?.name ?? "object") \(change.id.description.prefix(8))"
   }
 
   /// A note's text in the color of its paper.
