@@ -163,15 +163,31 @@ import Testing
     try add(note, "$entity", .string("Nota"), "line 4: \"$entity\" names no entity")
     try add(note, "$id", .string("x"), "line 4: \"$id\" is no whole id")
     try add(note, "colour", .string("red"), "line 4: Note has no property \"colour\"")
-    try add(note, "x", .string("left"), "line 4: Note.x can't be \"left\"")
-    try add(note, "color", .string("octarine"), "line 4: Note.color can't be")
+    try add(note, "x", .string("left"), "line 4: Note.x takes a number, and not \"left\"")
+    try add(note, "color", .string("octarine"), "line 4: Note.color takes one of ")
     // A board where a note is expected, an end that is missing, a required one that is not there.
     try add(link, "from", board, "line 3: from names ", "(destination")
     try add(link, "from", .string("zzzzzzzzzzzzzzzzzzzzzzzzz0"), "line 3: ")
-    try add(link, "from", nil, "line 3: has no from, which is required (rule")
+    try add(link, "from", nil, "line 3: Link.from needs a value (required")
     mistakes.append((try sealed(body + [body[note]]), ["line 7: the id ", "is given twice (unique"]))
     // Another tag of the same name: an id of its own, the key of the one before it.
-    mistakes.append((try sealed(body + [try changed(body[5], "$id", to: board)]), ["line 7: ", "(unique"]))
+    mistakes.append(
+      (
+        try sealed(body + [try changed(body[5], "$id", to: .string("zzzzzzzzzzzzzzzzzzzzzzzzz0"))]),
+        ["line 7: line 6 has the same name (unique, value \"home\")"]
+      ))
+    // Everything that can't be read, of a line and of all lines.
+    var unread = body
+    unread[note] = try changed(try changed(unread[note], "x", to: .string("left")), "colour", to: .string("red"))
+    unread[link] = try changed(unread[link], "from", to: .integer(1))
+    mistakes.append(
+      (
+        try sealed(unread),
+        [
+          "3 mistakes in the lines; nothing is imported", "line 3: Link.from takes a whole id, and not 1",
+          "line 4: Note.x takes a number, and not \"left\"", "line 4: Note has no property \"colour\"",
+        ]
+      ))
 
     let daemon = try Daemon()
     try daemon.start()

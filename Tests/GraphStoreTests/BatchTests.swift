@@ -133,6 +133,22 @@ import Testing
     try Self.expectEqual(store, twin, "shifted")
   }
 
+  /// Nobody has the key so far: who is in the way is to get it as well, in the same slice or in an earlier one.
+  @Test func aUniqueKeyThatAllAreToGetIsNoOnesThatIsThere() throws {
+    var random = SeededGenerator(seed: 1)
+    let store = try Self.company(12, &random)
+    for text in ["year - year + 50", "50"] {
+      let outcome = try store.batch(
+        "Project", .update(.always, [Self.assignment("Project.year", text, store)])
+      ).outcome
+      guard case .refused(let refusal) = outcome else {
+        Issue.record("\(text) is taken")
+        return
+      }
+      #expect(Set(refusal.violations.map(\.message)) == ["another Project gets the same title and year"], "\(text)")
+    }
+  }
+
   @Test func aUniqueKeyThatTwoWouldHaveIsRefusedWithAllThatClash() throws {
     var random = SeededGenerator(seed: 1)
     let store = try Self.company(12, &random)

@@ -190,10 +190,10 @@ import Testing
       wanted = (try row("Robot") + 1, "unique")
     case "required":
       rows[person][try slot("Party.name")] = .null
-      wanted = (person + 1, "rule")
+      wanted = (person + 1, "required")
     case "rule":
       rows[person][try slot("Person.age")] = .integer(200)
-      wanted = (person + 1, "rule")
+      wanted = (person + 1, "maximum")
     case "type":
       rows[person][try slot("Person.age")] = .string("old")
       wanted = (person + 1, "type")
@@ -227,9 +227,23 @@ import Testing
         "\(refused)")
       // In the words of the rules, whoever has noticed it.
       #expect(!refused.violations.contains { $0.message.contains("constraint failed") }, "\(refused)")
-      if mistake == "unique" {
-        #expect(
-          refused.violations.contains { $0.message.hasPrefix("there is already ") && $0.property > 0 }, "\(refused)")
+      switch mistake {
+      case "unique":
+        let violation = try #require(refused.violations.first { $0.property > 0 })
+        #expect(violation.message == "another new Party has the same name")
+        #expect(violation.value == .string("r"))
+        // Whose it is, by its row.
+        #expect(refused.conflicts.map(\.kind) == [.unique])
+        #expect(refused.conflicts.map { Int($0.id.key.low) } == [person + 1], "\(refused)")
+      case "required", "rule":
+        let violation = try #require(refused.violations.first)
+        #expect(refused.violations.count == 1, "\(refused)")
+        #expect(violation.message == (mistake == "rule" ? "Person.age is more than 150" : "Person.name needs a value"))
+        #expect(violation.value == (mistake == "rule" ? .integer(200) : .null))
+        #expect(violation.property > 0)
+      case "count":
+        #expect(refused.violations.first?.message == "Project.members has 4 objects and takes 3", "\(refused)")
+      default: break
       }
     } else {
       #expect(refused.code == .malformed)

@@ -89,13 +89,7 @@ extension TransactionPlanner {
 
   private mutating func validate(_ value: Value, _ property: Property, of draft: Draft) {
     if isUnset(property.number, of: draft.after.id) { return }
-    let broken: [(rule: String, message: String)] =
-      if value.isNull {
-        property.isOptional ? [] : [("required", "needs a value")]
-      } else {
-        property.attribute?.brokenRules(value) ?? []
-      }
-    for (rule, message) in broken {
+    for (rule, message) in property.brokenRules(value) {
       violate(draft.after.id, property, rule, value, "\(draft.entity.name).\(property.name) \(message)")
     }
   }
@@ -158,14 +152,45 @@ extension TransactionPlanner {
         Conflict(
           kind: .unique, id: other, property: constraint[0], mine: values[0], theirs: values[0],
           author: last?.author ?? "", revision: last?.revision ?? 0))
-      let isNew = drafts[other].map { $0.before == nil } ?? false
       violations.append(
-        Violation(draft.after.id, meets: constraint, of: owner, values: values, model, inTransaction: isNew))
+        Violation(
+          draft.after.id, meets: constraint, of: owner, values: values, model,
+          by: try holder(other, of: constraint, values, besides: draft)))
     }
+  }
+
+  /// Who has the key that an object was to get.
+  private func holder(
+    _ other: ObjectID, of constraint: [PropertyNumber], _ values: [Value], besides draft: Draft
+  ) throws -> Violation.Holder {
+    if let other = drafts[other] {
+      guard let before = other.before else { return .new }
+      return self.values(of: constraint, before, other.entity) == values ? .stored : .changed
+    }
+    guard isSlice, try reader.image(of: other)?.revision == revision else { return .stored }
+    return draft.before == nil ? .new : .changed
   }
 }
 
 extension TransactionPlanner {
+  /// The rules that an object's own values break.
+  public static func violations(of image: ObjectImage, in model: Model) -> [Violation] {
+    guard let entity = model.entity(image.id.entity) else { return [] }
+    var found = [Violation]()
+    for property in entity.storedProperties {
+      for (rule, message) in property.brokenRules(image[property]) {
+        found.append(
+          Violation(
+            id: image.id, property: property.number, rule: rule, value: image[property],
+            message: "\(entity.name).\(property.name) \(message)"))
+      }
+    }
+    for rule in model.rules(of: entity.number) where !rule.holds(for: image) {
+      found.append(Violation(id: image.id, rule: rule.name, message: rule.message))
+    }
+    return found
+  }
+
   /// The counts that are wrong, of objects whose to-many has changed without their being touched.
   /// - Parameter owners: the objects, each with its relationship.
   public static func violations(
@@ -181,21 +206,34 @@ extension TransactionPlanner {
 }
 
 extension Violation {
+  /// Whose a unique key is that an object was to get.
+  public enum Holder: Sendable {
+    /// An object's that is there.
+    case stored
+    /// One's that the same commit was to make.
+    case new
+    /// One's that the same commit was to give the key to.
+    case changed
+  }
+
   /// Another object has the key.
   /// - Parameters:
   ///   - values: one for each property of the constraint.
-  ///   - inTransaction: it is to be made by the same transaction.
+  ///   - holder: who has it.
   public init(
     _ id: ObjectID, meets constraint: [PropertyNumber], of owner: Entity, values: [Value], _ model: Model,
-    inTransaction: Bool = false
+    by holder: Holder = .stored
   ) {
     let names = constraint.compactMap { model.property($0)?.name }.joined(separator: " and ")
+    let message =
+      switch holder {
+      case .stored: "there is already \(owner.nameWithArticle) with this \(names)"
+      case .new: "another new \(owner.name) has the same \(names)"
+      case .changed: "another \(owner.name) gets the same \(names)"
+      }
     self.init(
       id: id, property: constraint.first ?? 0, rule: "unique", value: values.first ?? .null,
       others: zip(constraint, values).dropFirst().map { KeyPart($0, $1) },
-      message: inTransaction
-        ? "another new \(owner.name) has the same \(names)"
-        : "there is already \(owner.nameWithArticle) with this \(names)"
-    )
+      message: message)
   }
 }

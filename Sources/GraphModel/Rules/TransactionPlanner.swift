@@ -61,6 +61,8 @@ public struct TransactionPlanner {
   var deferredKeys = Set<PropertyNumber>()
   /// Derived counts are counted anew: members go that are in no draft.
   var recounts = false
+  /// It is a part of a batch: what other parts have written has the revision that the commit will have.
+  var isSlice = false
 
   /// The objects touched so far, and their order.
   var drafts = [ObjectID: Draft]()
@@ -109,18 +111,19 @@ public struct TransactionPlanner {
   ///   - isUndo: the store made the transaction from history; no client did.
   ///   - deferredKeys: properties whose unique keys are not judged here.
   ///   - recounts: the reader leaves out members that are about to go: derived counts are counted anew.
+  ///   - isSlice: it is a part of a batch, and other parts of it may be written.
   ///   - allocate: makes a new permanent id.
   /// - Throws: `Refusal`, or whatever the reader throws.
   public static func plan(
     _ transaction: Transaction, reader: any GraphReader, revision: Revision, now: Timestamp,
     isUndo: Bool = false, deferredKeys: Set<PropertyNumber> = [], recounts: Bool = false,
-    allocate: (EntityNumber) -> ObjectID
+    isSlice: Bool = false, allocate: (EntityNumber) -> ObjectID
   ) throws -> TransactionPlan {
     var gone = Set<ObjectID>()
     while true {
       var planner = TransactionPlanner(
         reader: reader, model: reader.model, transaction: transaction, revision: revision, now: now, isUndo: isUndo,
-        deferredKeys: deferredKeys, recounts: recounts)
+        deferredKeys: deferredKeys, recounts: recounts, isSlice: isSlice)
       planner.leavingObjects = gone
       do {
         return try planner.run(allocate: allocate)

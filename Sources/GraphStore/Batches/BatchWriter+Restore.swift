@@ -20,9 +20,9 @@ extension BatchWriter {
         .limit, "a graph of \(total) objects can't be imported at once; at most \(Self.maximumRestored) can")
     }
     try report(done: 0, of: 2 * total)
-    try writeObjects(total)
+    let numbers = try writeObjects(total)
     try refuseIfViolated()
-    try writeReferences(total)
+    try writeReferences(total, numbers)
     try refuseIfViolated()
     try judge()
   }
@@ -44,15 +44,16 @@ extension BatchWriter {
 
   // MARK: - Objects
 
-  private func writeObjects(_ total: Int) throws {
+  /// - Returns: the row of each key.
+  private func writeObjects(_ total: Int) throws -> [UniqueID: Int32] {
     var (done, changes, size) = (0, 0, 0)
-    // An id is one object's, whatever tables the entities have. Sixteen bytes for each of at most a million.
-    var keys = Set<UniqueID>()
+    // An id is one object's, whatever tables the entities have. Some thirty bytes for each of at most a million.
+    var numbers = [UniqueID: Int32]()
     var sequences = [PropertyNumber: Set<Int64>]()
     try forEachImage { number, image, entity in
       done = number
       guard try isWellFormed(number, image, entity) else { return }
-      guard keys.insert(image.id.key).inserted else {
+      guard numbers.updateValue(numbers[image.id.key] ?? Int32(number), forKey: image.id.key) == nil else {
         return try violate(number, image, rule: "unique", "the id \(image.id) is given twice")
       }
       try countSequences(image, entity, &sequences)
@@ -61,7 +62,7 @@ extension BatchWriter {
       do {
         try write([alone], sums: [0])
       } catch is SQLiteStore.BackstopFailure {
-        return try violateUnique(number, Self.withoutReferences(image, entity))
+        return try violateUnique(number, Self.withoutReferences(image, entity), numbers)
       }
       changes += 1
       size += image.approximateSize
@@ -74,6 +75,7 @@ extension BatchWriter {
     guard done == total else { throw Refusal(.malformed, "\(done) rows have come instead of \(total)") }
     writer.words.committed(changes: changes, size: size)
     try writer.words.feedInBatch()
+    return numbers
   }
 
   /// What a value must be to have a place in its column; what it may say is judged at the end.
@@ -130,7 +132,7 @@ extension BatchWriter {
 
   // MARK: - References
 
-  private func writeReferences(_ total: Int) throws {
+  private func writeReferences(_ total: Int, _ numbers: [UniqueID: Int32]) throws {
     var (changes, sums, size) = ([ObjectChange](), [UInt64](), 0)
     func slice(_ number: Int) throws {
       try writePart(changes, sums: sums, size: size)
@@ -150,7 +152,7 @@ extension BatchWriter {
       do {
         try write([update], sums: [sum])
       } catch is SQLiteStore.BackstopFailure {
-        return try violateUnique(number, whole)
+        return try violateUnique(number, whole, numbers)
       }
       changes.append(ObjectChange(kind: .inserted, id: image.id, before: nil, after: whole))
       sums.append(sum)
@@ -209,14 +211,32 @@ extension BatchWriter {
     }
     var wanted = [ObjectID: [StoreCheck.Finding]]()
     for finding in checker.findings.all {
-      guard let id = finding.place.object else { throw Refusal(.invalid, "the graph breaks a rule: \(finding)") }
-      wanted[id, default: []].append(finding)
+      if let id = finding.place.object { wanted[id, default: []].append(finding) }
+    }
+    if wanted.isEmpty, let finding = checker.findings.all.first {
+      throw Refusal(.invalid, "the graph breaks a rule: \(finding)")
     }
     guard !wanted.isEmpty else { return }
-    try forEachImage { number, image, _ in
-      for finding in wanted[image.id] ?? [] {
-        try violate(number, image, rule: finding.kind.rawValue, finding.text)
-      }
+    try forEachImage { number, image, entity in
+      if let findings = wanted[image.id] { try tell(findings, number, image, entity) }
+    }
+  }
+
+  /// In the words in which an insert is refused, where it would be.
+  private func tell(_ findings: [StoreCheck.Finding], _ number: Int, _ image: ObjectImage, _ entity: Entity) throws {
+    let kinds = Set(findings.map(\.kind))
+    let values = kinds.contains(.rule) ? TransactionPlanner.violations(of: image, in: model) : []
+    let counts =
+      kinds.contains(.count)
+      ? try TransactionPlanner.violations(
+        ofCounts: entity.relationships.map { (image.id, $0.number) }, reader: PlanReader(writer: writer)) : []
+    var violations = values + counts
+    for place in violations.indices { violations[place].id = row(number, image) }
+    try collect(violations)
+    for finding in findings {
+      if finding.kind == .rule, !values.isEmpty { continue }
+      if finding.kind == .count, !counts.isEmpty { continue }
+      try violate(number, image, rule: finding.kind.rawValue, finding.text)
     }
   }
 
@@ -227,18 +247,30 @@ extension BatchWriter {
   }
 
   /// - Parameter image: as it was to be written: who has its key stands there already.
-  private func violateUnique(_ number: Int, _ image: ObjectImage) throws {
-    let clash = try clash(of: image)?.0
-    try violate(
-      number, image, clash.flatMap { model.property($0.property) }, rule: "unique",
-      clash?.message ?? "another object of this graph has the same key")
+  /// - Parameter numbers: the row of each key. The other's is told as what the key conflicts with.
+  private func violateUnique(_ number: Int, _ image: ObjectImage, _ numbers: [UniqueID: Int32]) throws {
+    guard var (violation, other) = try clash(of: image, inBatch: .new) else {
+      return try violate(number, image, rule: "unique", "another object of this graph has the same key")
+    }
+    violation.id = row(number, image)
+    if let number = numbers[other.key] { other = .temporary(UInt64(number), entity: other.entity) }
+    try collect(
+      [violation],
+      [
+        Conflict(
+          kind: .unique, id: other, property: violation.property, mine: violation.value, theirs: violation.value)
+      ])
   }
 
   /// - Parameter number: of the row: whoever is told of a mistake finds the row by it.
   private func violate(
     _ number: Int, _ image: ObjectImage, _ property: Property? = nil, rule: String, _ message: String
   ) throws {
-    let id = ObjectID.temporary(UInt64(number), entity: image.id.entity)
-    try collect([Violation(id: id, property: property?.number ?? 0, rule: rule, message: message)])
+    try collect(
+      [Violation(id: row(number, image), property: property?.number ?? 0, rule: rule, message: message)])
+  }
+
+  private func row(_ number: Int, _ image: ObjectImage) -> ObjectID {
+    .temporary(UInt64(number), entity: image.id.entity)
   }
 }

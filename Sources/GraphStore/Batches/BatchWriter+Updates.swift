@@ -94,11 +94,13 @@ extension BatchWriter {
   ) throws -> (Violation, other: ObjectID)? {
     guard var image = try writer.objects.readImage(of: id) else { return nil }
     for (property, value) in values { image[property] = value }
-    return try clash(of: image)
+    return try clash(of: image, inBatch: .changed)
   }
 
-  /// - Parameter image: as the object was to be.
-  func clash(of image: ObjectImage) throws -> (Violation, other: ObjectID)? {
+  /// - Parameters:
+  ///   - image: as the object was to be.
+  ///   - holder: what an object is that has the key from this batch.
+  func clash(of image: ObjectImage, inBatch holder: Violation.Holder) throws -> (Violation, other: ObjectID)? {
     guard let entity = model.entity(image.id.entity) else { return nil }
     let reader = PlanReader(writer: writer)
     for constraint in entity.uniquenessConstraints {
@@ -107,7 +109,11 @@ extension BatchWriter {
       let owner = model.owner(of: constraint, in: entity)
       guard let other = try reader.object(of: owner, matching: constraint, values: key), other != image.id
       else { continue }
-      return (Violation(image.id, meets: constraint, of: owner, values: key, model), other)
+      let isOfBatch = try writer.objects.readImage(of: other)?.revision == revision
+      return (
+        Violation(
+          image.id, meets: constraint, of: owner, values: key, model, by: isOfBatch ? holder : .stored), other
+      )
     }
     return nil
   }

@@ -104,7 +104,7 @@ final class BatchWriter {
     do {
       plan = try TransactionPlanner.plan(
         transaction(changes), reader: reader, revision: revision, now: time, deferredKeys: deferredKeys,
-        recounts: recounts
+        recounts: recounts, isSlice: true
       ) { ids.next($0) }
     } catch let refusal as Refusal where !refusal.violations.isEmpty {
       ids = mark

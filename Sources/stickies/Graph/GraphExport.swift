@@ -99,15 +99,33 @@ extension GraphCommand {
           }
         } catch let refusal as Refusal {
           progress.end()
-          var explained = await shell.explained(refusal)
-          for violation in refusal.violations where violation.id.isTemporary {
-            explained.lines[violation.id] = lines.line(of: Int(violation.id.key.low))
-          }
+          let rows = (refusal.violations.map(\.id) + refusal.conflicts.map(\.id)).filter(\.isTemporary)
+          let places = Dictionary(rows.map { ($0, lines.line(of: Int($0.key.low))) }, uniquingKeysWith: { $1 })
+          var explained = await shell.explained(refusal.namingLines(places, shell.model))
+          explained.lines = places
           explained.done = "nothing is imported"
           throw explained
         }
       }
     }
+  }
+}
+
+extension Refusal {
+  /// Who has the key that a line was to get is a line as well; each such conflict belongs to a violation, in their order.
+  fileprivate func namingLines(_ lines: [ObjectID: Int], _ model: Model) -> Refusal {
+    var named = self
+    let clashes = violations.indices.filter { violations[$0].rule == "unique" && violations[$0].property != 0 }
+    for (place, conflict) in zip(clashes, conflicts) {
+      guard let line = lines[conflict.id] else { continue }
+      let violation = violations[place]
+      let keys = ([violation.property] + violation.others.map(\.property)).compactMap { model.property($0)?.name }
+      let message = "line \(line) has the same \(keys.joined(separator: " and "))"
+      // What is said of all begins with the first.
+      if place == 0 { named.message = named.message.replacing(violation.message, with: message) }
+      named.violations[place].message = message
+    }
+    return named
   }
 }
 
@@ -249,8 +267,7 @@ private final class GraphLinesOfFile {
     }
     let row = file.count + 1
     if line.number - row != shifts.last?.shift ?? 1 { shifts.append((row, line.number - row)) }
-    let object = try Self.mistake(at: line.number) { () throws(BadInput) in try file.read(line, of: promised) }
-    guard let object else {
+    guard let object = try object(line) else {
       isAtEnd = true
       if lines.isEmpty { lines = try await reader.lines(atMost: 1)[...] }
       if let more = lines.first {
@@ -259,6 +276,27 @@ private final class GraphLinesOfFile {
       return nil
     }
     return object
+  }
+
+  /// The object of a line. Of one with a mistake everything is told, and of the lines behind it that have been read.
+  private func object(_ line: InputLine) throws -> ObjectImage? {
+    var mistakes = [LinePlanner.Mistake]()
+    func read(_ line: InputLine) -> ObjectImage? {
+      var members = [BadInput]()
+      var object: ObjectImage?
+      do throws(BadInput) {
+        object = try file.read(line, of: promised, &members)
+      } catch {
+        members.append(error)
+      }
+      mistakes += members.map { LinePlanner.Mistake(line: line.number, reason: $0.description) }
+      return object
+    }
+    let object = read(line)
+    if mistakes.isEmpty { return object }
+    // The last line counts those before it, of which some have not counted.
+    for line in lines where !GraphFile.isEnd(line) { _ = read(line) }
+    throw BadLines(mistakes: mistakes, done: "nothing is imported")
   }
 
   private static func mistake<Result>(at line: Int, _ body: () throws(BadInput) -> Result) throws -> Result {

@@ -83,8 +83,14 @@ struct GraphFile {
     return objects
   }
 
+  /// Whether it is the last line, sound or not.
+  static func isEnd(_ line: InputLine) -> Bool { (try? json(line))?["$end"] != nil }
+
   /// The object of a line; nil for the end, which is checked.
-  mutating func read(_ line: InputLine, of promised: Int64) throws(BadInput) -> ObjectImage? {
+  /// - Parameter mistakes: what is wrong with its members, all of it.
+  mutating func read(
+    _ line: InputLine, of promised: Int64, _ mistakes: inout [BadInput]
+  ) throws(BadInput) -> ObjectImage? {
     let json = try Self.json(line)
     if let end = json["$end"] {
       guard end.integerValue == Int64(count), promised == Int64(count) else {
@@ -110,17 +116,34 @@ struct GraphFile {
     }
     var seen = Set<String>()
     for member in json.members ?? [] {
-      guard seen.insert(member.name).inserted else { throw BadInput("\"\(member.name)\" is there twice") }
-      if member.name == "$entity" || member.name == "$id" { continue }
-      let property = try PropertyInput.property(member.name, of: entity)
-      guard property.slot != nil else { throw BadInput("\(entity.name).\(property.name) is not stored") }
-      guard let value = Self.value(member.value, property) else {
-        throw BadInput("\(entity.name).\(property.name) can't be \(member.value.text.excerpt)")
+      do throws(BadInput) {
+        guard seen.insert(member.name).inserted else { throw BadInput("\"\(member.name)\" is there twice") }
+        if member.name == "$entity" || member.name == "$id" { continue }
+        let property = try PropertyInput.property(member.name, of: entity)
+        guard property.slot != nil else { throw BadInput("\(entity.name).\(property.name) is not stored") }
+        guard let value = Self.value(member.value, property) else {
+          throw Self.unfit(member.value, property, entity)
+        }
+        image[property] = value
+      } catch {
+        mistakes.append(error)
       }
-      image[property] = value
     }
     add(line.bytes + [0x0A])
     return image
+  }
+
+  /// In the words of whoever inserts it; only here an object is named by its whole id.
+  private static func unfit(_ json: JSON, _ property: Property, _ entity: Entity) -> BadInput {
+    if property.attribute != nil {
+      do throws(BadInput) {
+        _ = try PropertyInput(property, json, entity: entity)
+      } catch {
+        return error
+      }
+    }
+    let form = property.relationship?.isToMany == true ? "a list of whole ids" : "a whole id"
+    return BadInput("\(entity.name).\(property.name) takes \(form), and not \(json.text.excerpt)")
   }
 
   private static func json(_ line: InputLine) throws(BadInput) -> JSON {
