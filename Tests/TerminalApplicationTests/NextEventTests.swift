@@ -62,6 +62,18 @@ import Testing
     #expect(app.runTurn(at: 47).wakeTime == 50)
   }
 
+  /// Both are due in one turn, and the first of them ends the mode of the second.
+  @Test func aTimerThatIsDueWhenItsModeEndsWaitsForTheNextTime() throws {
+    let script = try ApplicationTranscript.running()
+    let app = script.application
+    _ = app.schedule(at: 10) { app.stopTracking() }
+    _ = app.schedule(at: 10, every: 10, modes: [.tracking]) { script.log.add("scrolls") }
+    app.beginTracking(script.text)
+    #expect(script.turn(at: 10) == [])
+    app.beginTracking(script.text)
+    #expect(script.turn(at: 20) == ["scrolls"])
+  }
+
   @Test func aTimerThatIsCancelledWhileItWaitsDoesNotFire() throws {
     let script = try ApplicationTranscript.running()
     let app = script.application

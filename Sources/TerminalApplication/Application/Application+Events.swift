@@ -74,7 +74,12 @@ extension Application {
 
   func fire(_ timer: TimerID) -> Bool {
     guard let body = timerHandlers[timer] else { return false }
-    if !timers.contains(timer) { timerHandlers[timer] = nil }
+    if !timers.contains(timer) {
+      timerHandlers[timer] = nil
+    } else if !timers.fires(timer, in: mode) {
+      // It was due, and what came before it in this turn ended its mode: it waits for the next time.
+      return true
+    }
     body()
     return true
   }

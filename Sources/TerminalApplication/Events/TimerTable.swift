@@ -39,6 +39,9 @@ public struct TimerTable: Sendable {
   /// Whether the timer will fire.
   public func contains(_ id: TimerID) -> Bool { timers[id] != nil }
 
+  /// Whether a timer that is to fire again does so in a mode.
+  public func fires(_ id: TimerID, in mode: EventMode) -> Bool { timers[id]?.modes.contains(mode) == true }
+
   /// When the next one fires; nil when none does in this mode. Until then nobody needs to wake up.
   public func nextDue(_ mode: EventMode) -> Int64? {
     timers.values.filter { $0.modes.contains(mode) }.map(\.due).min()
