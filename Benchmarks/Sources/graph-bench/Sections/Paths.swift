@@ -16,7 +16,6 @@ extension Bench {
     case all = "ALL people.age < …"
     case none = "NONE people.age == …"
     case range = "ANY people.age > …"
-    case search = "department.name SEARCH …"
 
     /// Whose queries they are: each is satisfied by none of the entity's objects, or by all of them.
     var entity: String { [.other, .all, .none, .range].contains(self) ? "Department" : "Person" }
@@ -28,7 +27,6 @@ extension Bench {
       case .none: "NONE people.age == \(1_000_000 + number)"
       // A birthday of one among twenty: somebody else is older than all of these say.
       case .range: "ANY people.age > \(number - 10_000)"
-      case .search: "department.name SEARCH \"nowhere\(number)\""
       case .toOne: "department.name == \"Nowhere \(number)\""
       case .toMany: "ANY skills.name == \"Nothing \(number)\""
       case .count: "reports.@count == \(1_000 + number)"
@@ -53,7 +51,7 @@ extension Bench {
       ).report()
     }
     // Twenty people work there, and nobody waits for either name.
-    for kind in [PathKind.toOne, .part, .search] {
+    for kind in [PathKind.toOne, .part] {
       Figure(
         name: "a name of a department of 20 beside 10,000 × `\(kind.rawValue)`", unit: "µs",
         ours: try pathCost(kind, renaming: true), limit: renaming, aim: .atMost(1.5)
