@@ -171,9 +171,11 @@ import Testing
     try add(link, "from", nil, "line 3: Link.from needs a value (required")
     mistakes.append((try sealed(body + [body[note]]), ["line 7: the id ", "is given twice (unique"]))
     // Another tag of the same name: an id of its own, the key of the one before it.
+    let tag = try #require(try JSON(parsing: body[5])["$id"]?.stringValue)
+    let other = (tag.hasPrefix("a") ? "b" : "a") + tag.dropFirst()
     mistakes.append(
       (
-        try sealed(body + [try changed(body[5], "$id", to: .string("zzzzzzzzzzzzzzzzzzzzzzzzz0"))]),
+        try sealed(body + [try changed(body[5], "$id", to: .string(other))]),
         ["line 7: line 6 has the same name (unique, value \"home\")"]
       ))
     // Everything that can't be read, of a line and of all lines.
