@@ -1,15 +1,22 @@
 /// Queries that wait for texts with a certain part, each filed under three bytes of it: asked which of them a text could
 /// satisfy. A text is asked for by every three bytes in a row, folded as the query folds; of a part's the one under which the
-/// fewest queries are filed counts, so that parts which begin alike do not stand in one place.
+/// fewest queries are filed counts, so that parts which begin alike do not stand in one place. Whether the text has the whole
+/// part is looked at here: a number at its end shares three digits with many.
 struct PartTable: QueryShelf {
   /// Up to three bytes in a row, with their number.
   private typealias Gram = UInt32
 
   private static let longest = 3
 
+  /// A query, and what it waits for.
+  private struct Entry: Hashable {
+    let number: UInt64
+    let part: String
+  }
+
   /// Of one way to fold.
   private struct Grams {
-    var numbers = [Gram: Set<UInt64>]()
+    var entries = [Gram: Set<Entry>]()
     /// How many grams of each length are filed; parts that are shorter than three bytes have short ones.
     var lengths = [Int](repeating: 0, count: PartTable.longest + 1)
     /// A bit for each gram that may be filed: most of a long text's are not, and cost no look into the table.
@@ -34,10 +41,10 @@ struct PartTable: QueryShelf {
   mutating func insert(_ number: UInt64, part: String, _ options: StringOptions) {
     var grams = folded.removeValue(forKey: options) ?? Grams()
     let (all, length) = Self.grams(of: part)
-    let best = all.min { (grams.numbers[$0]?.count ?? 0) < (grams.numbers[$1]?.count ?? 0) }
+    let best = all.min { (grams.entries[$0]?.count ?? 0) < (grams.entries[$1]?.count ?? 0) }
     if let best {
-      if grams.numbers[best] == nil { grams.lengths[length] += 1 }
-      grams.numbers[best, default: []].insert(number)
+      if grams.entries[best] == nil { grams.lengths[length] += 1 }
+      grams.entries[best, default: []].insert(Entry(number: number, part: part))
       let (word, mask) = Grams.bit(best)
       grams.filter[word] |= mask
     }
@@ -47,23 +54,26 @@ struct PartTable: QueryShelf {
   mutating func remove(_ number: UInt64, part: String, _ options: StringOptions) {
     guard var grams = folded.removeValue(forKey: options) else { return }
     let (all, length) = Self.grams(of: part)
-    for gram in all where grams.numbers[gram]?.remove(number) != nil {
-      guard grams.numbers[gram]?.isEmpty == true else { continue }
+    for gram in all where grams.entries[gram]?.remove(Entry(number: number, part: part)) != nil {
+      guard grams.entries[gram]?.isEmpty == true else { continue }
       // Its bit stays: it may be another's too.
-      grams.numbers[gram] = nil
+      grams.entries[gram] = nil
       grams.lengths[length] -= 1
     }
-    if !grams.numbers.isEmpty { folded[options] = grams }
+    if !grams.entries.isEmpty { folded[options] = grams }
   }
 
-  /// Over the numbers of the queries whose part may occur in the text; none for what is no text.
+  /// Over the numbers of the queries whose part occurs in the text; none for what is no text.
   func forEach(holding value: Value, _ body: (UInt64) -> Bool) {
     guard let text = value.stringValue else { return }
     for (options, grams) in folded {
       var seen = Set<Gram>()
-      let goesOn = Self.forEachGram(of: text.folded(options), lengths: grams.lengths) { gram in
-        guard grams.mayHave(gram), let numbers = grams.numbers[gram], seen.insert(gram).inserted else { return true }
-        for number in numbers where !body(number) { return false }
+      let whole = text.folded(options)
+      let goesOn = Self.forEachGram(of: whole, lengths: grams.lengths) { gram in
+        guard grams.mayHave(gram), let entries = grams.entries[gram], seen.insert(gram).inserted else { return true }
+        for entry in entries where TextSearch.contains(whole, entry.part) {
+          guard body(entry.number) else { return false }
+        }
         return true
       }
       guard goesOn else { return }
