@@ -26,6 +26,8 @@ struct StoreLayout: Sendable {
   /// The table of each entity, by its number less one.
   private let tables: [EntityTable?]
   private let shapes: [EntityTable.Shape?]
+  /// Whether any entity has a unique key.
+  let hasUniqueKeys: Bool
 
   /// - Parameters:
   ///   - numbers: nil for a store that was made with the model.
@@ -48,6 +50,7 @@ struct StoreLayout: Sendable {
     }
     self.tables = tables
     shapes = tables.enumerated().map { index, table in table?.shape(of: EntityNumber(index + 1)) }
+    hasUniqueKeys = shapes.contains { $0?.uniqueSlots.isEmpty == false }
     mappedSteps = findMappedSteps()
   }
 

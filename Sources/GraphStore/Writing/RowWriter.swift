@@ -208,7 +208,7 @@ struct RowWriter {
   /// which any is taken are set to null first, which no unique index minds. Keys that are given later
   /// (``deferredKeys``) may be taken by an object of another slice: then all are released.
   private func releaseUniqueKeys() throws {
-    guard changes.contains(where: { $0.kind != .inserted }) else { return }
+    guard layout.hasUniqueKeys, changes.contains(where: { $0.kind != .inserted }) else { return }
     let taking = deferredKeys.isEmpty ? tablesThatTakeKeys() : nil
     if let taking, taking.isEmpty { return }
     for index in changes.indices {
@@ -226,12 +226,13 @@ struct RowWriter {
   /// The entities at the top of the tables in which an object comes by a key that it had not.
   private func tablesThatTakeKeys() -> Set<EntityNumber> {
     var found = Set<EntityNumber>()
-    for change in changes {
-      guard let after = change.after, let shape = layout.shape(of: change.id.entity), !shape.uniqueSlots.isEmpty,
-        let table = layout.table(of: change.id.entity), !found.contains(table.root.number)
+    for index in changes.indices {
+      let entity = changes[index].id.entity
+      guard let shape = layout.shape(of: entity), !shape.uniqueSlots.isEmpty, let after = changes[index].after,
+        let table = layout.table(of: entity), !found.contains(table.root.number)
       else { continue }
       let takes = shape.uniqueSlots.contains { slot in
-        !after.values[slot].isNull && after.values[slot] != change.before?.values[slot]
+        !after.values[slot].isNull && after.values[slot] != changes[index].before?.values[slot]
       }
       if takes { found.insert(table.root.number) }
     }
