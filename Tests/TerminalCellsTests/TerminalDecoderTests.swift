@@ -127,6 +127,26 @@ import Testing
     #expect(decoder.deadline() == [.paste(PasteEvent(text: "half", isOpen: true))])
   }
 
+  /// Half a letter is no key, nor is a sequence of which digits have come: a slow line may bring the rest.
+  @Test func whatIsNoKeyByItselfMayComeSlowly() {
+    var decoder = TerminalDecoder()
+    #expect(decoder.feed([0xE6]) == [])
+    #expect(decoder.deadlineMilliseconds == TerminalDecoder.restMilliseconds)
+    #expect(decoder.feed([0xBC, 0xA2]) == [.key(KeyEvent(.character("漢")))])
+    #expect(decoder.feed([0x1B, 0x5B]) == [])
+    #expect(decoder.deadlineMilliseconds == TerminalDecoder.sequenceMilliseconds)
+    #expect(decoder.feed([0x32, 0x30]) == [])
+    #expect(decoder.deadlineMilliseconds == TerminalDecoder.restMilliseconds)
+    #expect(decoder.feed(Array("0~q\u{1B}[201~".utf8)) == [.paste(PasteEvent(text: "q"))])
+  }
+
+  @Test func aPasteIsHandedOverWhenTheProgramIsToEnd() {
+    var decoder = TerminalDecoder()
+    #expect(decoder.endPaste() == [])
+    #expect(decoder.feed(Array("\u{1B}[200~half".utf8)) == [])
+    #expect(decoder.endPaste() == [.paste(PasteEvent(text: "half", isOpen: true))])
+  }
+
   /// Commands would be made of what comes late.
   @Test func theRestOfAPasteThatFellSilentIsPartOfIt() {
     var decoder = TerminalDecoder()

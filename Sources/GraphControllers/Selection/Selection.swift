@@ -110,19 +110,15 @@ public struct Selection<ID: Hashable & Sendable>: Hashable, Sendable {
   }
 
   /// Objects are gone altogether: they are not selected any more. Of those that are listed the list's owner knows: he recounts.
+  /// What was taken out of all, or put to it, stays so: an undo may bring it back.
   public mutating func objectsWereDeleted(_ ids: some Sequence<ID>) {
     switch form {
     case .some(var selected):
       form = .some([])
       for id in ids { selected.remove(id) }
       form = .some(selected)
-    case .all(var count, var except, var also):
-      form = .some([])
-      for id in ids {
-        except.remove(id)
-        if also.remove(id) != nil { count -= 1 }
-      }
-      form = .all(count: max(0, count), except: except, also: also)
+    case .all(let count, let except, let also):
+      form = .all(count: max(0, count - ids.count { also.contains($0) }), except: except, also: also)
     }
   }
 

@@ -135,6 +135,8 @@ extension BoardScreen {
     endWait(token)
     switch result {
     case .success(let result?) where result.count > 0: say(words(of: result, change))
+    case .success(let result?) where result.locked == 0:
+      say("nothing was changed: none of them is there any more, or all are so")
     case .success: say(Self.allAreLocked)
     case .failure(BoardInquiries.givenUp): say("given up; nothing is changed, unless all of it was done already")
     // Whether it was done may not be known.

@@ -19,7 +19,7 @@ struct NoteBatch: Hashable {
 
 /// What became of it.
 struct NoteBatchResult: Hashable {
-  /// Notes that were meant, and locked ones that were left as they are.
+  /// Notes that it was done to, and locked ones that were left as they are.
   var count: Int
   var locked: Int
   /// Objects that the commit changed, with what went along; what an undo has to take back.
@@ -62,16 +62,25 @@ final class NoteBatches {
     let free = GraphPredicate(Note.self) { $0.locked == false }
     let locked = GraphPredicate(Note.self) { $0.locked == true }
     let meant = batch.sparesLocked ? GraphPredicate.all([batch.notes, free]) : batch.notes
-    let count = try await own.count(of: entity, where: meant)
+    var count = try await own.count(of: entity, where: meant)
     let spared = batch.sparesLocked ? try await own.count(of: entity, where: .all([batch.notes, locked])) : 0
     guard count > 0 else { return NoteBatchResult(count: 0, locked: spared, changed: 0) }
     let saved: GraphClient.BatchSaved
     switch batch.work {
     case .set(let name, let value):
       guard let property = entity.property(named: name) else { throw Refusal(.malformed, "a note has no \(name)") }
-      saved = try await own.batchUpdate(entity, where: meant, set: [(property, .value(value))]) { didProgress($0) }
-    case .delete: saved = try await own.batchDelete(entity, where: meant) { didProgress($0) }
+      saved = try await own.batchUpdate(entity, where: meant, set: [(property, .value(value))]) { progress in
+        // Others may have come in between: the server says to how many it was done.
+        if progress.total > 0 { count = progress.total }
+        didProgress(progress)
+      }
+    case .delete:
+      saved = try await own.batchDelete(entity, where: meant) { progress in
+        if progress.total > 0 { count = progress.total }
+        didProgress(progress)
+      }
     }
+    if saved.changed == 0 { count = 0 }
     return NoteBatchResult(count: count, locked: spared, changed: saved.changed ?? count)
   }
 }

@@ -147,7 +147,9 @@ struct DriverLoop {
       enter()
       return [.resumed, .terminal(.resize(file.size))]
     case SIGINT, SIGTERM, SIGHUP:
-      guard endings.endsAtOnce(signal, at: Self.now) else { return [.terminate(signal: signal)] }
+      guard endings.endsAtOnce(signal, at: Self.now) else {
+        return decoder.endPaste().map(DriverEvent.terminal) + [.terminate(signal: signal)]
+      }
       leave()
       Glibc.signal(signal, SIG_DFL)
       raise(signal)

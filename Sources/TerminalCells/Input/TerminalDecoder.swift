@@ -9,8 +9,11 @@ public struct TerminalDecoder: Sendable {
   public static let maximumPaste = 4 << 20
   /// Bytes of a sequence that are looked at; a longer one is passed over up to its end.
   public static let maximumSequence = 256
-  /// How long the rest of an escape sequence may take.
+  /// How long the rest of an escape sequence may take, as long as what has come may be a key by itself.
   public static let sequenceMilliseconds = 50
+  /// How long the rest of what is no key by itself may take, a character or a sequence of which digits have come: a line that
+  /// loses a packet takes a fifth of a second.
+  public static let restMilliseconds = 1_000
   /// How long a paste may fall silent before what has come of it is handed over. Its rest is still part of it, whenever it
   /// comes, for it would be taken for commands; a lone escape ends one that has no end.
   public static let pasteMilliseconds = 2000
@@ -50,6 +53,8 @@ public struct TerminalDecoder: Sendable {
     case .paste(let paste):
       // What was typed instead of the rest is not held back.
       paste.isSilent ? paste.deadlineMilliseconds : Self.pasteMilliseconds
+    case .character: Self.restMilliseconds
+    case .control(let bytes, _): bytes.isEmpty ? Self.sequenceMilliseconds : Self.restMilliseconds
     default: Self.sequenceMilliseconds
     }
   }
@@ -93,6 +98,12 @@ public struct TerminalDecoder: Sendable {
     state = .ground
     defer { events.removeAll() }
     return events
+  }
+
+  /// The program is about to end: what has come of a paste is all that there will be.
+  public mutating func endPaste() -> [TerminalEvent] {
+    guard case .paste = state else { return [] }
+    return deadline()
   }
 
   private mutating func take(_ byte: UInt8) {
