@@ -27,6 +27,11 @@ import Testing
     await ann.terminal.expects { $0.text.contains("1 change is not on the server yet") && $0.text.contains("(w)") }
     ann.terminal.types("w")
     await ann.terminal.expects("leaves when")
+    // It is said for as long as it holds.
+    ann.terminal.types("?")
+    await ann.terminal.expects("New Note")
+    ann.terminal.press(.escape)
+    await ann.terminal.expects("leaves when")
     ann.terminal.types("p")
     await ann.terminal.expects("stays: there is something new")
     try stage.restart()

@@ -57,7 +57,7 @@ extension BoardScreen {
       ask(text(of: question))
     case .goOn:
       application.replyToTerminate(false)
-      say("leaves when the server has everything")
+      say(Self.leavesLater)
       if linkState.isConnected { save() }
       quitWhenSent()
     case .stay:
@@ -74,6 +74,9 @@ extension BoardScreen {
     case nil: break
     }
   }
+
+  /// Said for as long as it holds: whoever only looks around meanwhile is not surprised.
+  static let leavesLater = "leaves when the server has everything"
 
   private func text(of question: UnsentQuestion) -> QuestionText {
     QuestionText(

@@ -147,7 +147,7 @@ extension BoardScreen {
     state.revision = history?.shown.map { UInt64(clamping: $0) }
     // The past is shown whole.
     if filter.isOn, history?.shown == nil { state.filter = .init(filter.words, hidden: hiddenCount) }
-    state.message = message?.text ?? crowdWords ?? ""
+    state.message = message?.text ?? (quitting == .waiting ? Self.leavesLater : crowdWords ?? "")
     state.people = neighbors.all.map(person)
     return state
   }
