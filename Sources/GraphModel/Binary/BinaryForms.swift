@@ -115,7 +115,10 @@ extension ObjectImage: BinaryForm {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, id)
     writer.field(2, revision)
-    for value in values { writer.field(3, value) }
+    // In place: most values would be retained just to be looked at.
+    values.withUnsafeBufferPointer { values in
+      for value in values { writer.field(3, value) }
+    }
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {

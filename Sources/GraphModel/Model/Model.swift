@@ -116,6 +116,10 @@ public final class Entity: Sendable {
   public let initialValues: [Value]
   /// The same without the defaults.
   public let emptyValues: [Value]
+  /// When the rules of a slot's property have to be asked, by slot.
+  let ruleChecks: [RuleCheck]
+  /// Whether any of its to-manys has a count that it must not fall below.
+  let hasMinimumCounts: Bool
   /// In ascending order, and the property of each.
   private let numbers: [PropertyNumber]
   private let propertiesByNumber: [Property]
@@ -147,6 +151,8 @@ public final class Entity: Sendable {
     initialValues = zip(storedProperties, emptyValues).map { property, empty in
       property.attribute.flatMap { $0.checked($0.defaultValue) } ?? empty
     }
+    ruleChecks = storedProperties.map { RuleCheck($0) }
+    hasMinimumCounts = relationships.contains { ($0.relationship?.minimumCount ?? 0) > 0 }
     propertiesByNumber = properties.sorted { $0.number < $1.number }
     numbers = propertiesByNumber.map(\.number)
     maximumNameParts = properties.map { property in 1 + property.name.count { $0 == "." } }.max() ?? 1

@@ -22,6 +22,11 @@ extension Attribute {
     kind == .enumeration ? "enumeration (\(cases.joined(separator: ", ")))" : kind.rawValue
   }
 
+  /// Whether `brokenRules` finds something in any value.
+  var hasRules: Bool {
+    !minimum.isNull || !maximum.isNull || minimumLength != nil || maximumLength != nil || expression != nil
+  }
+
   /// The rules that a value of the right type breaks, with the end of a sentence for each.
   func brokenRules(_ value: Value) -> [(rule: String, message: String)] {
     var broken = [(String, String)]()
@@ -57,5 +62,24 @@ extension Property {
   func brokenRules(_ value: Value) -> [(rule: String, message: String)] {
     if value.isNull { return isOptional ? [] : [("required", "needs a value")] }
     return attribute?.brokenRules(value) ?? []
+  }
+}
+
+/// Which values of a property can break a rule of its own: most can't, and of thousands of objects that is worth knowing
+/// beforehand.
+enum RuleCheck: UInt8 {
+  case never, ofNull, always
+
+  init(_ property: Property) {
+    let hasRules = property.attribute?.hasRules == true
+    self = hasRules ? .always : property.isOptional ? .never : .ofNull
+  }
+
+  func isDue(for value: Value) -> Bool {
+    switch self {
+    case .never: false
+    case .ofNull: value.isNull
+    case .always: true
+    }
   }
 }

@@ -8,6 +8,7 @@ final class GainedReferrers {
 
   /// In the order in which they came.
   subscript(reference: TransactionPlanner.Reference) -> [ObjectID] {
+    if noted.isEmpty, filed.isEmpty { return [] }
     for entry in noted { filed[entry.reference, default: []].append(entry.id) }
     noted.removeAll(keepingCapacity: true)
     return filed[reference] ?? []

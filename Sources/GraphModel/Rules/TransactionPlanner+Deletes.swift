@@ -2,7 +2,8 @@
 extension TransactionPlanner {
   mutating func propagateDeletes() throws {
     var pending = [ObjectID]()
-    for change in transaction.changes where change.kind == .delete {
+    for index in transaction.changes.indices where transaction.changes[index].kind == .delete {
+      let change = transaction.changes[index]
       guard let id = permanent(change.id) else {
         throw Refusal(.malformed, "a delete names a temporary id that this transaction does not insert")
       }
@@ -17,20 +18,29 @@ extension TransactionPlanner {
       pending.append(draft.after.id)
     }
     guard !pending.isEmpty else { return }
-    var deleted = [ObjectID]()
     var toJudge = [(id: ObjectID, property: Property, others: [ObjectID])]()
     var lost = LostMembers()
+    // Most objects that go together are of one kind.
+    var reach: (entity: Entity, ends: [(Property, Relationship)])?
+    var spread = [(Property, Relationship, [ObjectID])]()
     while let id = pending.popLast() {
       guard let draft = try touch(id) else { continue }
+      current = draft
+      let ends: [(Property, Relationship)]
+      if let reach, reach.entity === draft.entity {
+        ends = reach.ends
+      } else {
+        ends = self.ends(ofDeletesOf: draft.entity)
+        reach = (draft.entity, ends)
+      }
       // Read everything while the object still holds its references, then let it go.
-      var spread = [(Property, Relationship, [ObjectID])]()
-      for property in draft.entity.relationships {
-        guard let relationship = property.relationship else { continue }
-        spread.append((property, relationship, try related(to: id, through: property)))
+      spread.removeAll(keepingCapacity: true)
+      for (property, relationship) in ends {
+        let others = try related(to: id, through: property)
+        if !others.isEmpty { spread.append((property, relationship, others)) }
       }
       draft.isDeleted = true
-      deleted.append(id)
-      for (property, relationship, others) in spread where !others.isEmpty {
+      for (property, relationship, others) in spread {
         switch relationship.deleteRule {
         case .cascade: pending += others
         case .deny, .noAction: toJudge.append((id, property, others))
@@ -45,6 +55,18 @@ extension TransactionPlanner {
       draft.after[property] = .objects(draft.after[property].objectIDs.filter { !members.contains($0) })
     }
     judge(toJudge)
+  }
+
+  /// The relationships by which a delete has to do with other objects. A reference that is stored with the deleted object
+  /// alone goes with it: where no rule is about who had it, nobody has to be looked for.
+  private func ends(ofDeletesOf entity: Entity) -> [(Property, Relationship)] {
+    entity.relationships.compactMap { property in
+      guard let relationship = property.relationship, let inverse = model.property(relationship.inverse)?.relationship
+      else { return nil }
+      let goesAlong =
+        relationship.deleteRule == .nullify && inverse.storage == .inverse && inverse.minimumCount == nil
+      return goesAlong ? nil : (property, relationship)
+    }
   }
 
   /// What stored lists lose by the deletes, taken out of each once: a list that loses all of its thousands is not gone

@@ -3,7 +3,9 @@ extension TransactionPlanner {
   /// Counts: the stored count plus what this transaction gains and loses, found in the objects that it touches. No member
   /// is read. The owner of a counted relationship is touched here, whoever else changed: that is what a count costs.
   mutating func deriveCounts() throws {
-    guard !model.parts.counts.isEmpty else { return }
+    guard !model.parts.counts.isEmpty,
+      kinds.contains(where: { model.parts.countedEnds[$0.number] != nil || model.parts.counts[$0.number] != nil })
+    else { return }
     var gains = [Reference: Int64]()
     var ends = [Reference]()
     for draft in order {
@@ -49,7 +51,7 @@ extension TransactionPlanner {
 
   /// Expressions, over everything that the client, the merging and the server have set by now.
   func deriveExpressions() {
-    guard !model.parts.expressions.isEmpty else { return }
+    guard kinds.contains(where: { model.parts.expressions[$0.number] != nil }) else { return }
     for draft in order where !draft.isDeleted {
       guard let expressions = model.parts.expressions[draft.entity.number], draft.before?.values != draft.after.values
       else { continue }

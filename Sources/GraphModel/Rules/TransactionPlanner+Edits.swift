@@ -6,37 +6,10 @@ extension TransactionPlanner {
       let name = model.property(edit.property)?.name ?? "number \(edit.property)"
       throw Refusal(.malformed, "\(draft.entity.name) has no property \(name)")
     }
-    guard property.attribute?.isTransient != true else {
-      throw Refusal(.malformed, "\(draft.entity.name).\(property.name) is transient: no store has it")
-    }
-    if property.attribute?.isDerived == true {
-      // What comes back is derived anew.
-      guard !isRevival else { return }
-      violate(
-        id, property, "assigned", .null,
-        "\(draft.entity.name).\(property.name) is derived: the rules set it, not a client")
-      return
+    if let attribute = property.attribute {
+      return try apply(edit, property, attribute, to: draft, isInsert: isInsert, isRevival: isRevival)
     }
     switch (property.kind, edit.action) {
-    case (.attribute(let attribute), .set(let value))
-    where attribute.assignment == .position && (isRevival || isUndo):
-      restore(value, property, of: draft)
-    case (.attribute(let attribute), .set(let value)):
-      set(value, property, attribute, of: draft, isInsert: isInsert, isRevival: isRevival)
-    case (.attribute(let attribute), .splice(let splices)):
-      guard attribute.kind == .text else {
-        throw Refusal(.malformed, "\(draft.entity.name).\(property.name) is no text: it can't be spliced")
-      }
-      let old = draft.after[property].stringValue ?? ""
-      guard let new = TextSplice.apply(splices, to: old) else {
-        throw Refusal(.malformed, "a splice of \(draft.entity.name).\(property.name) does not fit the text")
-      }
-      // Recorded as they are only when they speak of the text before the transaction; else the difference is computed.
-      // Moved over many others they may have come to more pieces than a message takes.
-      let isFirst =
-        !isInsert && draft.before?[property].stringValue != nil && draft.before?[property] == draft.after[property]
-      draft.after[property] = .string(new)
-      draft.splices[property.number] = isFirst && splices.count <= Edit.maximumSplices ? splices : nil
     case (.relationship(let relationship), .set(let value)) where !relationship.isToMany:
       try setReference(value, property, relationship, of: id)
     case (.relationship(let relationship), .set(.objects(let ids))):
@@ -58,8 +31,48 @@ extension TransactionPlanner {
       }
     case (.relationship(let relationship), .place(let others, let anchor)) where relationship.isOrdered:
       try place(others, after: anchor, property, relationship, of: id)
-    default:
-      throw Refusal(.malformed, "\(draft.entity.name).\(property.name) can't be edited in this way")
+    default: throw cannotBeEdited(property, draft)
+    }
+  }
+
+  private func cannotBeEdited(_ property: Property, _ draft: Draft) -> Refusal {
+    Refusal(.malformed, "\(draft.entity.name).\(property.name) can't be edited in this way")
+  }
+
+  private mutating func apply(
+    _ edit: Edit, _ property: Property, _ attribute: Attribute, to draft: Draft, isInsert: Bool, isRevival: Bool
+  ) throws {
+    guard !attribute.isTransient else {
+      throw Refusal(.malformed, "\(draft.entity.name).\(property.name) is transient: no store has it")
+    }
+    if attribute.isDerived {
+      // What comes back is derived anew.
+      guard !isRevival else { return }
+      violate(
+        draft.after.id, property, "assigned", .null,
+        "\(draft.entity.name).\(property.name) is derived: the rules set it, not a client")
+      return
+    }
+    switch edit.action {
+    case .set(let value) where attribute.assignment == .position && (isRevival || isUndo):
+      restore(value, property, of: draft)
+    case .set(let value):
+      set(value, property, attribute, of: draft, isInsert: isInsert, isRevival: isRevival)
+    case .splice(let splices):
+      guard attribute.kind == .text else {
+        throw Refusal(.malformed, "\(draft.entity.name).\(property.name) is no text: it can't be spliced")
+      }
+      let old = draft.after[property].stringValue ?? ""
+      guard let new = TextSplice.apply(splices, to: old) else {
+        throw Refusal(.malformed, "a splice of \(draft.entity.name).\(property.name) does not fit the text")
+      }
+      // Recorded as they are only when they speak of the text before the transaction; else the difference is computed.
+      // Moved over many others they may have come to more pieces than a message takes.
+      let isFirst =
+        !isInsert && draft.before?[property].stringValue != nil && draft.before?[property] == draft.after[property]
+      draft.after[property] = .string(new)
+      draft.splices[property.number] = isFirst && splices.count <= Edit.maximumSplices ? splices : nil
+    default: throw cannotBeEdited(property, draft)
     }
   }
 
@@ -219,7 +232,8 @@ extension TransactionPlanner {
     guard let inverse = model.property(relationship.inverse) else { return [] }
     var ids = [ObjectID]()
     // An object that this transaction makes has no referrers in the store.
-    if drafts[id] == nil || drafts[id]?.before != nil {
+    let isNew = draft(of: id).map { $0.before == nil } ?? false
+    if !isNew {
       ids = try reader.referrers(to: id, through: inverse).filter { stillRefers($0, to: id, through: inverse) }
     }
     let gained = gained[Reference(target: id, property: inverse.number)]

@@ -32,8 +32,7 @@ extension TransactionPlanner {
       // What comes back is as it was, nulls included.
       let values = kind == .insert ? entity.initialValues : entity.emptyValues
       let draft = Draft(entity: entity, after: ObjectImage(id: id, revision: revision, values: values))
-      guard drafts.updateValue(draft, forKey: id) == nil else { throw Self.needsOwnID }
-      order.append(draft)
+      guard enlist(draft) else { throw Self.needsOwnID }
       inserted[index] = draft
       if merges {
         for key in try keys(of: transaction.changes[index], entity) { insertedKeys[key] = id }

@@ -1,6 +1,7 @@
 /// The rules that a model states as predicates, on every object whose own values the transaction changes.
 extension TransactionPlanner {
   mutating func validateRules() {
+    guard kinds.contains(where: { !model.rules(of: $0.number).isEmpty }) else { return }
     for draft in order where !draft.isDeleted {
       let rules = model.rules(of: draft.entity.number)
       guard !rules.isEmpty, draft.before?.values != draft.after.values else { continue }

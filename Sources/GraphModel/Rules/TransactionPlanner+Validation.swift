@@ -1,6 +1,7 @@
 /// The last step: server-assigned values, then every rule on every touched object, all errors at once.
 extension TransactionPlanner {
   mutating func stampAssignedValues() {
+    guard kinds.contains(where: { !$0.assignedProperties.isEmpty }) else { return }
     for draft in order where !draft.isDeleted {
       for property in draft.entity.assignedProperties {
         guard let assignment = property.attribute?.assignment else { continue }
@@ -44,17 +45,19 @@ extension TransactionPlanner {
 
   mutating func validate() throws {
     let keys = keysAfterwards()
+    let hasKeys = kinds.contains { !$0.uniquenessConstraints.isEmpty }
+    var slots = [Int]()
     for draft in order where !draft.isDeleted {
       // A value that the transaction did not change was valid when it came.
-      let changed = draft.before.map { draft.after.changedSlots(since: $0) } ?? Array(draft.after.values.indices)
-      draft.changed = changed
-      validate(changed, of: draft)
-      try validateUniqueness(of: draft, keys)
+      draft.findChangedSlots(into: &slots)
+      validate(slots, of: draft)
+      if hasKeys { try validateUniqueness(of: draft, keys) }
     }
     for (id, properties) in countsToCheck.sorted(by: { $0.key < $1.key }) {
       for number in properties.sorted() { try validateCount(of: number, id) }
     }
     // An insert owes its minimum counts even when nothing was connected.
+    guard kinds.contains(where: \.hasMinimumCounts) else { return }
     for draft in order where draft.before == nil && !draft.isDeleted {
       let id = draft.after.id
       for property in draft.entity.relationships where (property.relationship?.minimumCount ?? 0) > 0 {
@@ -66,7 +69,9 @@ extension TransactionPlanner {
   /// What is derived from a value that is wrong is wrong with it: only the value is told, for that one can be given.
   private mutating func validate(_ slots: [Int], of draft: Draft) {
     guard let expressions = model.parts.expressions[draft.entity.number] else {
-      for slot in slots { validate(draft.after.values[slot], draft.entity.storedProperties[slot], of: draft) }
+      for slot in slots where draft.entity.ruleChecks[slot].isDue(for: draft.after.values[slot]) {
+        validate(draft.after.values[slot], draft.entity.storedProperties[slot], of: draft)
+      }
       return
     }
     let known = violations.count
@@ -114,6 +119,7 @@ extension TransactionPlanner {
   /// Who will have which unique key, of the objects that the transaction touches.
   private func keysAfterwards() -> [UniqueKey: [ObjectID]] {
     var keys = [UniqueKey: [ObjectID]]()
+    guard kinds.contains(where: { !$0.uniquenessConstraints.isEmpty }) else { return keys }
     for draft in order where !draft.isDeleted {
       for constraint in draft.entity.uniquenessConstraints where !isSequence(constraint) {
         let values = values(of: constraint, draft.after, draft.entity)

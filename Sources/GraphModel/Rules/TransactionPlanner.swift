@@ -23,13 +23,28 @@ public struct TransactionPlanner {
     @exclusivity(unchecked) var splices = [PropertyNumber: [TextSplice]]()
     /// Places that changed only to make room for others.
     @exclusivity(unchecked) var spacing = Set<PropertyNumber>()
-    /// The slots in which it is another object than before, once that is found out: when all values are there.
-    @exclusivity(unchecked) var changed: [Int]?
 
     init(entity: Entity, before: ObjectImage? = nil, after: ObjectImage) {
       self.entity = entity
       self.before = before
       self.after = after
+    }
+
+    /// The slots whose values come from the transaction, ascending: all of a new object's.
+    func findChangedSlots(into slots: inout [Int]) {
+      if let before {
+        after.findChangedSlots(since: before, into: &slots)
+      } else {
+        slots.removeAll(keepingCapacity: true)
+        slots += after.values.indices
+      }
+    }
+
+    /// The object as it will be, for a plan: the draft is left without it.
+    func takeImage() -> ObjectImage {
+      var image = ObjectImage(id: after.id, revision: after.revision, values: [])
+      swap(&image, &after)
+      return image
     }
   }
 
@@ -67,6 +82,8 @@ public struct TransactionPlanner {
   /// The objects touched so far, and their order.
   var drafts = [ObjectID: Draft]()
   var order = [Draft]()
+  /// Their entities, each once: a step that none of these needs goes through no object.
+  var kinds = [Entity]()
   /// The one that is being edited: most questions are about it.
   var current: Draft?
   /// Permanent ids by temporary ones, and the same in the order of the inserts.
@@ -139,14 +156,20 @@ public struct TransactionPlanner {
     drafts.reserveCapacity(transaction.changes.count)
     let inserted = try identifyInserts(allocate: allocate)
     try refuseIfViolated()
-    isBehind = transaction.changes.contains { $0.kind == .update && $0.base < revision - 1 }
+    isBehind = transaction.changes.indices.contains { index in
+      transaction.changes[index].kind == .update && transaction.changes[index].base < revision - 1
+    }
     try findContested()
-    for (change, draft) in zip(transaction.changes, inserted) {
-      switch change.kind {
+    for index in transaction.changes.indices {
+      switch transaction.changes[index].kind {
       case .insert, .revive:
-        if draft != nil { current = draft }
-        if let draft { try applyInsert(change, to: draft) } else { try mergeIntoExisting(change) }
-      case .update: try applyUpdate(change)
+        guard let draft = inserted[index] else {
+          try mergeIntoExisting(transaction.changes[index])
+          continue
+        }
+        current = draft
+        try applyInsert(transaction.changes[index], to: draft)
+      case .update: try applyUpdate(transaction.changes[index])
       case .delete: break
       }
     }
@@ -166,25 +189,27 @@ public struct TransactionPlanner {
     return plan()
   }
 
+  /// The drafts have done their work: their images go into the plan, and none is copied.
   private func plan() -> TransactionPlan {
     var changes = [ObjectChange]()
     changes.reserveCapacity(order.count)
+    var changed = [Int]()
     for draft in order {
       let id = draft.after.id
       if draft.isDeleted {
-        if let before = draft.before {
+        if let before = draft.before.take() {
           changes.append(ObjectChange(kind: .deleted, id: id, before: before, after: nil))
         }
-      } else if let before = draft.before {
-        let edits = edits(of: draft, since: before)
-        if !edits.isEmpty {
-          let spacing = draft.spacing.isEmpty ? [] : edits.map(\.property).filter { draft.spacing.contains($0) }
-          changes.append(
-            ObjectChange(
-              kind: .updated, id: id, before: before, after: draft.after, edits: edits, spacing: spacing))
-        }
+      } else if let before = draft.before.take() {
+        draft.after.findChangedSlots(since: before, into: &changed)
+        guard !changed.isEmpty else { continue }
+        let edits = edits(of: draft, since: before, changed)
+        let spacing = draft.spacing.isEmpty ? [] : edits.map(\.property).filter { draft.spacing.contains($0) }
+        changes.append(
+          ObjectChange(
+            kind: .updated, id: id, before: before, after: draft.takeImage(), edits: edits, spacing: spacing))
       } else {
-        changes.append(ObjectChange(kind: .inserted, id: id, before: nil, after: draft.after))
+        changes.append(ObjectChange(kind: .inserted, id: id, before: nil, after: draft.takeImage()))
       }
     }
     return TransactionPlan(
@@ -192,10 +217,9 @@ public struct TransactionPlanner {
       sequences: sequences.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 })
   }
 
-  private func edits(of draft: Draft, since before: ObjectImage) -> [Edit] {
+  private func edits(of draft: Draft, since before: ObjectImage, _ changed: [Int]) -> [Edit] {
     var edits = [Edit]()
     // A place among other members is another place, even under the same number.
-    let changed = draft.changed ?? draft.after.changedSlots(since: before)
     let places = changed.compactMap { slot in
       draft.entity.storedProperties[slot].relationship?.position.flatMap { draft.entity.property($0)?.slot }
     }
@@ -222,10 +246,18 @@ public struct TransactionPlanner {
     var after = image
     after.revision = revision
     let draft = Draft(entity: entity, before: image, after: after)
-    drafts[image.id] = draft
-    order.append(draft)
+    enlist(draft)
     current = draft
     return draft
+  }
+
+  /// - Returns: false when the transaction has touched the object before.
+  @discardableResult
+  mutating func enlist(_ draft: Draft) -> Bool {
+    guard drafts.updateValue(draft, forKey: draft.after.id) == nil else { return false }
+    order.append(draft)
+    if kinds.last !== draft.entity, !kinds.contains(where: { $0 === draft.entity }) { kinds.append(draft.entity) }
+    return true
   }
 
   /// The draft of an object that was touched before.

@@ -34,8 +34,9 @@ public struct ObjectImage: Hashable, Sendable {
 
 extension ObjectImage {
   /// The slots in which another image of the same object has another value, ascending.
-  func changedSlots(since before: ObjectImage) -> [Int] {
-    var changed = [Int]()
+  /// - Parameter changed: what is to hold them; whoever asks of many objects gives the same again.
+  func findChangedSlots(since before: ObjectImage, into changed: inout [Int]) {
+    changed.removeAll(keepingCapacity: true)
     values.withUnsafeBytes { new in
       before.values.withUnsafeBytes { old in
         for slot in 0..<min(values.count, before.values.count) {
@@ -44,7 +45,6 @@ extension ObjectImage {
         }
       }
     }
-    return changed
   }
 
   private static func haveSameBits(

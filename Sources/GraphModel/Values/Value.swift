@@ -46,6 +46,15 @@ public enum Value: Sendable {
     }
   }
 
+  /// Whether a relationship of either kind leads to no object; true for what is no relationship's.
+  public var hasNoObjects: Bool {
+    switch self {
+    case .object: false
+    case .objects(let ids): ids.isEmpty
+    default: true
+    }
+  }
+
   /// The string of whatever type of attribute; nil for anything else.
   public var stringValue: String? {
     if case .string(let string) = self { string } else { nil }

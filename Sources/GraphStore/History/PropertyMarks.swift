@@ -90,14 +90,16 @@ final class PropertyMarker {
   func marks(_ changes: [ObjectChange], at revision: Revision) -> [ObjectID: PropertyMarks] {
     pending.removeAll(keepingCapacity: true)
     var due = [ObjectID: PropertyMarks]()
-    if entries.isEmpty, changes.count > Self.maximumNewcomers { return due }
-    for change in changes {
+    let isLarge = changes.count > Self.maximumNewcomers
+    if isLarge, entries.isEmpty { return due }
+    for index in changes.indices {
+      if isLarge, entries[changes[index].id] == nil { continue }
+      let change = changes[index]
       guard change.kind == .updated, let before = change.before else {
         if entries[change.id] != nil { pending.append((change.id, nil)) }
         continue
       }
       let known = entries[change.id]
-      guard known != nil || changes.count <= Self.maximumNewcomers else { continue }
       // Whatever was not seen here, a batch for one, lies behind.
       let begins = known?.newest != before.revision
       var entry = begins ? nil : known

@@ -118,9 +118,23 @@ extension EntityTable {
 
   /// How the objects of one concrete entity lie in their family's table: their own columns, and none of a sibling's.
   final class Shape: Sendable {
+    /// Where a slot's value lies in a row, and how. Nothing in it is counted: whoever goes through the slots of each of
+    /// thousands of objects retains none of their columns.
+    struct Place {
+      /// The column's place among the table's, from 0.
+      let column: Int32
+      let form: Column.Form
+      /// The root of the entity that a foreign key names; 0 for any other form.
+      let destination: EntityNumber
+    }
+
     /// By slot.
     let columns: [Column]
+    /// The same, as far as rows are read and written by it.
+    let places: [Place]
     let edges: [EdgeTable]
+    /// What each is of.
+    let edgePlaces: [(slot: Int, property: PropertyNumber)]
     let words: [WordTable]
     /// The slots that are part of a unique key, ascending by property.
     let uniqueSlots: [Int]
@@ -129,8 +143,12 @@ extension EntityTable {
 
     init(_ entity: Entity, columns: [Column], edges: [EdgeTable], words: [WordTable]) {
       self.columns = columns
+      places = columns.map { column in
+        Place(column: Int32(column.index), form: column.form, destination: column.destination?.number ?? 0)
+      }
       // A sibling's property may have the same slot.
       self.edges = edges.filter { entity.property($0.property.number) != nil }
+      edgePlaces = self.edges.compactMap { edge in edge.property.slot.map { ($0, edge.property.number) } }
       self.words = words.filter { entity.property($0.property.number) != nil }
       uniqueSlots = Set(entity.uniquenessConstraints.joined()).sorted().compactMap { entity.property($0)?.slot }
       referenceSlots = columns.indices.filter { columns[$0].destination != nil }

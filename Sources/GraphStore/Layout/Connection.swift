@@ -10,8 +10,18 @@ final class Connection {
   private let fetches: FetchStatements?
   /// The key's object is kept beside its statement: while it lives, no other has its address.
   private var prepared = [ObjectIdentifier: (sql: SQL, statement: Statement, pointer: OpaquePointer)]()
-  /// The one that was asked for last: mostly it is the next as well.
-  private var latest: (sql: SQL, pointer: OpaquePointer)?
+  /// Those that were asked for lately, each at the place that its SQL's address gives it: mostly one of them is the next as
+  /// well, and nothing is hashed or retained to find it.
+  private var recent = [Recent](repeating: Recent(), count: Connection.recentStatements)
+
+  /// A power of two.
+  private static let recentStatements = 32
+
+  private struct Recent {
+    var sql: ObjectIdentifier?
+    var pointer: OpaquePointer?
+  }
+
   /// What a statement that came to nothing was about, for the message.
   private var pointer: OpaquePointer? { database.sqliteConnection }
 
@@ -23,17 +33,20 @@ final class Connection {
 
   /// The prepared statement for `sql`, reset. What was bound before still is: bind every parameter.
   func statement(_ sql: SQL) throws -> Row {
-    if let latest, latest.sql === sql {
-      sqlite3_reset(latest.pointer)
-      return Row(statement: latest.pointer)
+    let key = ObjectIdentifier(sql)
+    // Objects lie at multiples of sixteen bytes.
+    let place = (Int(bitPattern: key) >> 4) & (Self.recentStatements - 1)
+    if recent[place].sql == key, let pointer = recent[place].pointer {
+      sqlite3_reset(pointer)
+      return Row(statement: pointer)
     }
-    if let known = prepared[ObjectIdentifier(sql)] {
-      latest = (sql, known.pointer)
+    if let known = prepared[key] {
+      recent[place] = Recent(sql: key, pointer: known.pointer)
       sqlite3_reset(known.pointer)
       return Row(statement: known.pointer)
     }
     let statement = try prepare(sql.text)
-    prepared[ObjectIdentifier(sql)] = (sql, statement, statement.sqliteStatement)
+    prepared[key] = (sql, statement, statement.sqliteStatement)
     return Row(statement: statement.sqliteStatement)
   }
 

@@ -12,7 +12,8 @@ final class EntityTable: Sendable {
   /// The stored properties of the whole family, each once.
   let columns: [Column]
   private let shapes: [EntityNumber: Shape]
-  private let positions: [PropertyNumber: Int]
+  /// Where the column of a property is, by the property's number; -1 for one of another family.
+  private let positions: [Int]
   let edges: [EdgeTable]
   /// Every column but the checksum, of the rows called `t`; without and with where they come from.
   let selectList: String
@@ -58,7 +59,9 @@ final class EntityTable: Sendable {
       }
     }
     self.columns = columns
-    positions = position
+    var positions = [Int](repeating: -1, count: Int(position.keys.max() ?? 0) + 1)
+    for (number, index) in position { positions[Int(number)] = index }
+    self.positions = positions
     let all = ["_row", "_id", "_entity", "_revision"] + columns.map(\.name)
     let table = quoted(name)
     selectList = "SELECT " + all.map { "t.\(quoted($0))" }.joined(separator: ", ")
@@ -121,7 +124,10 @@ final class EntityTable: Sendable {
     "\(model.entity(property.owner)?.name ?? "").\(property.name).words"
   }
 
-  func column(of property: PropertyNumber) -> Column? { positions[property].map { columns[$0] } }
+  func column(of property: PropertyNumber) -> Column? {
+    guard property < positions.count, positions[Int(property)] >= 0 else { return nil }
+    return columns[positions[Int(property)]]
+  }
 
   /// The place beside the to-one `project` is the column `project._order`: with a name that a property may have, it could
   /// be that of a subentity's property.

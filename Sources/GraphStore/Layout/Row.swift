@@ -37,6 +37,23 @@ struct Row {
     }
   }
 
+  /// Binds bytes that are not copied, for as long as `body` runs: those of a large commit are millions.
+  func bind<Result>(_ index: Int32, inPlace bytes: [UInt8], _ body: () throws -> Result) rethrows -> Result {
+    guard !bytes.isEmpty else {
+      sqlite3_bind_zeroblob(statement, index, 0)
+      return try body()
+    }
+    return try bytes.withUnsafeBytes { bytes in
+      // A null destructor is SQLITE_STATIC. A statement that is not reset takes no binding, so it is reset here.
+      sqlite3_bind_blob(statement, index, bytes.baseAddress, Int32(bytes.count), nil)
+      defer {
+        sqlite3_reset(statement)
+        sqlite3_bind_null(statement, index)
+      }
+      return try body()
+    }
+  }
+
   func bind(_ index: Int32, _ id: UniqueID) {
     withUnsafeBytes(of: (id.high.bigEndian, id.low.bigEndian)) { bytes in
       _ = sqlite3_bind_blob(statement, index, bytes.baseAddress, 16, Self.transient)

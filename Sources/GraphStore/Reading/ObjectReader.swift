@@ -126,23 +126,29 @@ final class ObjectReader: ImageSource {
         .corrupt, "an object of \(table.name) has the entity number \(row.integer(2)), which the model does not know",
         advice: "Run stickiesd check.")
     }
-    var values = [Value]()
-    values.reserveCapacity(shape.columns.count)
-    for column in shape.columns {
-      let position = Int32(EntityTable.fixedColumns + column.index)
-      if let destination = column.destination {
-        values.append(try reference(row, position, destination))
-      } else {
-        let value = row.value(position, column.form)
-        values.append(column.form == .members ? layout.numbers.present(value) : value)
+    let values = try shape.places.withUnsafeBufferPointer { places in
+      try [Value](unsafeUninitializedCapacity: places.count) { values, count in
+        for place in places {
+          try values.initializeElement(at: count, to: value(row, place))
+          count += 1
+        }
       }
     }
     return ObjectImage(id: id, revision: row.integer(3), values: values)
   }
 
-  private func reference(_ row: Row, _ position: Int32, _ destination: Entity) throws -> Value {
-    guard !row.isNull(position), let table = layout.table(of: destination.number) else { return .null }
-    return try id(ofRow: row.integer(position), in: table).map(Value.object) ?? .null
+  private func value(_ row: Row, _ place: EntityTable.Shape.Place) throws -> Value {
+    let position = Int32(EntityTable.fixedColumns) + place.column
+    switch place.form {
+    case .reference:
+      guard !row.isNull(position) else { return .null }
+      let number = row.integer(position)
+      if let id = ids[Place(root: place.destination, row: number)] { return .object(id) }
+      guard let table = layout.table(of: place.destination) else { return .null }
+      return try id(ofRow: number, in: table).map(Value.object) ?? .null
+    case .members: return layout.numbers.present(row.value(position, .members))
+    default: return row.value(position, place.form)
+    }
   }
 
   /// The objects whose stored relationship refers to `id`, ascending.

@@ -36,7 +36,9 @@ struct RowWriter {
       for (image, slot) in waiting { try writeReference(of: image, slot: slot) }
       for index in buffer.indices {
         switch changes[index].kind {
-        case .inserted: try writeEdges(of: changes + index, isNew: true)
+        case .inserted:
+          guard let shape = layout.shape(of: changes[index].id.entity) else { continue }
+          try writeEdges(of: changes + index, shape, isNew: true)
         case .updated: try update(changes + index, sum: sums[index])
         case .deleted: deleted.append(index)
         }
@@ -57,29 +59,28 @@ struct RowWriter {
     for number in 0..<table.columns.count where shape.columns.count < table.columns.count {
       row.bindNull(Int32(EntityTable.fixedColumns + number + 1))
     }
-    for (slot, column) in shape.columns.enumerated() {
-      let position = Int32(EntityTable.fixedColumns + column.index + 1)
-      if column.form == .members {
-        row.bind(position, layout.numbers.stored(image.values[slot]))
-      } else if column.form != .reference {
-        row.bind(position, image.values[slot])
-      } else if let target = image.values[slot].objectID {
-        if let found = try objects.find(target) {
+    for slot in shape.places.indices {
+      let place = shape.places[slot]
+      let position = Int32(EntityTable.fixedColumns + 1) + place.column
+      switch place.form {
+      case .members: row.bind(position, layout.numbers.stored(image.values[slot]))
+      case .reference:
+        let target = image.values[slot].objectID
+        if let target, let found = try objects.find(target) {
           row.bind(position, found.row)
         } else {
-          // It comes later in this transaction, or is this object itself.
           row.bindNull(position)
-          waiting.append((image, slot))
+          // It comes later in this transaction, or is this object itself.
+          if target != nil { waiting.append((image, slot)) }
         }
-      } else {
-        row.bindNull(position)
+      default: row.bind(position, image.values[slot])
       }
     }
     try connection.run(row)
     let number = connection.lastRow
     // Its members are to be listed under its row. Without any it is not kept: a table of all that a commit inserts makes
     // each look into it slow.
-    if shape.edges.contains(where: { image[$0.property] != .objects([]) }) {
+    if shape.edgePlaces.contains(where: { !image.values[$0.slot].hasNoObjects }) {
       objects.remember(image.id, row: number)
     } else {
       objects.keepLatest(image.id, row: number)
@@ -115,7 +116,7 @@ struct RowWriter {
         row: try self.row(of: image.id),
         words)
     }
-    if !shape.edges.isEmpty { try writeEdges(of: place, isNew: false) }
+    try writeEdges(of: place, shape, isNew: false)
   }
 
   /// - Parameter row: the object's, where it is known: then nothing is looked for by id.
@@ -180,14 +181,18 @@ struct RowWriter {
     try runOnOne(row)
   }
 
-  private func writeEdges(of place: UnsafePointer<ObjectChange>, isNew: Bool) throws {
-    guard let shape = layout.shape(of: place.pointee.id.entity), !shape.edges.isEmpty, let image = place.pointee.after
-    else { return }
-    let edits = place.pointee.edits
-    for edge in shape.edges where isNew || edits.contains(where: { $0.property == edge.property.number }) {
-      let new = image[edge.property].objectIDs
-      let old = isNew ? [] : place.pointee.before?[edge.property].objectIDs ?? []
+  private func writeEdges(
+    of place: UnsafePointer<ObjectChange>, _ shape: EntityTable.Shape, isNew: Bool
+  ) throws {
+    for index in shape.edgePlaces.indices {
+      let (slot, property) = shape.edgePlaces[index]
+      guard isNew || place.pointee.edits.contains(where: { $0.property == property }), let image = place.pointee.after,
+        !isNew || !image.values[slot].hasNoObjects
+      else { continue }
+      let new = image.values[slot].objectIDs
+      let old = isNew ? [] : place.pointee.before?.values[slot].objectIDs ?? []
       if new == old { continue }
+      let edge = shape.edges[index]
       let owner = try row(of: image.id)
       let (newSet, oldSet) = (Set(new), Set(old))
       for member in old where !newSet.contains(member) { try run(edge.remove, try row(of: member), owner) }
@@ -256,8 +261,8 @@ struct RowWriter {
     var texts = [WordFeed.Leaving]()
     for index in indices {
       guard let image = changes[index].before, let shape = layout.shape(of: image.id.entity) else { continue }
-      for edge in shape.edges where !image[edge.property].objectIDs.isEmpty {
-        let row = try connection.statement(edge.removeAll)
+      for index in shape.edgePlaces.indices where !image.values[shape.edgePlaces[index].slot].hasNoObjects {
+        let row = try connection.statement(shape.edges[index].removeAll)
         row.bind(1, try self.row(of: image.id))
         try connection.run(row)
       }

@@ -194,9 +194,8 @@ final class StoreWriter {
       if wholes.isDue(id, in: next, bytes: bytes) { whole.insert(index) }
     }
     var deletions = [ObjectID: Revision]()
-    for change in transaction.changes where change.kind == .revive {
-      deletions[change.id] = try history.deletion(of: change.id)?.revision
-    }
+    let revived = transaction.changes.indices.filter { transaction.changes[$0].kind == .revive }
+    for id in revived.map({ transaction.changes[$0].id }) { deletions[id] = try history.deletion(of: id)?.revision }
     let changes = HistoryChange.encode(
       plan.changes, sums: sums, layout: layout, deletions: deletions, whole: whole,
       marks: marker.marks(plan.changes, at: next))
@@ -206,10 +205,9 @@ final class StoreWriter {
     }
     let outcome = Committed(
       revision: next, fingerprint: 0, identities: plan.identities, conflicts: plan.conflicts + work.skipped)
-    let revives = transaction.changes.contains { $0.kind == .revive }
     try RowWriter(
       objects: objects, words: words, changes: plan.changes, sums: sums, revision: next, statements: updates,
-      revives: revives
+      revives: !revived.isEmpty
     ).write()
     let print = try writeCommit(
       next, transaction, author: author, undoes: work.undoes, time: time, changes: changes, counters: counters,
@@ -286,8 +284,7 @@ final class StoreWriter {
     if seal.undo.isEmpty { row.bindNull(9) } else { row.bind(9, seal.undo) }
     if isPlain { row.bindNull(10) } else { row.bind(10, seal.outcome) }
     row.bind(11, seal.counters)
-    row.bind(12, changes)
-    try connection.run(row)
+    try row.bind(12, inPlace: changes) { try connection.run(row) }
     return print
   }
 

@@ -41,6 +41,10 @@ final class RawTransaction {
     }
     let names = try Statement(source, "SELECT * FROM _commit LIMIT 1").columnNames
     try insert(into: "_commit", names, from: source, "revision = \(revision)")
+    // History says which of its changes hold an object whole.
+    if kind == .update {
+      try insert(into: "_whole", ["id", "revision"], from: source, "revision = \(revision) ORDER BY id")
+    }
   }
 
   private func insert(into table: String, _ names: [String], from source: RawDatabase, _ condition: String) throws {
