@@ -39,8 +39,9 @@ extension SQLiteStore {
         .cannotLock, "\(subject) can't be locked", cause: message,
         advice: "Close other programs that have the file open, and keep it on a local file system.")
     default:
+      // One word stands for thirty troubles; the code says which.
       return StoreFailure(
-        .inputOutput, "\(subject) can't be read or written", cause: message,
+        .inputOutput, "\(subject) can't be read or written", cause: "\(message), SQLite's code \(code)",
         advice: "Look at the disk, and at limits of a file's size (ulimit -f).")
     }
   }
