@@ -7,7 +7,7 @@ import GraphWire
 extension GraphClient {
   /// A batch that is on the server's disk.
   public struct BatchSaved: Sendable {
-    /// Its revision.
+    /// Its revision; of one that changed nothing, and so is no commit, the one that the store has.
     public var committed: Committed
     /// How many objects were changed, those that a delete took along included; nil for one that had been committed
     /// before under the same id.

@@ -14,6 +14,8 @@ extension ClientNode {
     var rows = Set<RequestID>()
     var timesAsked = 0
     var done = 0
+    /// How many objects the commit changes, as far as the server has said.
+    var changed: Int?
     /// It is asked for once more, and is in the store.
     var isThere = false
   }
@@ -128,7 +130,7 @@ extension ClientNode {
     guard var pending = pendingBatch, pending.question == nil, pending.rows.isEmpty, session != nil else { return }
     pending.timesAsked += 1
     if pending.timesAsked > 1 { happened.note(.batchAskedAgain) }
-    pending.done = 0
+    (pending.done, pending.changed) = (0, nil)
     pending.isThere = committedBatches.contains(pending.batch.id)
     guard case .insert(_, let rows) = pending.batch.work else {
       pendingBatch = pending
@@ -166,6 +168,13 @@ extension ClientNode {
         failure = failure ?? "client \(number)'s batch has come to \(progress.done) of \(progress.total) objects"
       }
       pendingBatch?.done = progress.done
+      pendingBatch?.changed = progress.changed
+    case .saved where pending.changed == 0:
+      told.append("batch \(pending.batch.id.sequence) changes nothing")
+      happened.note(.batchOfNothing)
+      // One that was asked for twice may still be under way, and find something by then.
+      if pending.timesAsked == 1 { refused.append(pending.batch.id) }
+      pendingBatch = nil
     case .saved(let saved):
       acknowledged.append((pending.batch.id, saved.committed.revision))
       keepLanding(pending.batch.id)

@@ -7,6 +7,8 @@ public enum Happening: String, Sendable, CaseIterable {
   case batchInSlices
   /// A batch that breaks a rule, and writes nothing.
   case batchRefused
+  /// A batch that finds nothing to change, and is no commit.
+  case batchOfNothing
   /// The connection of a batch is lost between two slices, or before the first.
   case batchGivenUp
   /// The power goes between two slices of a batch.

@@ -273,13 +273,14 @@ import Testing
 
     // So small a batch is one step, and it is told all the same.
     steps = []
-    _ = try await client.batchInsert(tag, [property("name", tag)], rows: [[.string("a")], [.string("b")]]) {
+    let few = try await client.batchInsert(tag, [property("name", tag)], rows: [[.string("a")], [.string("b")]]) {
       steps.append($0)
     }
     #expect(steps.last == BatchProgress(done: 2, total: 2, changed: 2))
     steps = []
     let none = try await client.batchDelete(note, where: .always) { steps.append($0) }
     #expect(none.changed == 0 && steps.last == BatchProgress(done: 0, total: 0, changed: 0))
+    #expect(none.committed.revision == few.committed.revision, "what changes nothing takes no revision")
     await client.close()
     #expect(daemon.stop() == 0)
   }
@@ -360,6 +361,19 @@ import Testing
     #expect(try updated.json()["changed"] == .integer(2))
     #expect(try company.run("fetch", "Person", "--where", "remote == true", "--json").json().arrayValue?.count == 2)
     #expect(try company.run("fetch", "Person", "--where", "name == \"ANN\"", "--json").json().arrayValue?.count == 1)
+    // Nobody is called so, and nothing is committed.
+    func here(_ arguments: [String]) throws -> Daemon.Result {
+      try Daemon.run(arguments, server: company.daemon.socket.description, author: "ann@test", input: nil)
+    }
+    let head = try here(["status", "--json"]).json()["revision"]
+    for words in [["delete"], ["update", "remote=yes"]] {
+      let batch = ["graph", words[0], "Person", "--where", "name == \"Cleo\"", "--one-commit"] + words.dropFirst()
+      let none = try here(batch)
+      #expect(none.status == 0, "\(none.errors)")
+      #expect(none.output == "no Person object was \(words[0])d: nothing changes, and nothing is committed\n")
+      #expect(try here(batch + ["--json"]).output == "{\"changed\":0,\"revisions\":[]}\n")
+    }
+    #expect(try here(["status", "--json"]).json()["revision"] == head)
     let wrong = try company.run(
       "update", "Person", "--where", "TRUEPREDICATE", "--one-commit", "--set", "name=nam")
     #expect(wrong.status == 64, "\(wrong.errors)")

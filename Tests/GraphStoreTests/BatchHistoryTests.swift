@@ -63,6 +63,40 @@ import Testing
     try expectSound(store)
   }
 
+  /// It finds nothing, or what it finds is so already: no revision, nothing in the log, no step for undo.
+  @Test func aBatchThatChangesNothingIsNoCommit() throws {
+    let store = try robots(10)
+    let head = try store.store.head
+    let name = try store.property("Robot.name").number
+    let volts = Batch.Assignment(try store.property("Robot.volts").number, .value(.integer(12)))
+    let nobody = try BatchTests.predicate("name == \"nobody\"", "Robot", store)
+    let one = try BatchTests.predicate("name == \"r1\"", "Robot", store)
+    let known = (0..<4).map { [Value.string("r\($0)")] }
+    let batches: [(operation: Batch.Operation, rows: [[Value]], total: Int)] = [
+      (.update(nobody, [volts]), [], 0), (.delete(nobody), [], 0), (.insert([name], rows: 0), [], 0),
+      (.update(one, [volts]), [], 1), (.update(.always, [volts]), [], 10),
+      (.insert([name], rows: 2), Array(known.prefix(2)), 2), (.insert([name], rows: 4), known, 4),
+    ]
+    for batch in batches {
+      let steps = Mutex([BatchProgress]())
+      let result = try store.batch("Robot", batch.operation, policy: .objectTrump, rows: batch.rows) { step in
+        steps.withLock { $0.append(step) }
+      }
+      let committed = try store.taken(result)
+      #expect(committed.revision == head.revision && committed.fingerprint == head.fingerprint)
+      #expect(result.record == nil)
+      #expect(
+        steps.withLock { $0.last } == BatchProgress(done: batch.total, total: batch.total, changed: 0),
+        "\(batch.operation)")
+      #expect(try store.store.head == head, "\(batch.operation)")
+    }
+    #expect(try store.store.commits(after: 0, through: nil, maximumChanges: 100).count == 1)
+    // Undo means what was committed last.
+    try #require(try store.undo().record != nil)
+    #expect(try store.all("Robot").isEmpty)
+    try expectSound(store)
+  }
+
   @Test func aBatchAmongOtherRequestsHasATransactionOfItsOwn() throws {
     let store = try robots(10)
     let made = try store.insertion("Robot", ["name": .string("before")])

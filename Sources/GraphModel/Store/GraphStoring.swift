@@ -103,7 +103,8 @@ public enum WriteRequest: Sendable {
 public struct WriteResult: Sendable {
   /// What the client is told.
   public var outcome: Outcome
-  /// What was committed; nil for a refusal, and for a transaction that had been committed before.
+  /// What was committed; nil for a refusal, for a transaction that had been committed before, and for a batch that changed
+  /// nothing.
   public var record: CommitRecord?
 
   /// What was committed, or a refusal without a record.

@@ -47,11 +47,13 @@ final class BatchWriter {
       case .restore: nil
       }
     if let whole {
-      let result = try writer.commit(.init(transaction: whole, author: run.author), time: time, related: related)
+      let result = try writer.commit(
+        .init(transaction: whole, author: run.author, isBatch: true), time: time, related: related)
       try report(done: whole.changes.count, of: whole.changes.count, changed: result.record?.changes.count ?? 0)
       return result
     }
-    return try finish()
+    try refuseIfViolated()
+    return parts.count == 0 ? writer.nothing() : try finish()
   }
 
   private func finish() throws -> WriteResult {

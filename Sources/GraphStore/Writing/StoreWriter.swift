@@ -126,6 +126,7 @@ final class StoreWriter {
     ) { ids.next($0) }
     // What differs may be just what can't come back.
     if work.isRestore, plan.changes.isEmpty { throw RestorePlanner.nothing(besides: work.skipped) }
+    if work.isBatch, plan.changes.isEmpty { return nothing(plan.identities, plan.conflicts) }
     if let bug { plant(bug, in: &plan) }
     var result = try write(plan, work, time: time)
     lastIDHigh = ids.high
@@ -161,6 +162,8 @@ final class StoreWriter {
     var redoes: Revision?
     /// Made from history, and no undo.
     var isRestore = false
+    /// Named by a predicate or as rows: one that changes nothing is no commit.
+    var isBatch = false
     /// What an undo or a restore leaves alone.
     var skipped = [Conflict]()
   }
@@ -233,8 +236,16 @@ final class StoreWriter {
     lastTime = time
   }
 
+  /// A batch that changes nothing takes no revision: it is answered with the state that the store is in. Like a refusal it is
+  /// not kept, so that what is sent again is looked at again.
+  func nothing(_ identities: [Committed.Identity] = [], _ conflicts: [Conflict] = []) -> WriteResult {
+    let committed = Committed(
+      revision: revision, fingerprint: fingerprint, identities: identities, conflicts: conflicts)
+    return WriteResult(outcome: .committed(committed), record: nil)
+  }
+
   /// Writes the row of a batch whose rows and parts are written.
-  /// - Parameter changes: what stands for its parts; empty when it changed nothing.
+  /// - Parameter changes: what stands for its parts; empty for a whole graph without objects.
   func write(
     _ batch: Batch, author: String, time: Timestamp, changes: HistoryParts, ids: NewIDs
   ) throws -> WriteResult {

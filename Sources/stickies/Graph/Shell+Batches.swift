@@ -83,17 +83,23 @@ extension Shell {
     progress.show("\(step.done) of \(step.total) \(word)")
   }
 
-  /// What a delete takes along, and who lets go of it, counts as changed.
+  /// What a delete takes along, and who lets go of it, counts as changed. Of what was asked for a second time, because the
+  /// answer was lost, nobody has counted it.
   private func tell(_ saved: GraphClient.BatchSaved, _ word: String, _ entity: Entity) {
-    let changed = saved.changed ?? 0
+    let revisions = saved.changed == 0 ? [] : [JSON.integer(saved.committed.revision)]
     if output.json {
       return output.print(
         JSON.object([
-          .init("changed", .integer(Int64(changed))),
-          .init("revisions", .array([.integer(saved.committed.revision)])),
+          .init("changed", saved.changed.map { .integer(Int64($0)) } ?? .null),
+          .init("revisions", .array(revisions)),
         ]))
     }
-    output.print("\(word) \(entity.name) objects in one commit: \(Output.count(changed, "object")) changed")
+    switch saved.changed {
+    case nil: output.print("\(word) \(entity.name) objects in one commit")
+    case 0?: output.print("no \(entity.name) object was \(word): nothing changes, and nothing is committed")
+    case let changed?:
+      output.print("\(word) \(entity.name) objects in one commit: \(Output.count(changed, "object")) changed")
+    }
   }
 }
 
