@@ -11,8 +11,10 @@ extension ClassGenerator {
       var label = name.first?.isNumber == true ? "_" + name : name
       while !labels.insert(label).inserted { label += "_" }
       let isList = request.lists.contains(name)
-      parameters.append("`\(label)`: \(isList ? "[\(swift.type)]" : swift.type)")
-      let value = isList ? "`\(label)`.map { .\(swift.wrap)($0) }" : ".\(swift.wrap)(`\(label)`\(swift.unit))"
+      let isOptional = request.nullables.contains(name)
+      parameters.append("`\(label)`: \(isList ? "[\(swift.type)]" : swift.type + (isOptional ? "?" : ""))")
+      let each = "`\(label)`.map { .\(swift.wrap)($0\(swift.unit)) }"
+      let value = isList ? each : isOptional ? "\(each) ?? .null" : ".\(swift.wrap)(`\(label)`\(swift.unit))"
       arguments.append("\"\(name)\": .\(isList ? "list" : "value")(\(value), .\(kind))")
     }
     // The class has this one itself.

@@ -33,6 +33,7 @@ import Testing
     // Neither truth nor a document has an order.
     ("$0.remote > false", "$0.remote != false"),
     (#"$0.settings < "x""#, #"$0.settings != "x""#),
+    (#"$0.settings.isIn("a"..."x")"#, #"$0.email.isIn("a"..."x")"#),
     // Texts have no sum.
     (#"$0.reports.sum(\.name) > 3"#, #"$0.reports.sum(\.number) > 3"#),
     // Not an attribute of the reports themselves.
@@ -52,12 +53,17 @@ import Testing
     (#"\.number.natural.ascending"#, #"\.number.ascending"#),
   ]
 
+  private static let fetches = [
+    // Nothing is before nothing; but there are projects without a client.
+    ("Project.overdue(now: nil, client: nil)", "Project.overdue(now: 1, client: nil)")
+  ]
+
   @Test func theCompilerRefusesWhatTheParserWould() throws {
     let compiler = try Compiler()
     let pairs =
       Self.projects.map { ("GraphPredicate(Project.self) { ", $0, " }") }
       + Self.people.map { ("GraphPredicate(Person.self) { ", $0, " }") }
-      + Self.orders.map { ("[SortKey](Person.self, [", $0, "])") }
+      + Self.orders.map { ("[SortKey](Person.self, [", $0, "])") } + Self.fetches.map { ("", $0, "") }
     // Behind the imports each mistake, and below it what was meant.
     let lines = pairs.flatMap { head, pair, end in [pair.0, pair.1].map { "_ = " + head + $0 + end } }
     let program = (["import GraphModel; import GraphReplica"] + lines + [""]).joined(separator: "\n")

@@ -61,6 +61,39 @@ import Testing
     }
   }
 
+  @Test func aListMayBeOfEveryType() throws {
+    let days = try ["2026-03-01", "2026-03-02"].map { try #require(Dates.timestamp($0)) }
+    let half = try #require(DecimalValue("1000.5"))
+    let ticket = UniqueID(high: 1, low: 2)
+    try expectSame(Person.self, #"name IN {"Ann", "Ben"}"#) { $0.name.isIn(["Ann", "Ben"]) }
+    try expectSame(Person.self, "remote IN {TRUE}") { $0.remote.isIn([true]) }
+    try expectSame(Person.self, "vacationDays IN {20, 30}") { $0.vacationDays.isIn([20, 30]) }
+    try expectSame(Person.self, "salary IN {1000, 1000.5}") { $0.salary.isIn([1000, half]) }
+    try expectSame(Person.self, #"hired IN {"2026-03-01", "2026-03-02"}"#) { $0.hired.isIn(days) }
+    try expectSame(Person.self, #"settings IN {"{}"}"#) { $0.settings.isIn(["{}"]) }
+    try expectSame(Person.self, #"photo IN {"AQI="}"#) { $0.photo.isIn([[1, 2]]) }
+    try expectSame(Person.self, #"homepage IN {"https://a.example"}"#) { $0.homepage.isIn(["https://a.example"]) }
+    try expectSame(Project.self, "weight IN {0.5, 2}") { $0.weight.isIn([0.5, 2]) }
+    try expectSame(Project.self, #"ticket IN {"00000000-0000-0001-0000-000000000002"}"#) { $0.ticket.isIn([ticket]) }
+    try expectSame(Project.self, #"ANY members.name IN {"Ann"}"#) { $0.members.any.name.isIn(["Ann"]) }
+  }
+
+  /// Of whole numbers and dates, too, it is the two ends, and not a list of all that lies between.
+  @Test func aSpanIsItsTwoEnds() throws {
+    let (march, april) = (Dates.timestamp("2026-03-01") ?? 0, Dates.timestamp("2026-04-01") ?? 0)
+    try #require(march < april)
+    try expectSame(Person.self, "vacationDays BETWEEN {20, 30}") { $0.vacationDays.isIn(20...30) }
+    try expectSame(Person.self, "vacationDays BETWEEN {0, 9223372036854775807}") { $0.vacationDays.isIn(0 ... .max) }
+    try expectSame(Person.self, "salary BETWEEN {1000, 2000}") { $0.salary.isIn(1000...2000) }
+    try expectSame(Person.self, #"hired BETWEEN {"2026-03-01", "2026-04-01"}"#) { $0.hired.isIn(march...april) }
+    try expectSame(Person.self, #"name BETWEEN {"A", "N"}"#) { $0.name.isIn("A"..."N") }
+    try expectSame(Project.self, "weight BETWEEN {0.5, 2}") { $0.weight.isIn(0.5...2) }
+    try expectSame(Project.self, "weight BETWEEN {0.5, 2}") { $0.weight.isBetween(0.5, 2) }
+    try expectSame(Project.self, "updated - opened BETWEEN {hours(0.5), days(2)}") {
+      ($0.updated - $0.opened).isIn(TimeSpan.hours(0.5)...TimeSpan.days(2))
+    }
+  }
+
   @Test func textHasItsOperators() throws {
     let folded: StringOptions = [.caseInsensitive, .diacriticInsensitive]
     let pattern = try RegularExpression(parsing: "z.e!", options: folded)
@@ -155,6 +188,13 @@ import Testing
     try expectSame(Project.self, "due < now()") { $0.due < .now }
     try expectSame(Project.self, "updated - opened > days(2)") { $0.updated - $0.opened > .days(2) }
     try expectSame(Person.self, "hired + days(vacationDays) > now()") { $0.hired + $0.vacationDays.days > .now }
+    try expectSame(Person.self, "hired > now() - days(1.5)") { $0.hired > .ago(.days(1.5)) }
+    try expectSame(Project.self, "opened + hours(weight) > updated") { $0.opened + $0.weight.hours > $0.updated }
+    for (span, unit) in [
+      (TimeSpan.seconds(0.5), 1_000_000), (.minutes(0.5), 60_000_000), (.hours(0.5), 3_600_000_000),
+      (.days(0.5), 86_400_000_000), (.weeks(0.5), 604_800_000_000),
+    ] { #expect(span.microseconds * 2 == unit) }
+    #expect(TimeSpan.days(-1e300).microseconds == .min && TimeSpan.days(1e300).microseconds == .max)
     try expectSame(Person.self, "year(hired) == 2026 AND weekday(hired) == 7") {
       $0.hired.year == 2026 && $0.hired.weekday == 7
     }
@@ -251,6 +291,11 @@ import Testing
         })
     #expect(request.sort == [SortKey](Project.self, [\.due.ascending, \.title.ascending]))
     #expect(request.limit == 100)
+    // A project need not have a client; nothing is less than nothing.
+    let ownRequest = try Project.overdue(now: march, client: nil).request(in: model)
+    #expect(
+      ownRequest.predicate
+        == GraphPredicate(Project.self) { $0.status != .done && $0.due < march && $0.client.name == nil })
     #expect(throws: Refusal.self) { try NamedFetch<Person>("overdue").request(in: model) }
     #expect(throws: Refusal.self) { try NamedFetch<Project>("nobody").request(in: model) }
     #expect(throws: PredicateSyntaxError.self) {

@@ -57,6 +57,11 @@ import Testing
       "fetch", "--template", "overdue", "--set", "now=2026-06-01", "--set", "client=Acme", "--where",
       "title == \"old\"", "--count")
     #expect(narrowed.output == "1\n")
+    _ = try company.insert("Project", "title=own", "department=\(department)", "due=2026-02-01")
+    let own = try company.run(
+      "fetch", "--template", "overdue", "--set", "now=2026-06-01", "--set", "client:=null", "--json"
+    ).json()
+    #expect(own.arrayValue?.map { $0["title"] } == [.string("own")])
     let other = try company.run(
       "fetch", "Client", "--template", "overdue", "--set", "now=2026-06-01", "--set", "client=Acme")
     #expect(other.status == 64)

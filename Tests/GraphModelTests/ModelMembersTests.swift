@@ -177,6 +177,29 @@ import Testing
     #expect(try #require(model.fetchRequest(named: "q")).variables == variables)
   }
 
+  /// As in typed predicates: nil is compared with what may be null, and only by `==` and `!=`.
+  @Test(arguments: [
+    ("a == $x", []), ("b == $x", ["x"]), ("b != $x", ["x"]), ("$x == b", ["x"]), ("b < $x", []), ("b IN {$x}", []),
+    ("b IN $x", []), ("b == $x AND b > $x", []), ("b == $x OR NOT b == $x", ["x"]), ("b == $x AND a == $y", ["x"]),
+    ("one == $x", ["x"]), ("one.a == $x", ["x"]), ("a + 1 == $x", ["x"]), ("b == $x + a", []),
+    ("many.@count == $x", []), ("many.@sum.a == $x", []), ("many.@max.a == $x", ["x"]), ("ANY many.a == $x", []),
+    ("ANY many.b == $x", ["x"]), ("SUBQUERY(many, $m, $m.b == $x).@count > 1", ["x"]),
+  ])
+  func aQuestionKnowsWhichVariablesMayBeNull(predicate: String, nullables: [String]) throws {
+    let model = try model(
+      #"{"name": "A", "attributes": [{"name": "a", "type": "integer"}, {"name": "b", "type": "integer", "optional": true}], "#
+        + #""relationships": [{"name": "one", "destination": "A", "inverse": "many"}, "#
+        + #"{"name": "many", "destination": "A", "inverse": "one", "toMany": true}]}"#,
+      #", "fetchRequests": [{"name": "q", "entity": "A", "predicate": "\#(predicate)"}]"#)
+    let question = try #require(model.fetchRequest(named: "q"))
+    #expect(question.nullables == Set(nullables))
+    guard nullables == ["x"], question.variables == ["x"] else { return }
+    let asked = try question.request(withArguments: ["x": .value(.null, question.types[0])], model: model)
+    let literal = predicate.replacing("$x", with: "NULL")
+    let entity = try #require(model.entity(named: "A"))
+    #expect(asked.predicate == (try GraphPredicate(parsing: literal, entity: entity, model: model)))
+  }
+
   @Test func aQuestionIsAskedWithItsValues() throws {
     let model = try model(
       #"{"name": "A", "attributes": [{"name": "n", "type": "integer"}]}"#,

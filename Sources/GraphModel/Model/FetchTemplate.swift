@@ -19,6 +19,8 @@ public struct FetchTemplate: Hashable, Sendable {
   public let types: [GraphValueType]
   /// The variables that stand for lists, of elements of their type.
   public let lists: Set<String>
+  /// The variables that may be null: wherever one stands, it is asked whether something that may be null is the same.
+  public let nullables: Set<String>
 
   /// The request with its variables' values, as JSON has them.
   /// - Throws: `PredicateSyntaxError` when one is missing or is no value of its place, or the template has no such variable.
@@ -98,11 +100,11 @@ extension ModelPartsParser {
     for request in draft.fetchRequests {
       guard let entity = model.entity(named: request.entity) else { continue }
       var variables = [(name: String, type: GraphValueType)]()
-      var lists = Set<String>()
+      var (lists, nullables) = (Set<String>(), Set<String>())
       do {
         if !request.predicate.isEmpty {
           let found = try GraphPredicate.variables(ofTemplate: request.predicate, entity: entity, model: model)
-          lists = found.lists
+          (lists, nullables) = (found.lists, found.nullables)
           for variable in found.variables where !variables.contains(where: { $0.name == variable.name }) {
             variables.append(variable)
           }
@@ -119,7 +121,7 @@ extension ModelPartsParser {
         FetchTemplate(
           name: request.name, documentation: request.documentation, entity: entity.number,
           predicate: request.predicate, sort: request.sort, limit: request.limit, variables: variables.map(\.name),
-          types: variables.map(\.type), lists: lists))
+          types: variables.map(\.type), lists: lists, nullables: nullables))
     }
   }
 }

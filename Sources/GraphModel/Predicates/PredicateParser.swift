@@ -16,13 +16,16 @@ extension GraphPredicate {
   }
 
   /// Reads a template: `$name` stands for a value that is given later.
-  /// - Returns: the names of its variables with the types that they are read as, and which of them stand for lists.
+  /// - Returns: the names of its variables with the types that they are read as, which of them stand for lists, and which
+  ///   may be null.
   static func variables(
     ofTemplate text: String, entity: Entity, model: Model
-  ) throws(PredicateSyntaxError) -> (variables: [(name: String, type: GraphValueType)], lists: Set<String>) {
+  ) throws(PredicateSyntaxError) -> (
+    variables: [(name: String, type: GraphValueType)], lists: Set<String>, nullables: Set<String>
+  ) {
     var parser = try PredicateParser(text, entity, model, .awaited)
-    _ = try parser.whole()
-    return (parser.variables, parser.lists)
+    let predicate = try parser.whole()
+    return (parser.variables, parser.lists, predicate.nullableVariables(of: parser.variables.map(\.name), model))
   }
 
   /// The size of a predicate's text form in bytes, at most.

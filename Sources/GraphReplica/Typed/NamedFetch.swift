@@ -1,7 +1,8 @@
 import GraphModel
 
 /// A fetch request of the model with the values of its variables: `Project.overdue(now: now, client: "Acme")`, which is
-/// generated for each of them, so that the compiler checks names and types.
+/// generated for each of them, so that the compiler checks names and types. A variable that is only asked to be equal to
+/// what may be null, or not, takes nil.
 public struct NamedFetch<Object: ManagedObject>: Sendable {
   /// Its name in the model.
   public let name: String

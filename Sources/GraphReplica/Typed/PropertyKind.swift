@@ -122,13 +122,28 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
   /// A span of so many times 7 days.
   public static func weeks(_ count: Int64) -> TimeSpan { TimeSpan(count: count, .weeks) }
 
+  /// A span of so many seconds and parts of one, to the nearest microsecond.
+  public static func seconds(_ count: some BinaryFloatingPoint) -> TimeSpan { TimeSpan(parts: count, .seconds) }
+  /// A span of so many minutes and parts of one, to the nearest microsecond.
+  public static func minutes(_ count: some BinaryFloatingPoint) -> TimeSpan { TimeSpan(parts: count, .minutes) }
+  /// A span of so many hours and parts of one, to the nearest microsecond.
+  public static func hours(_ count: some BinaryFloatingPoint) -> TimeSpan { TimeSpan(parts: count, .hours) }
+  /// A span of so many times 24 hours and parts of that, to the nearest microsecond.
+  public static func days(_ count: some BinaryFloatingPoint) -> TimeSpan { TimeSpan(parts: count, .days) }
+  /// A span of so many times 7 days and parts of that, to the nearest microsecond.
+  public static func weeks(_ count: some BinaryFloatingPoint) -> TimeSpan { TimeSpan(parts: count, .weeks) }
+
   /// What is longer than 64 bits of microseconds, some 290,000 years, is as long as they reach.
   private init(count: Int64, _ unit: GraphFunction) {
-    if case .integer(let length) = unit.apply([.integer(count)]) {
-      microseconds = length
-    } else {
-      microseconds = count < 0 ? .min : .max
-    }
+    self.init(unit.apply([.integer(count)]), isNegative: count < 0)
+  }
+
+  private init(parts: some BinaryFloatingPoint, _ unit: GraphFunction) {
+    self.init(unit.apply([.double(Double(parts))]), isNegative: parts < 0)
+  }
+
+  private init(_ length: Value, isNegative: Bool) {
+    if case .integer(let length) = length { microseconds = length } else { microseconds = isNegative ? .min : .max }
   }
 
   public static func < (left: TimeSpan, right: TimeSpan) -> Bool { left.microseconds < right.microseconds }

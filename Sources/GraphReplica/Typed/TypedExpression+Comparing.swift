@@ -120,6 +120,12 @@ extension TypedExpression where Kind: OrderedKind {
   }
 }
 
+extension TypedExpression where Kind: OrderedKind, Kind.Plain: Comparable {
+  /// Not less than the beginning of `span` and not greater than its end: `$0.weight.isIn(0.5...2)`. Of whole numbers and
+  /// of dates, too, it is two ends and not all that lies between them.
+  public func isIn(_ span: ClosedRange<Kind.Plain>) -> TypedPredicate { isBetween(span.lowerBound, span.upperBound) }
+}
+
 // MARK: - Text
 
 extension TypedExpression where Kind: TextKind {

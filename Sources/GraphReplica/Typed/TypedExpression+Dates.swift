@@ -109,6 +109,19 @@ extension TypedExpression where Kind == Int64, Reach: SingleReach {
   public var weeks: TypedExpression<TimeSpan, Calculated> { calling(.weeks) }
 }
 
+extension TypedExpression where Kind == Double, Reach: SingleReach {
+  /// So many seconds and parts of one, as a span.
+  public var seconds: TypedExpression<TimeSpan, Calculated> { calling(.seconds) }
+  /// So many minutes and parts of one, as a span.
+  public var minutes: TypedExpression<TimeSpan, Calculated> { calling(.minutes) }
+  /// So many hours and parts of one, as a span.
+  public var hours: TypedExpression<TimeSpan, Calculated> { calling(.hours) }
+  /// So many times 24 hours and parts of that, as a span.
+  public var days: TypedExpression<TimeSpan, Calculated> { calling(.days) }
+  /// So many times 7 days and parts of that, as a span.
+  public var weeks: TypedExpression<TimeSpan, Calculated> { calling(.weeks) }
+}
+
 extension TypedExpression where Kind == DateTime, Reach: SingleReach {
   /// A span later.
   public static func + <Other: SingleReach>(

@@ -7,7 +7,7 @@ struct TemplateOptions: ParsableArguments {
   var name: String?
   @Option(
     name: .customLong("set"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("A value for one of its variables; name:=JSON for a list.", valueName: "name=value"))
+    help: ArgumentHelp("A value for one of its variables; name:=JSON for a list, or null.", valueName: "name=value"))
   var values: [String] = []
 
   func validate() throws {
