@@ -191,6 +191,11 @@ import Testing
         ]
       ))
 
+    // However far behind the first.
+    let far = unread + Array(repeating: body[5], count: 1_100) + [try changed(body[5], "$id", to: .string("x"))]
+    mistakes.append(
+      (try sealed(far), ["4 mistakes in the lines; nothing is imported", "line 1107: \"$id\" is no whole id"]))
+
     let daemon = try Daemon()
     try daemon.start()
     for (input, words) in mistakes {

@@ -324,6 +324,42 @@ import Testing
     }
   }
 
+  /// Whatever keeps a row from being written, what each row says by itself is told with it; and what a row names whose own is
+  /// refused is no mistake of it.
+  @Test func mistakesOfEveryKindAreToldAtOnce() throws {
+    let store = try company()
+    let images = try export(store)
+    var rows = rows(images)
+    let person = try store.entity("Person").number
+    let people = images.indices.filter { images[$0].id.entity == person }
+    try #require(people.count > 4)
+    func set(_ place: Int, _ path: String, _ value: Value) throws {
+      rows[people[place]][try #require(try store.property(path).slot) + 1] = value
+    }
+    try set(1, "Person.age", .string("old"))
+    try set(2, "Person.age", .integer(200))
+    try set(2, "Person.manager", .object(ObjectID(key: UniqueID(high: 1, low: 2), entity: person)))
+    try set(3, "Person.manager", .object(images[people[1]].id))
+    try set(4, "Party.name", .null)
+    let copy = try TestStore(store.model)
+    let refused = try #require(refusal(try restore(rows, into: copy)))
+    let told = refused.violations.map { "\(Int($0.id.key.low) - 1) \($0.rule)" }
+    #expect(
+      told.sorted()
+        == [
+          "\(people[1]) type", "\(people[2]) destination", "\(people[2]) maximum", "\(people[4]) required",
+        ].sorted(), "\(refused)")
+    // Of references alone nothing is left to say but their own.
+    try set(1, "Person.age", .integer(30))
+    let second = try #require(refusal(try restore(rows, into: copy)))
+    #expect(
+      second.violations.map { "\(Int($0.id.key.low) - 1) \($0.rule)" }.sorted()
+        == [
+          "\(people[2]) destination", "\(people[2]) maximum", "\(people[4]) required",
+        ].sorted(), "\(second)")
+    #expect(try copy.store.head.revision == 0)
+  }
+
   @Test func anIDOfTwoEntitiesIsRefused() throws {
     let store = try TestStore(try Fixtures.company())
     let (desk, robot) = (try store.insert("Desk"), try store.insert("Robot", ["name": .string("r")]))

@@ -21,9 +21,9 @@ extension BatchWriter {
     }
     try report(done: 0, of: 2 * total)
     let numbers = try writeObjects(total)
-    try refuseIfViolated()
+    try refuseWithTheRest(numbers, references: true)
     try writeReferences(total, numbers)
-    try refuseIfViolated()
+    try refuseWithTheRest(numbers, references: false)
     try judge()
   }
 
@@ -52,10 +52,10 @@ extension BatchWriter {
     var sequences = [PropertyNumber: Set<Int64>]()
     try forEachImage { number, image, entity in
       done = number
-      guard try isWellFormed(number, image, entity) else { return }
       guard numbers.updateValue(numbers[image.id.key] ?? Int32(number), forKey: image.id.key) == nil else {
         return try violate(number, image, rule: "unique", "the id \(image.id) is given twice")
       }
+      guard try isWellFormed(number, image, entity) else { return }
       try countSequences(image, entity, &sequences)
       let alone = ObjectChange(
         kind: .inserted, id: image.id, before: nil, after: Self.withoutReferences(image, entity))
@@ -142,7 +142,7 @@ extension BatchWriter {
       try report(done: total + number, of: 2 * total)
     }
     try forEachImage { number, image, entity in
-      guard let whole = try resolved(number, image, entity) else { return }
+      guard let whole = try resolved(number, image, entity, numbers) else { return }
       let sum = try writer.sum(whole, &size)
       let before = Self.withoutReferences(image, entity)
       let edits = entity.storedProperties.filter { $0.relationship != nil && before[$0] != whole[$0] }
@@ -161,8 +161,11 @@ extension BatchWriter {
     if !changes.isEmpty { try slice(total) }
   }
 
-  /// The object with the concrete entities of all that it names; nil when some of them are not there.
-  private func resolved(_ number: Int, _ image: ObjectImage, _ entity: Entity) throws -> ObjectImage? {
+  /// The object with the concrete entities of all that it names; nil when some of them are not there. Those whose own rows
+  /// are refused are passed over.
+  private func resolved(
+    _ number: Int, _ image: ObjectImage, _ entity: Entity, _ numbers: [UniqueID: Int32]
+  ) throws -> ObjectImage? {
     var image = image
     for property in entity.storedProperties {
       guard let relationship = property.relationship else { continue }
@@ -172,6 +175,7 @@ extension BatchWriter {
         guard let known = try writer.objects.find(target)?.id,
           model.entity(relationship.destination)?.family.contains(known.entity) == true
         else {
+          if numbers[id.key] != nil, try !isWritten(id.key) { continue }
           try violate(
             number, image, property, rule: "destination",
             "\(property.name) names \(target), which is no \(model.entity(relationship.destination)?.name ?? "object") "
@@ -193,6 +197,12 @@ extension BatchWriter {
     return image
   }
 
+  private func isWritten(_ key: UniqueID) throws -> Bool {
+    try writer.layout.orderedTables.contains { table in
+      try writer.objects.find(ObjectID(key: key, entity: table.root.number)) != nil
+    }
+  }
+
   private func write(_ changes: [ObjectChange], sums: [UInt64]) throws {
     try RowWriter(
       objects: writer.objects, words: writer.words, changes: changes, sums: sums, revision: revision,
@@ -201,6 +211,22 @@ extension BatchWriter {
   }
 
   // MARK: - Judgement
+
+  /// Some rows can't be written: what can be said of each row by itself is said in the same answer. Counts, what is derived, and
+  /// keys by references can only be judged when all of them are there.
+  /// - Parameter references: whether they are still to be looked at.
+  private func refuseWithTheRest(_ numbers: [UniqueID: Int32], references: Bool) throws {
+    guard !violations.isEmpty else { return }
+    let unreadable = Set(violations.lazy.filter { $0.rule == "type" }.map(\.id))
+    try forEachImage { number, image, entity in
+      guard !unreadable.contains(row(number, image)) else { return }
+      var broken = TransactionPlanner.violations(of: image, in: model)
+      for place in broken.indices { broken[place].id = row(number, image) }
+      try collect(broken)
+      if references { _ = try resolved(number, image, entity, numbers) }
+    }
+    try refuseIfViolated()
+  }
 
   private func judge() throws {
     var checker = StoreChecker(connection.database, model: model, findings: FindingList())

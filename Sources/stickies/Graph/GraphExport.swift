@@ -267,7 +267,7 @@ private final class GraphLinesOfFile {
     }
     let row = file.count + 1
     if line.number - row != shifts.last?.shift ?? 1 { shifts.append((row, line.number - row)) }
-    guard let object = try object(line) else {
+    guard let object = try await object(line) else {
       isAtEnd = true
       if lines.isEmpty { lines = try await reader.lines(atMost: 1)[...] }
       if let more = lines.first {
@@ -278,8 +278,8 @@ private final class GraphLinesOfFile {
     return object
   }
 
-  /// The object of a line. Of one with a mistake everything is told, and of the lines behind it that have been read.
-  private func object(_ line: InputLine) throws -> ObjectImage? {
+  /// The object of a line. Of one with a mistake everything is told, and of the lines behind it, as far as anybody reads that.
+  private func object(_ line: InputLine) async throws -> ObjectImage? {
     var mistakes = [LinePlanner.Mistake]()
     func read(_ line: InputLine) -> ObjectImage? {
       var members = [BadInput]()
@@ -294,9 +294,12 @@ private final class GraphLinesOfFile {
     }
     let object = read(line)
     if mistakes.isEmpty { return object }
-    // The last line counts those before it, of which some have not counted.
-    for line in lines where !GraphFile.isEnd(line) { _ = read(line) }
-    throw BadLines(mistakes: mistakes, done: "nothing is imported")
+    while !lines.isEmpty, mistakes.count < Batch.maximumViolations {
+      // The last line counts those before it, of which some have not counted.
+      for line in lines where !GraphFile.isEnd(line) { _ = read(line) }
+      lines = try await reader.lines(atMost: Self.linesAtOnce)[...]
+    }
+    throw BadLines(mistakes: Array(mistakes.prefix(Batch.maximumViolations)), done: "nothing is imported")
   }
 
   private static func mistake<Result>(at line: Int, _ body: () throws(BadInput) -> Result) throws -> Result {
