@@ -105,11 +105,16 @@ extension GraphClient: GraphReader {
   public func pages<Object: ManagedObject>(
     of type: Object.Type, where text: String = "", sort: String = "", size: Int
   ) throws -> PageSequence<Object> {
-    precondition(size > 0, "a page holds an object at least")
     let entity = try entity(of: type)
-    let (predicate, order) = (try predicate(text, entity), try order(sort, entity))
+    return pages(of: entity, where: try predicate(text, entity), sort: try order(sort, entity), size: size)
+  }
+
+  func pages<Object: ManagedObject>(
+    of entity: Entity, where predicate: GraphPredicate, sort: [SortKey], size: Int
+  ) -> PageSequence<Object> {
+    precondition(size > 0, "a page holds an object at least")
     return PageSequence { [self] cursor in
-      let stream = images(of: entity, where: predicate, sort: order, limit: size, after: cursor)
+      let stream = images(of: entity, where: predicate, sort: sort, limit: size, after: cursor)
       var objects = [Object]()
       let batch = FetchBatch()
       for try await chunk in stream { objects += context.register(chunk, in: batch).compactMap { $0 as? Object } }

@@ -1,8 +1,35 @@
 import GraphModel
 import GraphReplica
 
-/// Live queries whose conditions and orders the compiler checks: `{ $0.color == .yellow && $0.tags.count > 2 }`.
+/// Live queries, counts, ids and pages whose conditions and orders the compiler checks:
+/// `{ $0.color == .yellow && $0.tags.count > 2 }`.
 extension GraphClient {
+  /// How many objects of a class satisfy a predicate.
+  public func count<Object: ManagedObject>(
+    of type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate
+  ) async throws -> Int {
+    let condition = GraphPredicate(type, where: predicate)
+    return try await count(of: try entity(of: type), where: condition)
+  }
+
+  /// The ids of the objects of a class that satisfy a predicate, in their order, without their values.
+  public func identifiers<Object: ManagedObject>(
+    of type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate,
+    sort: [(ObjectPath<Object, Here>) -> TypedSortKey] = [], limit: Int? = nil
+  ) async throws -> [ObjectID] {
+    let (condition, order) = (GraphPredicate(type, where: predicate), [SortKey](type, sort))
+    return try await identifiers(of: try entity(of: type), where: condition, sort: order, limit: limit)
+  }
+
+  /// Reads the objects of a class that satisfy a predicate page by page, as the text form does.
+  public func pages<Object: ManagedObject>(
+    of type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate,
+    sort: [(ObjectPath<Object, Here>) -> TypedSortKey] = [], size: Int
+  ) throws -> PageSequence<Object> {
+    let (condition, order) = (GraphPredicate(type, where: predicate), [SortKey](type, sort))
+    return pages(of: try entity(of: type), where: condition, sort: order, size: size)
+  }
+
   /// Follows the objects of a class that satisfy a predicate; returns when the first result is there.
   public func follow<Object: ManagedObject>(
     _ type: Object.Type, where predicate: (ObjectPath<Object, Here>) -> TypedPredicate = { _ in .always },

@@ -40,6 +40,15 @@ import Testing
     let ids = try await client.identifiers(of: Note.self, sort: "-number", limit: 3)
     let newest = try await client.fetch(Note.self, where: "TRUEPREDICATE", sort: "-number", limit: 3)
     #expect(ids == newest.map(\.id))
+    #expect(try await client.count(of: Note.self, where: { $0.color == .pink }) == 5)
+    let oldest = try await client.identifiers(
+      of: Note.self, where: { $0.color != .pink }, sort: [\.number.ascending], limit: 1)
+    #expect(try await client.fetch(Note.self, where: { $0.text == "note 1" }).map(\.id) == oldest)
+    var pink = [String]()
+    for try await page in try client.pages(
+      of: Note.self, where: { $0.color == .pink }, sort: [\.number.descending], size: 3)
+    { pink += page.objects.map(\.text) }
+    #expect(pink == [20, 15, 10, 5, 0].map { "note \($0)" })
 
     var sizes = [Int]()
     var texts = [String]()
