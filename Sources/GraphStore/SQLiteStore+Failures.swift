@@ -41,7 +41,8 @@ extension SQLiteStore {
     default:
       // One word stands for thirty troubles; the code says which.
       return StoreFailure(
-        .inputOutput, "\(subject) can't be read or written", cause: "\(message), SQLite's code \(code)",
+        .inputOutput, "\(subject) can't be read or written",
+        cause: [message, "SQLite's code \(code)"].filter { !$0.isEmpty }.joined(separator: ", "),
         advice: "Look at the disk, and at limits of a file's size (ulimit -f).")
     }
   }
