@@ -20,7 +20,8 @@ enum Failure {
     var members = [JSON.Member]()
   }
 
-  static func exit(_ error: any Error, json: Bool) -> Never {
+  /// - Parameter command: the one that ran; nil where the error came before, and says itself how it is written.
+  static func exit(_ error: any Error, of command: (any ParsableCommand.Type)?, json: Bool) -> Never {
     if let code = error as? ExitCode { Glibc.exit(code.rawValue) }
     if let report = report(error) {
       tell(report, json: json)
@@ -35,11 +36,20 @@ enum Failure {
       print(isNoHelp ? text : text + (text.hasSuffix("\n") ? "" : "\n") + Examples.text(for: arguments))
     } else {
       // A program wants the sentence; how a command is written is for people.
-      var text = json ? StickiesCommand.message(for: error) : StickiesCommand.fullMessage(for: error)
+      var text = json ? StickiesCommand.message(for: error) : explained(error, of: command)
       if text.hasPrefix("Error: ") { text.removeFirst("Error: ".count) }
       tell(Report(code: "usage", message: text, exit: usage), json: json)
     }
     Glibc.exit(code == .success ? 0 : code == .validationFailure ? usage : code.rawValue)
+  }
+
+  /// The sentence, and how the command is written.
+  private static func explained(_ error: any Error, of command: (any ParsableCommand.Type)?) -> String {
+    guard let command, error is ValidationError else { return StickiesCommand.fullMessage(for: error) }
+    let usage = StickiesCommand.usageString(for: command).replacing("\n", with: "\n       ")
+    // It begins with the command's words: `stickies open [<board>]`.
+    let name = usage.split(separator: " ").prefix { $0.first?.isLetter == true }.joined(separator: " ")
+    return "\(StickiesCommand.message(for: error))\nUsage: \(usage)\n  See '\(name) --help' for more information."
   }
 
   /// A script that repeats what may have been done has it twice.

@@ -30,17 +30,20 @@ struct StickiesCommand: AsyncParsableCommand {
     signal(SIGPIPE, SIG_IGN)
     let arguments = Coordinates.protected(Array(CommandLine.arguments.dropFirst()))
     let wantsJSON = arguments.prefix { $0 != "--" }.contains("--json")
+    // Whose error it is once it runs; before that the argument parser knows it.
+    var running: (any ParsableCommand.Type)?
     do {
       if let unreadable = UnreadableArgument.first() { throw unreadable }
       if let unknown = UnknownCommand.find(in: arguments) { throw unknown }
       var command = try parseAsRoot(arguments)
+      running = type(of: command)
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {
         try command.run()
       }
     } catch {
-      Failure.exit(error, json: wantsJSON)
+      Failure.exit(error, of: running, json: wantsJSON)
     }
   }
 }

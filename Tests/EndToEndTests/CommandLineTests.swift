@@ -65,6 +65,10 @@ import Testing
     let told = try daemon.run("move", "1").errors
     #expect(told.hasPrefix("stickies: Missing expected argument '<X,Y>'"))
     #expect(told.contains("Usage: stickies move"))
+    // What is found out only while it runs is a command's own, too.
+    let screenless = try daemon.run("open").errors
+    #expect(screenless.hasPrefix("stickies: open draws a screen"))
+    #expect(screenless.contains("\nUsage: stickies open [") && screenless.contains("See 'stickies open --help'"))
     for arguments in [["list"], ["log"]] {
       let limit = try Daemon.run(
         arguments + ["--limit", "-1"], server: daemon.socket.description, author: "ann@test", input: nil)
