@@ -32,6 +32,8 @@ import Testing
     #expect(try Self.words(daemon, "tag", "1", "home", "hou") == ["house"])
     #expect(try Self.words(daemon, "color", "1", "p") == ["pink", "purple"])
     #expect(try Self.words(daemon, "graph", "fetch", "No") == ["Note"])
+    #expect(try Self.words(daemon, "open", "--interface", "") == ["board", "list"])
+    #expect(try Self.words(daemon, "open", "--interface=l") == ["--interface=list"])
     #expect(try Self.words(daemon, "import", "") == [":files"])
     #expect(try Self.words(daemon, "completion", "") == ["bash", "zsh", "fish"])
     #expect(daemon.stop() == 0)

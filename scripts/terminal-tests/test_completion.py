@@ -23,6 +23,7 @@ LINES = [
     ("stickies list --board 12:", "stickies list --board 12:30\\ today "),
     ("stickies tag 1 ho", "stickies tag 1 home "),
     ("stickies show ", "stickies show 1 "),
+    ("stickies open --interface l", "stickies open --interface list "),
     ("stickies graph fetch No", "stickies graph fetch Note "),
     ("stickies import lett", "stickies import letters.jsonl "),
 ]

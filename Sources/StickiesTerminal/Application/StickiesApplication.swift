@@ -60,11 +60,19 @@ final class ViewerApplication: StickiesApplication {
   override var readOnlyReason: String? { "opened to look only" }
 }
 
+/// What a board can begin with, by the names that a person gives.
+public enum BoardInterface: String, CaseIterable, Sendable {
+  /// The board alone.
+  case board
+  /// The board with the list beside it.
+  case list
+}
+
 extension ApplicationConfiguration {
   /// An application of `stickies open`.
   /// - Parameters:
   ///   - application: its class, `editor` or `viewer`.
-  ///   - interface: what it begins with, `board`, or `list` for the board with the list beside it.
+  ///   - interface: what it begins with, one of `BoardInterface`.
   public static func board(application: String = "editor", interface: String = "board") -> Self {
     // As many keys as the driver can read at once, and more.
     Self(application: application, interface: interface, queueCapacity: 8_192)
@@ -76,10 +84,16 @@ extension ApplicationLauncher {
   func registerBoards() {
     register(application: StickiesApplication.self, as: "editor")
     register(application: ViewerApplication.self, as: "viewer")
-    register(interface: "board") { _ in MainInterface(menuBar: BoardMenu.bar, windows: []) }
-    register(interface: "list") { application in
-      let list = (application as? StickiesApplication)?.screen?.listWindow
-      return MainInterface(menuBar: BoardMenu.bar, windows: [list].compactMap(\.self))
+    for interface in BoardInterface.allCases {
+      register(interface: interface.rawValue) { application in
+        let screen = (application as? StickiesApplication)?.screen
+        let windows: [Window?] =
+          switch interface {
+          case .board: []
+          case .list: [screen?.listWindow]
+          }
+        return MainInterface(menuBar: BoardMenu.bar, windows: windows.compactMap(\.self))
+      }
     }
   }
 }

@@ -24,7 +24,7 @@ struct Open: AsyncParsableCommand {
     help: """
       What it begins with: board, or list for the board with the list beside it; else what STICKIES_INTERFACE says, \
       else board.
-      """)
+      """, completion: .list(BoardInterface.allCases.map(\.rawValue)))
   var interface: String?
   @Flag(help: "Look only: nothing can be changed.")
   var readOnly = false

@@ -180,9 +180,15 @@ struct CommandArguments {
         name: argument["preferredName"]?["name"]?.stringValue ?? "",
         valueName: argument["valueName"]?.stringValue ?? "",
         abstract: argument["abstract"]?.stringValue ?? "",
-        values: argument["allValues"]?.arrayValue?.compactMap(\.stringValue) ?? [], takesValue: kind == "option",
+        values: Self.values(of: argument), takesValue: kind == "option",
         isRepeating: argument["isRepeating"] == .bool(true))
       if kind == "positional" { positionals.append(told) } else { options.append(told) }
     }
+  }
+
+  /// Of a type with few values all of them; else those that the command declares.
+  private static func values(of argument: JSON) -> [String] {
+    let values = argument["allValues"] ?? argument["completionKind"]?["list"]?["values"]
+    return values?.arrayValue?.compactMap(\.stringValue) ?? []
   }
 }
