@@ -43,8 +43,10 @@ import Testing
   @Test func anotherProgramGetsTheTerminalAndThenAllIsDrawnAnew() async throws {
     let terminal = try PseudoTerminal()
     let before = terminal.line
-    let (_, driver) = try drive(terminal)
+    let (events, driver) = try drive(terminal)
     driver.start()
+    var heard = events.makeAsyncIterator()
+    #expect(await heard.next() == .terminal(.resize(Size(width: 100, height: 30))))
     var grid = Grid(Size(width: 100, height: 30))
     grid.draw("drawn", x: 0, y: 0)
     driver.show(grid)
@@ -52,9 +54,14 @@ import Testing
     await withCheckedContinuation { done in driver.suspend { done.resume() } }
     #expect(terminal.line == before)
     try await terminal.reads("\u{1B}[?1049l")
+    // Whoever types while the other program reads nothing sees it at once: the line echoes.
+    terminal.types("unread")
+    try await terminal.reads("unread")
     driver.resume()
     try await terminal.reads("\u{1B}[?1049h")
     try await terminal.reads("drawn")
+    terminal.types("k")
+    #expect(await heard.next() == .terminal(.key(KeyEvent(.character("k")))))
     await withCheckedContinuation { done in driver.end { done.resume() } }
     #expect(terminal.line == before)
   }

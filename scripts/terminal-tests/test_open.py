@@ -129,6 +129,28 @@ class OpenTests(unittest.TestCase):
         ann.waits(lambda text: "not yet" not in text, "the new note")
         self.assertIn("one", self.stage.run("list"))
 
+    def test_what_is_typed_under_an_editor_that_reads_no_keys_is_no_command_afterwards(self):
+        self.stage.run("add", "one")
+        begun, go, script = (f"{self.stage.home}/{name}" for name in ("begun", "go", "editor"))
+        with open(script, "w") as file:
+            # As an editor with a window of its own.
+            file.write(f'#!/bin/sh\ntouch "{begun}"\nwhile [ ! -e "{go}" ]; do sleep 0.05; done\n')
+        os.chmod(script, 0o755)
+        ann = self.stage.open(EDITOR=script)
+        ann.shows("one")
+        ann.types(f"{TAB}E")
+        ann.waits(lambda _: os.path.exists(begun), "the editor")
+        ann.types("nlost")
+        # The line echoes it.
+        ann.shows("nlost")
+        open(go, "w").close()
+        ann.waits(lambda _: ann.received.count(b"\x1b[?1049h") == 2, "the board")
+        ann.types("?")
+        ann.shows("New Note")
+        ann.types("?q")
+        self.assertEqual(ann.ends(), 0)
+        self.assertNotIn("lost", self.stage.run("list"))
+
     def test_a_line_to_a_note_that_is_gone_goes(self):
         for text in ("one", "two"):
             self.stage.run("add", text)

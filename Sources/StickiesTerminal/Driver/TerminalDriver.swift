@@ -106,7 +106,7 @@ public final class TerminalDriver: Sendable {
   /// Gives the terminal to another program, an editor say; `done` is called when it is free.
   public func suspend(_ done: @escaping @Sendable () -> Void) { wish(.suspend, done) }
 
-  /// Takes the terminal back and draws the last grid anew.
+  /// Takes the terminal back and draws the last grid anew. Keys that the other program has left are dropped.
   public func resume() { wish(.resume, nil) }
 
   /// Stops the whole program, as Ctrl-Z does, until the shell lets it go on; `.resumed` tells that.
@@ -160,7 +160,10 @@ public final class TerminalDriver: Sendable {
   private func grant(_ wish: Wish, _ loop: inout DriverLoop) {
     switch wish {
     case .suspend: loop.leave()
-    case .resume: loop.enter()
+    case .resume:
+      // It was typed for the other program, which may read no keys: here it would be commands.
+      file.dropInput()
+      loop.enter()
     case .stop:
       loop.stop()
       sink([.resumed, .terminal(.resize(file.size))])

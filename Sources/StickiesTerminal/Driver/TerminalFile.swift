@@ -40,9 +40,12 @@ struct TerminalFile: Sendable {
   /// never waits for output to leave: the terminal may have stopped reading.
   func restoreLine() {
     var saved = saved
-    tcflush(descriptor, TCIFLUSH)
+    dropInput()
     tcsetattr(descriptor, TCSANOW, &saved)
   }
+
+  /// What was typed and not read is nobody's.
+  func dropInput() { tcflush(descriptor, TCIFLUSH) }
 
   /// Columns and rows; 80 and 24 of a terminal that does not know.
   var size: Size {
