@@ -287,9 +287,48 @@ import Testing
     await ann.terminal.expects { $0.text.contains("┏ first") && !$0.text.contains("unseen") }
     ann.terminal.resize(Size(width: 30, height: 8))
     await ann.terminal.expects("Too small")
+    await ann.terminal.expects("Until then q leaves")
     ann.terminal.types("q")
     #expect(await ann.end.value == 0)
     #expect(try await stage.stored().map(\.text) == ["first"])
+    await stage.close()
+  }
+
+  @Test func whatIsTypedWhereThereIsNoRoomToSeeItGoesIntoTheTextThatIsOpen() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("first")
+    let ann = try await stage.open()
+    let (small, large) = (Size(width: 30, height: 8), Size(width: 80, height: 24))
+    await ann.terminal.expects("first")
+    ann.terminal.press(.tab)
+    ann.terminal.press(.enter)
+    await ann.terminal.expects { $0.cursor != nil }
+    ann.terminal.resize(small)
+    await ann.terminal.expects { $0.text.contains("Too small") && $0.text.contains("Esc ends it") }
+    ann.terminal.types(" words\nand letterx")
+    ann.terminal.press(.backspace)
+    ann.terminal.types("s")
+    ann.terminal.paste(", pasted")
+    // These would take the text away, or nobody would know where the next letter goes.
+    for key in ["a", "u", "z"] as [Character] { ann.terminal.press(.character(key), .control) }
+    for key in [Key.delete, .left, .home] { ann.terminal.press(key) }
+    ann.terminal.types(".")
+    ann.terminal.press(.escape)
+    await ann.terminal.expects("Until then q leaves")
+    ann.terminal.types("nunseen")
+    ann.terminal.resize(large)
+    await ann.terminal.expects {
+      $0.text.contains("and letters, pasted.") && $0.cursor == nil && !$0.text.contains("not yet")
+    }
+    #expect(try await stage.stored().map(\.text) == ["first words\nand letters, pasted."])
+    // A field of one line is no different; Return would do something with it.
+    ann.terminal.types("/wo")
+    await ann.terminal.expects { $0.text.contains("/ wo") && $0.text.contains("1 note") }
+    ann.terminal.resize(small)
+    await ann.terminal.expects("field; Ctrl-Q leaves")
+    ann.terminal.types("rd\n")
+    ann.terminal.resize(large)
+    await ann.terminal.expects { $0.text.contains("/ word") && $0.cursor != nil }
     await stage.close()
   }
 

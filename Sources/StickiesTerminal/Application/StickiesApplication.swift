@@ -35,20 +35,48 @@ class StickiesApplication: Application {
     return !(window is QuestionWindow) && !(window is NoteWindow)
   }
 
-  /// Where there is no room to see what is done, nothing is done but leaving.
+  /// A text that is open, and takes what is typed.
+  private enum OpenText { case note, field }
+
+  private var openText: OpenText? {
+    let window = modalWindow ?? keyWindow
+    if window is FieldWindow { return .field }
+    return window != nil && window === screen?.editing?.window ? .note : nil
+  }
+
+  /// Where there is no room to see what is done, what is typed goes into the text that is open, for it would be lost. All
+  /// else that keys do there is to leave.
   private func isSafeUnseen(_ event: ApplicationEvent) -> Bool {
     switch event.kind {
     case .key(let key):
       if key == KeyEvent(.character("c"), .control) { return true }
       // A question is still read there, its answers longest of all; without them it can be taken back.
-      if modalWindow is QuestionWindow { return key.key == .escape || TooSmall.fitsQuestions(screenSize) }
+      if let question = modalWindow as? QuestionWindow {
+        return key.key == .escape || question.isTypedOver || TooSmall.fitsQuestions(screenSize)
+      }
       let command = menuBar.command(for: key)?.command
       if command == .quitAnywhere { return true }
-      // Everywhere else these are letters, or what an editor takes back.
-      let isTyped = screen?.editing != nil || modalWindow != nil || keyWindow is FieldWindow
-      return !isTyped && (command == .suspend || command == .quit)
-    case .mouse, .paste: return false
+      switch openText {
+      case .note: return key.typed != nil || key == KeyEvent(.backspace) || key.key == .escape
+      case .field: return LineField.isTyped(key) || key == KeyEvent(.backspace)
+      case nil: return isBoardUnderKeys && (command == .suspend || command == .quit)
+      }
+    case .paste: return openText != nil || (modalWindow as? QuestionWindow)?.isTypedOver == true
+    case .mouse: return false
     default: return true
+    }
+  }
+
+  /// Whether keys are commands of the board, and none is a letter, or what an editor takes back.
+  private var isBoardUnderKeys: Bool { modalWindow == nil && screen?.editing == nil }
+
+  /// What keys do where there is no room to see it.
+  var unseenKeys: String {
+    if modalWindow is QuestionWindow { return "A question waits to be read." }
+    return switch openText {
+    case .note: "What you type goes into the note; Esc ends it, Ctrl-Q leaves."
+    case .field: "What you type goes into the field; Ctrl-Q leaves."
+    case nil: "Until then \(isBoardUnderKeys ? "q" : "Ctrl-Q") leaves and no key changes anything."
     }
   }
 

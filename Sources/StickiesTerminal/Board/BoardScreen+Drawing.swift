@@ -8,7 +8,8 @@ import TerminalCells
 extension BoardScreen {
   func drawBackground(into grid: inout Grid) {
     guard !TooSmall.isTooSmall(grid.size) else {
-      return TooSmall().draw(into: &grid, frame: grid.bounds, clip: grid.bounds, theme: theme)
+      let keys = (application as? StickiesApplication)?.unseenKeys ?? ""
+      return TooSmall(keys: keys).draw(into: &grid, frame: grid.bounds, clip: grid.bounds, theme: theme)
     }
     if pageScroll != nil, let pager {
       drawScroll(pager, into: &grid)

@@ -42,6 +42,8 @@ final class QuestionWindow: Window {
   weak var screen: BoardScreen?
   /// Set until whoever types has paused.
   private var pause: TimerID?
+  /// Whether somebody is typing still: keys are the text's, and none is an answer.
+  var isTypedOver: Bool { pause != nil }
 
   init(_ text: QuestionText, on screen: BoardScreen) {
     self.text = text

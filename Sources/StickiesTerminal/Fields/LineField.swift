@@ -55,6 +55,11 @@ final class LineField {
     behaviors.detach(behavior, from: self)
   }
 
+  /// Whether a key writes a letter into a line.
+  static func isTyped(_ key: KeyEvent) -> Bool {
+    if case .character = key.key { key.modifiers.isEmpty } else { false }
+  }
+
   /// Takes a key. False for one that means nothing to a line, such as tab.
   func take(_ key: KeyEvent) -> Bool {
     let mayTake = observers.ask((any LineFieldKeyObserver).self, whenNobodyResponds: true) {

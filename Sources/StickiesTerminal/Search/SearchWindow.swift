@@ -51,7 +51,7 @@ final class SearchWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
   }
 
   override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
-    guard let screen, let view else { return }
+    guard let screen, let view, !TooSmall.isTooSmall(grid.size) else { return }
     view.draw(into: &grid, frame: frame, clip: clip, theme: screen.theme)
   }
 }

@@ -49,8 +49,11 @@ public struct TooSmall: Hashable, Sendable {
   /// Whether the answers of a question can be read on a screen.
   public static func fitsQuestions(_ size: Size) -> Bool { size.width >= 24 && size.height >= 7 }
 
+  /// What keys do meanwhile, as a sentence.
+  public let keys: String
+
   /// The message.
-  public init() {}
+  public init(keys: String) { self.keys = keys }
 
   /// Draws it over `frame`, as much of it as fits.
   public func draw(into grid: inout Grid, frame: Rect, clip: Rect, theme: Theme) {
@@ -58,7 +61,7 @@ public struct TooSmall: Hashable, Sendable {
     let clip = clip.intersection(frame)
     grid.hideCursor(in: clip)
     grid.fill(clip, theme.board(.gray))
-    let words = "Too small: make it \(Self.least.width) by \(Self.least.height) or larger."
+    let words = "Too small: make it \(Self.least.width) by \(Self.least.height) or larger.\n\(keys)"
     let layout = TextLayout(words, width: frame.size.width)
     for row in layout.rows.indices {
       grid.draw(

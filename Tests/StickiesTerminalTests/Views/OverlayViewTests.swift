@@ -192,10 +192,10 @@ import Testing
 
         """)
     #expect(
-      picture(20, 4) { TooSmall().draw(into: &$0, frame: $1, clip: $1, theme: theme) } == """
+      picture(20, 4) { TooSmall(keys: "q leaves.").draw(into: &$0, frame: $1, clip: $1, theme: theme) } == """
         Too small: make it
         40 by 10 or larger.
-
+        q leaves.
 
         """)
     #expect(TooSmall.isTooSmall(Size(width: 39, height: 50)))
@@ -232,7 +232,7 @@ import Testing
         { busy.draw(into: &$0, frame: frame, clip: $0.bounds, theme: theme) },
         { scrubber.draw(into: &$0, frame: frame, clip: $0.bounds, theme: theme) },
         { EmptyBoard(lines: [text, other]).draw(into: &$0, frame: frame, clip: $0.bounds, theme: theme) },
-        { TooSmall().draw(into: &$0, frame: frame, clip: $0.bounds, theme: theme) },
+        { TooSmall(keys: text).draw(into: &$0, frame: frame, clip: $0.bounds, theme: theme) },
       ]
       for draw in draws { expectDrawsInside(frame, seed: seed, draw) }
     }
