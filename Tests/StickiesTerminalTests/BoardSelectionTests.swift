@@ -76,6 +76,38 @@ import Testing
     await stage.close()
   }
 
+  @Test func aDeletionIsToldUntilItIsTakenBackOrSomethingElseIsDone() async throws {
+    let stage = try await Stage()
+    let ids = [try await stage.note("first", x: 16).id, try await stage.note("second", x: 300).id]
+    let ann = try await stage.open()
+    await ann.terminal.expects("second")
+    let told = "deleted 2 notes; u brings them back"
+    func delete() async {
+      ann.terminal.types("a")
+      ann.terminal.press(.delete)
+      await ann.terminal.expects {
+        $0.text.contains(told) && !$0.text.contains("first") && !$0.text.contains("not yet")
+      }
+    }
+    await delete()
+    ann.terminal.types("u")
+    var grid = await ann.terminal.expects {
+      $0.text.contains("first") && $0.text.contains("second") && $0.text.contains("Undone")
+    }
+    #expect(!grid.text.contains(told))
+    await delete()
+    // Somebody else may take it back as well, while nobody presses a key here.
+    for id in ids { _ = try await stage.other.restore(id) }
+    grid = await ann.terminal.expects("first")
+    #expect(!grid.text.contains(told))
+    await ann.terminal.expects("second")
+    await delete()
+    ann.terminal.types("nfresh")
+    grid = await ann.terminal.expects("fresh")
+    #expect(!grid.text.contains(told))
+    await stage.close()
+  }
+
   @Test func aTagIsCompletedForAllOfThemAndIsOneStep() async throws {
     let stage = try await Stage()
     let note = try await stage.note("first", x: 0, y: 32)

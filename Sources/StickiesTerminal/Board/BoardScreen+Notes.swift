@@ -87,7 +87,9 @@ extension BoardScreen {
     undoScope.endGroup()
     page.reconcile()
     let (what, them) = notes.count == 1 ? ("deleted", "it") : ("deleted \(notes.count) notes", "them")
-    say("\(what); u brings \(them) back" + (linkState.isConnected ? "" : " once the server is there"))
+    say(
+      "\(what); u brings \(them) back" + (linkState.isConnected ? "" : " once the server is there"),
+      gone: Set(notes.map(\.id)))
   }
 
   // MARK: - Focus

@@ -43,8 +43,8 @@ final class BoardScreen: ApplicationDelegate {
   var refusedInARow = 0
   /// Whose note somebody edits here.
   var editing: NoteController?
-  /// What the status line says beside the connection, and until when.
-  var message: (text: String, isTrouble: Bool, until: Int64)?
+  /// What the status line says beside the connection, and of which notes it says that they are gone.
+  var message: (text: String, isTrouble: Bool, gone: Set<ObjectID>)?
   var messageTimer: TimerID?
   /// Where one is: a new note comes under the mouse, others see a cursor.
   var whereabouts = Whereabouts()
@@ -249,6 +249,8 @@ final class BoardScreen: ApplicationDelegate {
   // MARK: - What happens
 
   private func contextDidChange(_ change: ObjectsDidChange) {
+    // Somebody has taken back what is said.
+    if let message, !message.gone.isDisjoint(with: change.inserted) { self.message = nil }
     for page in directory.pages.values { page.lastChange = change }
     page.lastChange = change
     mode.selection.objectsWereDeleted(change.deleted)
@@ -322,8 +324,9 @@ final class BoardScreen: ApplicationDelegate {
   }
 
   /// Says something in the status line for a while.
-  func say(_ text: String, isTrouble: Bool = false) {
-    message = (text, isTrouble, now + 6_000)
+  /// - Parameter gone: the notes that it calls gone; it is said no more when one of them is back.
+  func say(_ text: String, isTrouble: Bool = false, gone: Set<ObjectID> = []) {
+    message = (text, isTrouble, gone)
     if let messageTimer { application.cancel(messageTimer) }
     messageTimer = application.schedule(at: now + 6_000) { [weak self] in
       self?.message = nil

@@ -243,7 +243,8 @@ extension BoardScreen {
     say(
       isDelete
         ? "\(name(conflict)) had changed the deleted note; undo brings it back"
-        : "\(name(conflict)) had changed the same; yours counts, theirs is in the history", isTrouble: true)
+        : "\(name(conflict)) had changed the same; yours counts, theirs is in the history", isTrouble: true,
+      gone: isDelete ? [conflict.id] : [])
   }
 
   private func name(_ conflict: Conflict) -> String { conflict.author.isEmpty ? "someone" : conflict.author }
