@@ -32,6 +32,21 @@ import Testing
     await stage.close()
   }
 
+  @Test func whereOthersAreHidesNoTitle() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("left", x: 80, y: 64)
+    _ = try await stage.note("right", x: 280, y: 64)
+    let ann = try await stage.open()
+    let ben = try await stage.open("ben@test")
+    await ben.terminal.expects { $0.text.contains("╭ left") && $0.text.contains("╭ right") }
+    // Beside the note that keys have led to begins the next one.
+    ann.terminal.press(.tab)
+    await ben.terminal.expects { $0.place(of: "ann▘ right ") == Point(x: 32, y: 5) }
+    ann.terminal.mouse(.move, 13, 5)
+    await ben.terminal.expects { $0.place(of: "╭ left▘ann─") == Point(x: 10, y: 5) && $0.text.contains("╭ right ") }
+    await stage.close()
+  }
+
   @Test func whatTheConnectionTellsIsOneEventAndAnsweredInItsTurn() async throws {
     let stage = try await Stage()
     let ann = try await stage.open()

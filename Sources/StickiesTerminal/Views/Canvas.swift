@@ -88,20 +88,22 @@ public struct Canvas: Sendable {
       grid.hideCursor(in: mark.frame.intersection(clip))
       grid.draw(mark.text, x: mark.frame.minX, y: mark.frame.minY, theme.note(mark.color).title, clip: clip)
     }
-    for pointer in pointers { draw(pointer, into: &grid, shift, clip, theme) }
+    let places = seen.map(\.place)
+    for pointer in pointers {
+      draw(pointer, into: &grid, shift, clip, theme) { title(at: $0, places, hidden, shift, theme, cache) }
+    }
   }
 
-  private func draw(_ pointer: PointerState, into grid: inout Grid, _ shift: Point, _ clip: Rect, _ theme: Theme) {
-    let place = Rect(origin: pointer.place, size: Size(width: 1, height: 1)).clamped.moved(x: shift.x, y: shift.y)
-    guard clip.contains(place.origin) else { return }
-    let tag = theme.person(pointer.person.color)
-    let line = CellLine(pointer.person.name, width: 16, cut: theme.symbols.cut)
-    let (x, y) = (place.minX, place.minY)
-    let own = grid[x, y].style
-    let color = theme.depth == .none ? own : Style(tag.background, on: own.background)
-    grid.draw(String(theme.symbols.pointer), x: x, y: y, color, clip: clip)
-    let end = grid.draw(line.text, x: x + 1, y: y, tag, clip: clip)
-    grid.hideCursor(in: Rect(x: x, y: y, width: end - x, height: 1))
+  /// The columns of the title of which a point of the screen shows a cell; nil for any other point.
+  private func title(
+    at point: Point, _ seen: [Int], _ hidden: Int?, _ shift: Point, _ theme: Theme, _ cache: LayoutCache
+  ) -> Range<Int>? {
+    func row(_ place: Int) -> Rect {
+      NoteView(notes[place]).titleText(theme: theme, cache: cache).moved(x: shift.x, y: shift.y)
+    }
+    if let hidden, row(hidden).contains(point) { return row(hidden).minX..<row(hidden).maxX }
+    let top = seen.first { notes[$0].outline.moved(x: shift.x, y: shift.y).contains(point) }
+    return top.map(row).flatMap { $0.contains(point) ? $0.minX..<$0.maxX : nil }
   }
 
   /// The places of the notes of which a cell is seen, from the highest to the lowest, each with a rectangle that holds what

@@ -86,6 +86,12 @@ public struct NoteView: Sendable {
       titleWidth: titleWidth(outline, marks: marks(theme.symbols).count), cut: theme.symbols.cut)
   }
 
+  /// The cells of the board that show the title.
+  func titleText(theme: Theme, cache: LayoutCache) -> Rect {
+    let outline = state.outline
+    return Rect(x: titleStart(outline), y: outline.minY, width: rows(cache, theme).title.width, height: 1)
+  }
+
   // MARK: - Drawing
 
   /// Draws it with its top left cell at `origin`. The shadow lies outside of its frame, and within `clip`.

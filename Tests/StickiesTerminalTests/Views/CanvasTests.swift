@@ -172,6 +172,28 @@ import Testing
     #expect(theme.person(1) != theme.person(2))
   }
 
+  @Test func noFlagCoversATitle() {
+    var canvas = Canvas(notes: [note(1, 10, 1, "One")])
+    /// The row of the title, with Anna in a column of the board; the screen begins in another one.
+    func row(_ x: Int, from origin: Int = 0) -> String {
+      canvas.origin = Point(x: origin, y: 0)
+      canvas.pointers = [PointerState(Person("Anna", color: 1), at: Point(x: x, y: 1))]
+      return String(grid(canvas, 42, 6).text(row: 1).drop { $0 == " " })
+    }
+    #expect(row(20).hasPrefix("╭ One ────▘Anna╮"))
+    // Before the mark, or where that covers it as well, behind the title.
+    #expect(row(9).hasPrefix("Anna▘╭ One ─────────╮"))
+    #expect(row(12).hasPrefix("╭ One▘Anna─────╮"))
+    #expect(row(14).hasPrefix("╭ One▘Anna─────╮"))
+    // At the edges of the screen there is not room for all of it.
+    #expect(row(9, from: 9).hasPrefix("╭ One▘Anna─────╮"))
+    #expect(row(12, from: -24) == "╭ One▘A…")
+    #expect(row(12, from: -28) == "╭ ▘n")
+    // Under others there is no title.
+    canvas.notes.append(note(2, 8, 0, z: 1, "Over"))
+    #expect(row(9).hasPrefix("│▘Anna         │─╮"))
+  }
+
   @Test func whatLiesAboveTheCursorHidesIt() {
     let frame = Rect(x: 2, y: 1, width: 20, height: 5)
     let editor = TextEditor("One\ntwo", width: NoteView.textWidth(of: frame))
