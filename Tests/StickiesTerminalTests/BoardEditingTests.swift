@@ -47,6 +47,30 @@ import Testing
     await stage.close()
   }
 
+  @Test func theBoardScrollsWithACursorThatWouldBeOutOfSight() async throws {
+    let stage = try await Stage()
+    // Most of it lies beyond the right lower corner of the screen.
+    _ = try await stage.note((0..<8).map { "line \($0)" }.joined(separator: "\n"), x: 560, y: 288)
+    let ann = try await stage.open()
+    let title = try #require(await ann.terminal.expects("line 0").place(of: "line 0"))
+    // A click scrolls nothing.
+    ann.terminal.click(title.x, title.y)
+    ann.terminal.press(.enter)
+    await ann.terminal.expects { $0.cursor == Point(x: 78, y: 21) && $0.text.contains("line 7") }
+    ann.terminal.types(" and words")
+    await ann.terminal.expects { $0.cursor == Point(x: 78, y: 21) && $0.text.contains("line 7 and words") }
+    // To where the text begins, which is in sight; then that goes out of sight above.
+    ann.terminal.press(.home, .control)
+    await ann.terminal.expects { $0.cursor == Point(x: 62, y: 14) }
+    for _ in 0..<6 { ann.terminal.mouse(.wheel(.down), 5, 5) }
+    await ann.terminal.expects { $0.cursor == nil }
+    ann.terminal.types("x")
+    await ann.terminal.expects { $0.cursor == Point(x: 63, y: 2) && $0.text.contains("xline 0") }
+    ann.terminal.resize(Size(width: 60, height: 12))
+    await ann.terminal.expects { $0.cursor == Point(x: 58, y: 2) }
+    await stage.close()
+  }
+
   @Test func aNoteUnderAnotherIsSeenByWhoGoesThereAndTypes() async throws {
     let stage = try await Stage()
     _ = try await stage.note("under", x: 96, y: 64)

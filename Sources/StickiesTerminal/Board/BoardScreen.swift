@@ -236,6 +236,7 @@ final class BoardScreen: ApplicationDelegate {
     if TooSmall.isTooSmall(size) {
       endDrags()
     }
+    if let editing { showCursor(of: editing) }
     application.setNeedsDisplay()
   }
 

@@ -44,6 +44,23 @@ extension BoardScreen {
     application.setNeedsDisplay()
   }
 
+  /// Scrolls the board as far as it takes to see the cursor of an editor: a note may reach beyond the screen.
+  func showCursor(of controller: NoteController) {
+    guard let editor = controller.editor, !TooSmall.isTooSmall(application.screenSize) else { return }
+    let text = NoteView.textFrame(in: controller.lastFrame.clamped)
+    let cursor = editor.cursorPosition
+    // At the edges lie the marks of notes that are out of sight, and at the lowest one the tool bar.
+    var room = seen.inset(1)
+    if mode.isEditing { room.size.height -= 1 }
+    func beyond(_ place: Int, _ low: Int, _ high: Int) -> Int {
+      place < low ? place - low : max(0, place - high + 1)
+    }
+    scroll(
+      by: Point(
+        x: beyond(min(text.minX + cursor.x, text.maxX), room.minX, room.maxX),
+        y: beyond(text.minY + cursor.y - controller.scroll, room.minY, room.maxY)))
+  }
+
   /// The editor closes; what was typed is on its way.
   func endEditing() {
     guard let controller = editing else { return }

@@ -14,6 +14,7 @@ extension NoteController {
     (self.editor, edited, lastText) = (editor, note, nil)
     common = screen?.storedText(of: id) ?? note.text
     keepCursorInSight()
+    screen?.showCursor(of: self)
     window.setNeedsDisplay()
   }
 
@@ -48,6 +49,7 @@ extension NoteController {
       if !isLost { write(editor.text) }
     }
     keepCursorInSight()
+    screen.showCursor(of: self)
     window.setNeedsDisplay()
     return true
   }
