@@ -47,6 +47,41 @@ import Testing
     await stage.close()
   }
 
+  @Test func whatIsPastedWhereNoTextIsOpenIsANoteAndOneUndoTakesItAway() async throws {
+    let stage = try await Stage()
+    let ann = try await stage.open()
+    await ann.terminal.expects("Nothing sticks to Work yet")
+    ann.terminal.mouse(.move, 20, 5)
+    ann.terminal.paste("milk\nbread")
+    await ann.terminal.expects {
+      $0.place(of: "┏ milk") == Point(x: 20, y: 5) && $0.text.contains("bread") && $0.text.contains("u takes it away")
+        && $0.cursor == nil && !$0.text.contains("not yet")
+    }
+    #expect(try await stage.stored().map(\.text) == ["milk\nbread"])
+    ann.terminal.types("u")
+    await ann.terminal.expects("Undone")
+    #expect(try await stage.stored().isEmpty)
+    // One that comes in pieces is one note.
+    ann.terminal.paste("one half, ", isOpen: true)
+    await ann.terminal.expects { $0.text.contains("a paste has no end yet") && $0.cursor != nil }
+    ann.terminal.paste("the other")
+    ann.terminal.press(.escape)
+    await ann.terminal.expects {
+      $0.text.contains("one half, the other") && $0.cursor == nil && !$0.text.contains("not yet")
+    }
+    #expect(try await stage.stored().map(\.text) == ["one half, the other"])
+    ann.terminal.types("u")
+    await ann.terminal.expects("Undone")
+    #expect(try await stage.stored().isEmpty)
+    // Under the help nobody would see it.
+    ann.terminal.types("?")
+    await ann.terminal.expects("New Note")
+    ann.terminal.paste("unseen")
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { !$0.text.contains("New Note") && !$0.text.contains("unseen") }
+    await stage.close()
+  }
+
   @Test func theBoardScrollsWithACursorThatWouldBeOutOfSight() async throws {
     let stage = try await Stage()
     // Most of it lies beyond the right lower corner of the screen.

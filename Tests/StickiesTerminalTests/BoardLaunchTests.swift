@@ -52,6 +52,7 @@ import Testing
     ann.terminal.press(.delete)
     ann.terminal.types("n")
     await ann.terminal.expects("opened to look only")
+    ann.terminal.paste("pasted")
     ann.terminal.mouse(.press(.left), place.x, place.y)
     ann.terminal.mouse(.drag(.left), place.x + 4, place.y + 2)
     ann.terminal.mouse(.release(.left), place.x + 4, place.y + 2)

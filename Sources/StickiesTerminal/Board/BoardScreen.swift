@@ -356,6 +356,8 @@ final class BoardScreen: ApplicationDelegate {
 
   override func mouse(_ mouse: MouseEvent) -> Bool { canvasMouse(mouse) }
 
+  override func paste(_ paste: PasteEvent) -> Bool { newNote(pasting: paste) }
+
   // Asked by a signal, nobody is asked: what was typed is on its way before the connection closes.
   override func applicationWillTerminate(_ application: Application) { finishChanges() }
 

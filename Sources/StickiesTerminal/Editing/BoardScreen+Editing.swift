@@ -99,6 +99,20 @@ extension BoardScreen {
     edit(controller)
   }
 
+  /// What is pasted while no text is open is a note; one undo takes it away.
+  func newNote(pasting paste: PasteEvent) -> Bool {
+    guard application.modalWindow == nil, paste.text.contains(where: { !$0.isWhitespace }) else { return false }
+    newNote()
+    guard let editing else { return true }
+    _ = editing.paste(paste)
+    // Of one that has no end yet the rest goes there, too.
+    guard !paste.isOpen else { return true }
+    let isTaken = editing.editedText?.isEmpty == false
+    endEditing()
+    if isTaken, !paste.isCut { say("what was pasted is a note; u takes it away") }
+    return true
+  }
+
   /// So that all of it is in sight, as far as there is room: one types where one looks.
   private var placeOfNewNote: Point {
     let size = Self.newNoteSize
