@@ -60,22 +60,29 @@ final class ChangedReferrers {
   }
 }
 
-/// A source whose answers are kept for the time of one commit: many paths lead to the same objects. Who refers to an
-/// object that the commit has made is in the commit as well, and not asked for. It answers so many questions and no more:
-/// paths over two to-manys can lead from each of a thousand objects to all of them.
+/// A source whose answers are kept for the time of one commit: many paths lead to the same objects, and many queries take
+/// the same path. Who refers to an object that the commit has made is in the commit as well, and not asked for. It answers so
+/// many questions and no more: paths over two to-manys can lead from each of a thousand objects to all of them.
 final class KeptSource: ImageSource {
+  private struct Relation: Hashable {
+    let id: ObjectID
+    let property: PropertyNumber
+  }
+
+  let changed: ChangedReferrers
   private let source: any ImageSource
-  private let changed: ChangedReferrers
   private let made: Set<ObjectID>
   private var images = [ObjectID: ObjectImage?]()
+  private var referrers = [Relation: [ObjectID]]()
+  private var counts = [Relation: Int]()
   /// How many objects may be named and looked at still.
-  private var rest: Int
+  private(set) var rest: Int
 
   /// - Parameter most: so many objects are named and looked at.
-  init(_ source: any ImageSource, _ changes: [ObjectChange], changed: ChangedReferrers, atMost most: Int) {
+  init(_ source: any ImageSource, _ changes: [ObjectChange], model: Model, atMost most: Int) {
     rest = most
     self.source = source
-    self.changed = changed
+    changed = ChangedReferrers(changes, model: model)
     made = Set(changes.lazy.filter { $0.before == nil }.map(\.id))
   }
 
@@ -90,16 +97,19 @@ final class KeptSource: ImageSource {
   }
 
   func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
-    guard made.contains(id) else {
-      let referrers = source.referrers(to: id, through: property)
-      rest -= 1 + referrers.count
-      return referrers
-    }
-    return (changed.sides(through: property).after[id] ?? []).sorted()
+    guard !made.contains(id) else { return (changed.sides(through: property).after[id] ?? []).sorted() }
+    let relation = Relation(id: id, property: property.number)
+    let found = referrers[relation] ?? source.referrers(to: id, through: property)
+    referrers[relation] = found
+    rest -= 1 + found.count
+    return found
   }
 
   func referrerCount(to id: ObjectID, through property: Property) -> Int {
-    guard made.contains(id) else { return source.referrerCount(to: id, through: property) }
-    return changed.sides(through: property).after[id]?.count ?? 0
+    guard !made.contains(id) else { return changed.sides(through: property).after[id]?.count ?? 0 }
+    let relation = Relation(id: id, property: property.number)
+    let count = counts[relation] ?? source.referrerCount(to: id, through: property)
+    counts[relation] = count
+    return count
   }
 }

@@ -9,12 +9,19 @@
 /// only come or leave, for which a comparison has to turn: for it queries are filed once more, under what turns them. And
 /// where a trigger's values are all that is asked of it, a way is followed only for a value that somebody waits for. A
 /// commit that changes none of the triggers and none of the entities reads nothing.
+///
+/// Queries that only their predicates can tell of are grouped by the properties that these read. Where a commit changes none of
+/// them, no object comes to a query of the group and none leaves: whoever did not change itself is not judged, and whoever
+/// did is judged once. Not at all would be too little: of an object that belongs every change is told.
 public struct RelatedQueries {
   private struct Query {
     let query: LiveQuery
     let family: [EntityNumber]
     let evaluator: PredicateEvaluator
   }
+
+  /// Queries by the properties that they read, of whatever object; each group's by what tells whether they can matter.
+  private typealias Groups = [Set<PropertyNumber>: QueryShelves<PathReader>]
 
   /// A way that starts at objects of an entity; the object whose property changed stands behind its last hop.
   private struct Trigger: Hashable {
@@ -27,7 +34,7 @@ public struct RelatedQueries {
     /// Under each path, with what reads the values at its end, and the properties that this reads of others.
     var paths = [GraphPredicate.Path: (reader: PathReader, reads: Set<PropertyNumber>, queries: TurnShelf)]()
     /// Those of which that can't be said, filed as for objects that changed.
-    var others = QueryShelves<PathReader>()
+    var others = Groups()
 
     var isEmpty: Bool { paths.isEmpty && others.isEmpty }
   }
@@ -49,16 +56,20 @@ public struct RelatedQueries {
   /// queries of those that are left are read anew: a path over two to-manys can lead from each of them to all.
   static let maximumLooks = 20_000
   static let maximumLooksPerChange = 50
+  /// And for each query of which only its predicate can tell: to read it anew costs more.
+  static let maximumLooksPerQuery = 50
   /// So many objects are looked at on one way back.
   static let maximumVisits = 10_000
 
   private let model: Model
   private var queries = [UInt64: Query]()
   private var triggers = [PropertyNumber: [Trigger: Uses]]()
-  /// Of each concrete entity, by what tells whether they can matter.
-  private var shelves = [EntityNumber: QueryShelves<PathReader>]()
+  /// Of each concrete entity.
+  private var shelves = [EntityNumber: Groups]()
   /// The same for objects that others lead to.
   private var turning = [EntityNumber: Turning]()
+  /// How many queries are filed nowhere.
+  private var general = 0
   /// The highest number that was ever inserted.
   public private(set) var lastNumber: UInt64 = 0
 
@@ -95,30 +106,35 @@ public struct RelatedQueries {
       triggers[property, default: [:]][trigger] = uses.isEmpty ? nil : uses
       if triggers[property]?.isEmpty == true { triggers[property] = nil }
     }
+    if places == nil { general += inserting ? 1 : -1 }
+    let reads = query.predicate.dependencies().reduce(into: Set()) { $0.formUnion($1.reads(in: model)) }
     for entity in model.entity(query.entity)?.family ?? [] where model.entity(entity)?.isAbstract == false {
-      if inserting {
-        shelves[entity, default: QueryShelves()].insert(number, at: places) { PathReader($0, model) }
-      } else {
-        shelves[entity]?.remove(number, at: places)
-        if shelves[entity]?.isEmpty == true { shelves[entity] = nil }
-      }
-      Self.file(number, in: &turning[entity, default: Turning()], turns, places, model, inserting: inserting)
+      Self.file(number, in: &shelves[entity, default: [:]], reads, places, model, inserting: inserting)
+      if shelves[entity]?.isEmpty == true { shelves[entity] = nil }
+      Self.file(number, in: &turning[entity, default: Turning()], turns, reads, places, model, inserting: inserting)
       if turning[entity]?.isEmpty == true { turning[entity] = nil }
     }
   }
 
   /// Static, so that nothing else holds the tables while they change.
   private static func file(
-    _ number: UInt64, in turning: inout Turning, _ turns: QueryTurns?, _ places: [QueryPlace]?, _ model: Model,
+    _ number: UInt64, in groups: inout Groups, _ reads: Set<PropertyNumber>, _ places: [QueryPlace]?, _ model: Model,
     inserting: Bool
   ) {
+    if inserting {
+      groups[reads, default: QueryShelves()].insert(number, at: places) { PathReader($0, model) }
+    } else {
+      groups[reads]?.remove(number, at: places)
+      if groups[reads]?.isEmpty == true { groups[reads] = nil }
+    }
+  }
+
+  private static func file(
+    _ number: UInt64, in turning: inout Turning, _ turns: QueryTurns?, _ reads: Set<PropertyNumber>,
+    _ places: [QueryPlace]?, _ model: Model, inserting: Bool
+  ) {
     guard let turns else {
-      if inserting {
-        turning.others.insert(number, at: places) { PathReader($0, model) }
-      } else {
-        turning.others.remove(number, at: places)
-      }
-      return
+      return file(number, in: &turning.others, reads, places, model, inserting: inserting)
     }
     for turn in turns.turns {
       let path = turn.path
@@ -163,18 +179,21 @@ public struct RelatedQueries {
   /// What the changes do to every query.
   /// - Parameter source: the graph after them.
   public func effects(of changes: [ObjectChange], in source: any ImageSource) -> RelatedEffects {
+    guard !queries.isEmpty else { return RelatedEffects(knownThrough: lastNumber) }
+    let looks =
+      Self.maximumLooks + Self.maximumLooksPerChange * changes.count + Self.maximumLooksPerQuery * general
+    return effects(of: changes, in: KeptSource(source, changes, model: model, atMost: looks))
+  }
+
+  func effects(of changes: [ObjectChange], in after: KeptSource) -> RelatedEffects {
     var result = RelatedEffects(knownThrough: lastNumber)
-    guard !queries.isEmpty else { return result }
-    let changed = ChangedReferrers(changes, model: model)
-    let after = KeptSource(
-      source, changes, changed: changed, atMost: Self.maximumLooks + Self.maximumLooksPerChange * changes.count)
-    let before = GraphBefore(changes, after: after, changed: changed)
+    let before = GraphBefore(changes, after: after, changed: after.changed)
     var roots = [ObjectID]()
     var seen = Set<ObjectID>()
     for change in changes where shelves[change.id.entity] != nil && seen.insert(change.id).inserted {
       roots.append(change.id)
     }
-    let (reached, tooMany, fired) = reachedRoots(changes, before, after)
+    let (reached, tooMany, changed) = reachedRoots(changes, before, after)
     for id in reached.sorted() where seen.insert(id).inserted { roots.append(id) }
     var effects = [UInt64: [LiveQueryChange]]()
     // The concrete entities of those that were not judged.
@@ -185,22 +204,24 @@ public struct RelatedQueries {
       let (old, new) = (before.image(of: id), after.image(of: id))
       let wasThere = old.map { Judgement(image: $0, source: before) }
       let isThere = new.map { Judgement(image: $0, source: after) }
-      let asked =
-        before.change(of: id) == nil
-        ? turned(id.entity, wasThere, isThere, by: fired) : shelves[id.entity]?.candidates(wasThere, isThere) ?? []
-      for number in asked {
-        guard let query = queries[number] else { continue }
-        let wasIn = old.map { query.evaluator.matches($0, in: before) } ?? false
-        let isIn = new.map { query.evaluator.matches($0, in: after) } ?? false
-        switch (wasIn, isIn, old, new) {
-        case (false, true, _, let new?): effects[number, default: []].append(.inserted(new))
-        case (true, false, let old?, _):
-          // What is told of an object that stays is told as it is now.
-          effects[number, default: []].append(.removed(new ?? old, deleted: new == nil))
-        case (true, true, let old?, let new?):
-          guard let change = before.change(of: id) else { continue }
-          effects[number, default: []].append(.updated(new, edits: change.edits, previous: old.revision))
-        default: break
+      let (open, settled) =
+        before.change(of: id).map { candidates($0, wasThere, isThere, by: changed) }
+        ?? (turned(id.entity, wasThere, isThere, by: changed), [])
+      for (numbers, isSettled) in [(open, false), (settled, true)] {
+        for number in numbers {
+          guard let query = queries[number] else { continue }
+          let isIn = new.map { query.evaluator.matches($0, in: after) } ?? false
+          let wasIn = isSettled ? isIn : old.map { query.evaluator.matches($0, in: before) } ?? false
+          switch (wasIn, isIn, old, new) {
+          case (false, true, _, let new?): effects[number, default: []].append(.inserted(new))
+          case (true, false, let old?, _):
+            // What is told of an object that stays is told as it is now.
+            effects[number, default: []].append(.removed(new ?? old, deleted: new == nil))
+          case (true, true, let old?, let new?):
+            guard let change = before.change(of: id) else { continue }
+            effects[number, default: []].append(.updated(new, edits: change.edits, previous: old.revision))
+          default: break
+          }
         }
       }
     }
@@ -216,13 +237,39 @@ public struct RelatedQueries {
     return result
   }
 
+  /// The queries that an object which changed itself could belong to: those to which it could come or which it could
+  /// leave, and those of which everything that they read is as it was.
+  /// - Parameter changed: the properties that have changed somewhere and are read from elsewhere.
+  private func candidates(
+    _ change: ObjectChange, _ before: Judgement?, _ after: Judgement?, by changed: Set<PropertyNumber>
+  ) -> (open: [UInt64], settled: [UInt64]) {
+    guard let groups = shelves[change.id.entity] else { return ([], []) }
+    guard let old = change.before, let new = change.after, let entity = model.entity(change.id.entity) else {
+      return (groups.values.flatMap { $0.candidates(before, after) }.sorted(), [])
+    }
+    var changed = changed
+    for slot in new.changedSlots(since: old) { changed.insert(entity.storedProperties[slot].number) }
+    var (open, settled) = ([UInt64](), [UInt64]())
+    for (reads, queries) in groups {
+      if reads.isDisjoint(with: changed) {
+        settled += queries.candidates(nil, after)
+      } else {
+        open += queries.candidates(before, after)
+      }
+    }
+    return (open.sorted(), settled.sorted())
+  }
+
   /// The queries of an entity to which an object that did not change itself could come, or which it could leave.
   /// - Parameter changed: the properties that have changed somewhere.
   private func turned(
     _ entity: EntityNumber, _ before: Judgement?, _ after: Judgement?, by changed: Set<PropertyNumber>
   ) -> [UInt64] {
     guard let turning = turning[entity] else { return [] }
-    var numbers = Set(turning.others.candidates(before, after))
+    var numbers = Set<UInt64>()
+    for (reads, queries) in turning.others where !reads.isDisjoint(with: changed) {
+      numbers.formUnion(queries.candidates(before, after))
+    }
     for (reader, reads, queries) in turning.paths.values where !reads.isDisjoint(with: changed) {
       let (old, new) = (before.map { reader.values($0) } ?? [], after.map { reader.values($0) } ?? [])
       queries.forEach(from: old, to: new) { number in
@@ -278,8 +325,10 @@ public struct RelatedQueries {
         isFound = true
         return false
       }
-      guard !isFound, let others = turning.others.paths[path]?.queries else { return isFound }
-      return (old + new).contains { others.isHolding($0) }
+      return isFound
+        || turning.others.values.contains { others in
+          others.paths[path].map { others in (old + new).contains { others.queries.isHolding($0) } } ?? false
+        }
     } ?? false
   }
 
@@ -330,7 +379,7 @@ extension GraphPredicate.Path {
 }
 
 extension QueryShelves<PathReader> {
-  /// The queries that an object, as it was and as it is, could belong to.
+  /// The queries that an object, as it was and as it is, could belong to: each once, in no order.
   fileprivate func candidates(_ before: Judgement?, _ after: Judgement?) -> [UInt64] {
     var numbers = [UInt64]()
     for (reader, queries) in paths.values {
@@ -339,7 +388,7 @@ extension QueryShelves<PathReader> {
       guard let new = after.map({ reader.values($0) }), new != old else { continue }
       for value in new { queries.holding(value, into: &numbers) }
     }
-    return general.union(numbers).sorted()
+    return Array(numbers.isEmpty ? general : general.union(numbers))
   }
 }
 
