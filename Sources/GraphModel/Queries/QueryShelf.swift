@@ -51,7 +51,8 @@ struct ValueTable: QueryShelf {
   }
 }
 
-/// All queries that are filed under one path, whatever they wait for at its end.
+/// All queries that are filed under one path, whatever they wait for at its end: for an object that changed itself, by the most
+/// selective of a query's comparisons. `TurnShelf` is for the others, and says why there are two.
 struct PathShelf: QueryShelf {
   private var values = ValueTable()
   private var ranges = IntervalTree()

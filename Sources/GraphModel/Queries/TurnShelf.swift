@@ -3,42 +3,35 @@
 ///
 /// What asks for a value beyond another one turns when the greatest of the values, or the least, passes that; so ten thousand
 /// of them that all hold are not looked at when a value moves a little.
+///
+/// It is no substitute for the `PathShelf` that the same queries are filed in for objects that changed themselves, nor that
+/// for it. There a query stands once, under the most selective of its comparisons, and is found by each value that it
+/// waits for; here it stands under all of them, and is found only by a value that comes or goes. One shelf for both would
+/// find a query by its least selective comparison as well, which is what ten thousand share.
 struct TurnShelf: Sendable {
-  private var values = ValueTable()
+  private var places = PathShelf()
   private var alone = ValueTable()
-  private var ranges = IntervalTree()
   /// What the greatest value passes, and what the least one does; each as an interval of one value.
   private var greatest = IntervalTree()
   private var least = IntervalTree()
-  private var words = WordTable()
-  private var parts = PartTable()
 
-  var isEmpty: Bool {
-    values.isEmpty && alone.isEmpty && ranges.isEmpty && greatest.isEmpty && least.isEmpty && words.isEmpty
-      && parts.isEmpty
-  }
+  var isEmpty: Bool { places.isEmpty && alone.isEmpty && greatest.isEmpty && least.isEmpty }
 
   mutating func insert(_ number: UInt64, at turn: QueryTurn) {
     switch turn {
     case .alone(_, let value): alone.insert(number, value: value)
-    case .among(.values(_, let values)): for value in values { self.values.insert(number, value: value) }
+    case .among(let place): places.insert(number, at: place)
     case .greatest(_, let value): greatest.insert(.init(low: value, high: value, number: number))
     case .least(_, let value): least.insert(.init(low: value, high: value, number: number))
-    case .among(.range(_, let low, let high)): ranges.insert(.init(low: low, high: high, number: number))
-    case .among(.word(_, let word)): words.insert(number, word: word)
-    case .among(.part(_, let part, let options)): parts.insert(number, part: part, options)
     }
   }
 
   mutating func remove(_ number: UInt64, at turn: QueryTurn) {
     switch turn {
     case .alone(_, let value): alone.remove(number, value: value)
-    case .among(.values(_, let values)): for value in values { self.values.remove(number, value: value) }
+    case .among(let place): places.remove(number, at: place)
     case .greatest(_, let value): greatest.remove(.init(low: value, high: value, number: number))
     case .least(_, let value): least.remove(.init(low: value, high: value, number: number))
-    case .among(.range(_, let low, let high)): ranges.remove(.init(low: low, high: high, number: number))
-    case .among(.word(_, let word)): words.remove(number, word: word)
-    case .among(.part(_, let part, let options)): parts.remove(number, part: part, options)
     }
   }
 
@@ -52,12 +45,7 @@ struct TurnShelf: Sendable {
       goesOn = body(number)
       return goesOn
     }
-    for value in before.symmetricDifference(after) where goesOn {
-      values.forEach(holding: value, go)
-      if goesOn, !ranges.isEmpty { ranges.forEach(holding: value, go) }
-      if goesOn, !words.isEmpty { words.forEach(holding: value, go) }
-      if goesOn, !parts.isEmpty { parts.forEach(holding: value, go) }
-    }
+    for value in before.symmetricDifference(after) where goesOn { places.forEach(holding: value, go) }
     for values in [before, after] where goesOn && !alone.isEmpty {
       // Of no value every one is this one.
       if values.isEmpty { alone.forEach(go) }
