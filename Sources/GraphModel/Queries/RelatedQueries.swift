@@ -248,7 +248,9 @@ public struct RelatedQueries {
       return (groups.values.flatMap { $0.candidates(before, after) }.sorted(), [])
     }
     var changed = changed
-    for slot in new.changedSlots(since: old) { changed.insert(entity.storedProperties[slot].number) }
+    var slots = [Int]()
+    new.findChangedSlots(since: old, into: &slots)
+    for slot in slots { changed.insert(entity.storedProperties[slot].number) }
     var (open, settled) = ([UInt64](), [UInt64]())
     for (reads, queries) in groups {
       if reads.isDisjoint(with: changed) {
