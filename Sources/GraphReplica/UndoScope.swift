@@ -8,7 +8,8 @@ import GraphModel
 public final class UndoScope {
   /// Names the stack in history; keep it for as long as the stack is to last.
   public let id: UniqueID
-  private var lastGroup: UInt64
+  /// The number of the group that was begun last.
+  public private(set) var lastGroup: UInt64
   /// How many groups are open, one in the other; the outermost counts.
   private var depth = 0
   private var name = ""
@@ -26,11 +27,14 @@ public final class UndoScope {
   public var isGrouping: Bool { depth > 0 }
 
   /// What is saved until the matching `endGroup` is undone together.
-  /// - Parameter name: for a menu, "Undo NAME"; inside another group it counts for nothing.
-  public func beginGroup(named name: String) {
+  /// - Parameters:
+  ///   - name: for a menu, "Undo NAME"; inside another group it counts for nothing.
+  ///   - group: a group that has ended and goes on, when it is the last one still; nil for a new one. Of an undo no scope
+  ///     hears: behind one it is nil.
+  public func beginGroup(named name: String, continuing group: UInt64? = nil) {
     depth += 1
     guard depth == 1 else { return }
-    lastGroup &+= 1
+    if group != lastGroup { lastGroup &+= 1 }
     self.name = name
   }
 

@@ -28,6 +28,19 @@ import Testing
     #expect(scope.group() == UndoGroup(scope: stack, group: 2, name: ""))
   }
 
+  @Test func aGroupThatHasEndedGoesOnUnlessAnotherCameBetween() {
+    let scope = UndoScope(id: stack, after: 0)
+    scope.beginGroup(named: "Move")
+    scope.endGroup()
+    let group = scope.lastGroup
+    scope.beginGroup(named: "Move", continuing: group)
+    #expect(scope.group() == UndoGroup(scope: stack, group: 1, name: "Move"))
+    scope.endGroup()
+    #expect(scope.group() == UndoGroup(scope: stack, group: 2, name: ""))
+    scope.beginGroup(named: "Move", continuing: group)
+    #expect(scope.group() == UndoGroup(scope: stack, group: 3, name: "Move"))
+  }
+
   @Test func aContextSavesInItsScope() throws {
     let script = try ReplicaTranscript()
     _ = script.connect()

@@ -32,6 +32,58 @@ import Testing
     await stage.close()
   }
 
+  @Test func keysThatMoveANoteAreOneStepOfUndoWhileTheyFollowEachOther() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("first", x: 16, y: 32)
+    _ = try await stage.note("other", x: 320, y: 32)
+    let ann = try await stage.open()
+    let screen = try #require(ann.session.screen)
+    await ann.terminal.expects { $0.text.contains("first") && $0.text.contains("other") }
+    ann.terminal.press(.tab)
+    for key in [Key.right, .right, .down] { ann.terminal.press(key) }
+    await ann.terminal.expects { $0.place(of: "┏ first") == Point(x: 4, y: 4) && !$0.text.contains("not yet") }
+    // Another note, a pause, and something else that is done to it.
+    ann.terminal.press(.tab)
+    ann.terminal.press(.right)
+    await ann.terminal.expects { $0.place(of: "┏ other") == Point(x: 41, y: 3) && !$0.text.contains("not yet") }
+    _ = screen.application.runTurn(at: screen.now + KeyRow.pauseMilliseconds)
+    for _ in 0..<2 { ann.terminal.press(.right) }
+    await ann.terminal.expects { $0.place(of: "┏ other") == Point(x: 43, y: 3) && !$0.text.contains("not yet") }
+    for _ in 0..<2 { ann.terminal.press(.right, .shift) }
+    let mark = String(Theme().symbols.resize)
+    await ann.terminal.expects { $0.place(of: mark) == Point(x: 69, y: 14) && !$0.text.contains("not yet") }
+    let steps = [
+      "32.0,48.0 344.0,200.0", "32.0,48.0 328.0,200.0", "32.0,48.0 320.0,200.0", "16.0,32.0 320.0,200.0",
+    ]
+    for wanted in steps {
+      ann.terminal.types("u")
+      await ann.terminal.expects("Undone")
+      let stored = try await stage.stored()
+      #expect("\(stored[0].x),\(stored[0].y) \(stored[1].x),\(stored[1].width)" == wanted)
+      ann.terminal.press(.escape)
+      await ann.terminal.expectsNo("Undone")
+    }
+    await stage.close()
+  }
+
+  @Test func behindAnUndoKeysAreAStepOfTheirOwn() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("first", x: 16, y: 32)
+    let ann = try await stage.open()
+    await ann.terminal.expects("first")
+    ann.terminal.press(.tab)
+    ann.terminal.press(.right)
+    ann.terminal.types("u")
+    await ann.terminal.expects("Undone")
+    ann.terminal.press(.right)
+    ann.terminal.press(.right)
+    await ann.terminal.expects { $0.place(of: "┏ first") == Point(x: 4, y: 3) && !$0.text.contains("not yet") }
+    ann.terminal.types("u")
+    await ann.terminal.expects("Undone")
+    #expect(try await stage.stored().map(\.x) == [16])
+    await stage.close()
+  }
+
   private func labels(_ stage: Stage) async throws -> [String] {
     try await stage.other.fetch(Link.self).map(\.label).sorted()
   }

@@ -135,13 +135,13 @@ extension BoardScreen {
       board(.move(step)) { [weak self] in
         guard let self else { return }
         if targets.isEmpty { return scroll(by: step.scroll) }
-        change("Move") { note in
+        change("Move", inRow: true) { note in
           note.x += Double(step.offset.x) * BoardScale.pointsPerColumn
           note.y += Double(step.offset.y) * BoardScale.pointsPerRow
         }
       }
       note(.grow(step)) { [weak self] in
-        self?.change("Resize") { note in
+        self?.change("Resize", inRow: true) { note in
           self?.setSize(
             of: note, width: note.width + Double(step.offset.x) * BoardScale.pointsPerColumn,
             height: note.height + Double(step.offset.y) * BoardScale.pointsPerRow)

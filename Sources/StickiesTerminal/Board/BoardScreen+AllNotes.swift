@@ -103,6 +103,8 @@ extension BoardScreen {
     guard linkState.isConnected else {
       return say(Self.needsServer, isTrouble: true)
     }
+    // The server makes a step of it that the scope does not know.
+    keyRow = nil
     save()
     isChangingAll = true
     let notes = all.selected(mode.selection.target)

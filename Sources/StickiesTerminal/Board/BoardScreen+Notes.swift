@@ -15,26 +15,31 @@ extension BoardScreen {
   }
 
   /// Changes the targets in one step of undo.
-  func change(_ name: String, isForLocked: Bool = false, _ body: @escaping (Note) -> Void) {
+  /// - Parameter inRow: whether it is one step with what was done so to them just before.
+  func change(_ name: String, isForLocked: Bool = false, inRow: Bool = false, _ body: @escaping (Note) -> Void) {
     guard linkIsOpen else { return }
-    withTargets { [weak self] notes in self?.change(notes, name, isForLocked, body) }
+    withTargets { [weak self] notes in self?.change(notes, name, isForLocked, inRow: inRow, body) }
   }
 
   /// Changes notes in one step of undo.
-  func change(_ notes: [Note], _ name: String, _ isForLocked: Bool = false, _ body: (Note) -> Void) {
+  func change(
+    _ notes: [Note], _ name: String, _ isForLocked: Bool = false, inRow: Bool = false, _ body: (Note) -> Void
+  ) {
     let free = isForLocked ? notes : notes.filter { !$0.locked }
     guard !free.isEmpty else {
       if !notes.isEmpty { say("the note is locked; l unlocks it") }
       return
     }
     save()
-    undoScope.beginGroup(named: name)
+    let ids = Set(free.map(\.id))
+    undoScope.beginGroup(named: name, continuing: inRow ? keyRow?.group(of: name, ids, at: now) : nil)
     for note in free {
       body(note)
       touch(note.id)
     }
     save()
     undoScope.endGroup()
+    keyRow = inRow ? KeyRow(name: name, notes: ids, group: undoScope.lastGroup, time: now) : nil
     if free.count < notes.count { say("\(notes.count - free.count) locked, left as they are") }
   }
 

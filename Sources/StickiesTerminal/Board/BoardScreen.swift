@@ -36,6 +36,8 @@ final class BoardScreen: ApplicationDelegate {
   var pacer = SavePacer()
   /// Groups what a gesture or an editor does into one step of undo.
   let undoScope: UndoScope
+  /// The keys that notes were moved by last; nil once something else was done.
+  var keyRow: KeyRow?
   var saveTimer: TimerID?
   /// The next try after a passing trouble.
   var retryTimer: TimerID?
