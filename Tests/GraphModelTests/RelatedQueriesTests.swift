@@ -201,6 +201,25 @@ import Testing
     #expect(member.effects.effects.map(\.changes.count) == [1])
   }
 
+  /// A thousand queries that compare one calculation with different values have it made once.
+  @Test(arguments: [
+    "manager.age * 2 > %d", "manager.age - age IN {%d, 5000}", "ifNull(manager.age, 0) + age == %d",
+    "manager.age / 2.0 >= %d", "SUBQUERY(reports, $r, $r.age * 2 > %d).@count > 0",
+  ])
+  func aCalculationIsMadeOnceForAllQueries(text: String) throws {
+    let place = try Workplace()
+    let texts = (500..<1_500).map { text.replacing("%d", with: "\($0)") }
+    for one in [place.boss, place.staff[0]] {
+      let quiet = try [
+        place.aging(one, to: 51, beside: texts), place.changing(one, "active", .bool(true), beside: texts),
+      ]
+      #expect(quiet.allSatisfy { $0.effects.effects.isEmpty && $0.effects.unknown.isEmpty })
+      #expect(quiet.allSatisfy { $0.looks < 500 }, "\(quiet.map(\.looks))")
+    }
+    let turned = try [place.boss, place.staff[0]].map { try place.aging($0, to: 1_100, beside: texts) }
+    #expect(turned.contains { !$0.effects.effects.isEmpty })
+  }
+
   /// To judge a thousand costs less than to read them anew.
   @Test func manyQueriesThatAreJudgedAreNotReadAnew() throws {
     let place = try Workplace()
@@ -298,7 +317,7 @@ import Testing
       let number = random.chance(10) ? "NULL" : "\(random.below(8))"
       let quantifier = random.pick(["ANY", "ALL", "NONE"]) ?? "ANY"
       let text = random.pick(["a", "ab", "b", "B"]) ?? "a"
-      switch random.below(11) {
+      switch random.below(16) {
       case 0: return "manager.age \(comparator) \(number)"
       case 1: return "\(quantifier) reports.age \(comparator) \(number)"
       case 2: return "reports.@count \(comparator) \(random.below(3))"
@@ -309,7 +328,12 @@ import Testing
       case 6: return "\(quantifier) reports.age IN {\(random.below(4)), \(3 + random.below(4))}"
       case 7: return "age \(comparator) \(number)"
       case 8: return "\(quantifier) manager.reports.age \(comparator) \(number)"
-      case 9: return "SUBQUERY(reports, $r, $r.age > \(random.below(4)) AND $r.name CONTAINS \"\(text)\").@count > 0"
+      case 9: return "manager.age + age \(comparator) \(random.below(15))"
+      case 10: return "ifNull(manager.age, 3) / 2.0 IN {1, \(random.below(4)).5, 2.0}"
+      case 11: return "SUBQUERY(reports, $r, $r.age * 2 \(comparator) \(random.below(15))).@count > 0"
+      case 12: return "SUBQUERY(reports, $r, $r.age > age).@count == \(random.below(3))"
+      case 13: return "reports.@sum.age - reports.@count * 2 \(comparator) \(random.below(9))"
+      case 14: return "SUBQUERY(reports, $r, $r.age > \(random.below(4)) AND $r.name CONTAINS \"\(text)\").@count > 0"
       default: return "manager.name \(random.pick(["LIKE", "MATCHES", "!="]) ?? "") \"\(text)\""
       }
     }

@@ -89,6 +89,13 @@ extension GraphExpression {
     }
   }
 
+  /// Whether there is one.
+  var hasSubqueries: Bool {
+    var found = false
+    forEachSubquery { _ in found = true }
+    return found
+  }
+
   /// Whether answering it takes a full-text index.
   public var searchesText: Bool {
     var found = false

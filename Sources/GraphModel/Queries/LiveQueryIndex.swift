@@ -33,7 +33,7 @@ public struct LiveQueryIndex: Sendable {
   public func candidates(for change: ObjectChange) -> [UInt64] {
     guard let shelf = shelves[change.id.entity] else { return [] }
     var found = Array(shelf.general)
-    for (property, queries) in shelf.paths.values {
+    for (property, queries) in shelf.subjects.values {
       guard let property else {
         queries.holding(.object(change.id), into: &found)
         continue
@@ -58,15 +58,17 @@ public struct LiveQueryIndex: Sendable {
 
   /// What an image tells by itself: the object's id and its stored properties.
   private func places(for predicate: GraphPredicate) -> [QueryPlace]? {
-    QueryPlace.all(of: predicate, model: model) { path in
-      path.hops.isEmpty && (path.end == .identifier || path.property(in: model)?.slot != nil)
+    QueryPlace.all(of: predicate, model: model) { subject in
+      // A calculation is not faster than the predicate that has it, where nothing is to be followed.
+      guard let path = subject.path else { return false }
+      return path.hops.isEmpty && (path.end == .identifier || subject.property(in: model)?.slot != nil)
     }
   }
 }
 
-extension GraphPredicate.Path {
+extension QuerySubject {
   /// The property at its end; nil for the object's id, and for what is worked out.
   fileprivate func property(in model: Model) -> Property? {
-    if case .property(let number) = end { model.property(number) } else { nil }
+    if case .property(let number)? = path?.end { model.property(number) } else { nil }
   }
 }

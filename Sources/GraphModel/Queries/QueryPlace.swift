@@ -1,13 +1,13 @@
 /// Where a live query is filed: under the values of its most selective equality, else a word of a search, else a part of a
-/// text, else over the range of one ordered path; one that is an OR in a place for each of its sides. What is found there is a
+/// text, else over the range of one ordered subject; one that is an OR in a place for each of its sides. What is found there is a
 /// superset; the predicate decides.
 enum QueryPlace: Hashable {
-  case values(GraphPredicate.Path, [Value])
-  case range(GraphPredicate.Path, low: Value?, high: Value?)
-  /// A word of the text at the path's end begins with this one.
-  case word(GraphPredicate.Path, String)
-  /// The text at the path's end, folded in this way, has this part, which is folded and not empty.
-  case part(GraphPredicate.Path, String, StringOptions)
+  case values(QuerySubject, [Value])
+  case range(QuerySubject, low: Value?, high: Value?)
+  /// A word of the text begins with this one.
+  case word(QuerySubject, String)
+  /// The text, folded in this way, has this part, which is folded and not empty.
+  case part(QuerySubject, String, StringOptions)
 
   /// At most this many values of an `IN` are filed one by one.
   static let maximumValues = 100
@@ -16,9 +16,9 @@ enum QueryPlace: Hashable {
 
   /// The places where every object that satisfies the predicate is found, each once; nil where only the predicate
   /// itself can tell.
-  /// - Parameter canRead: whether the index can tell the values at a path's end.
+  /// - Parameter canRead: whether the index can tell a subject's values.
   static func all(
-    of predicate: GraphPredicate, model: Model, where canRead: @escaping (GraphPredicate.Path) -> Bool = { _ in true }
+    of predicate: GraphPredicate, model: Model, where canRead: @escaping (QuerySubject) -> Bool = { _ in true }
   ) -> [QueryPlace]? {
     QueryPlaceFinder(model: model, canRead: canRead).best(for: predicate, way: [])?.places
   }
@@ -28,13 +28,13 @@ enum QueryPlace: Hashable {
   static func place(of comparison: GraphPredicate.Comparison, model: Model) -> QueryPlace? {
     var comparison = comparison
     comparison.quantifier = .any
-    guard comparison.path != nil else { return nil }
+    if case .subquery = comparison.left { return nil }
     return QueryPlaceFinder(model: model) { _ in true }.best(for: .comparison(comparison), way: [])?.places.first
   }
 
-  var path: GraphPredicate.Path {
+  var subject: QuerySubject {
     switch self {
-    case .values(let path, _), .range(let path, _, _), .word(let path, _), .part(let path, _, _): path
+    case .values(let subject, _), .range(let subject, _, _), .word(let subject, _), .part(let subject, _, _): subject
     }
   }
 }
@@ -48,7 +48,7 @@ private struct QueryPlaceFinder {
   }
 
   let model: Model
-  let canRead: (GraphPredicate.Path) -> Bool
+  let canRead: (QuerySubject) -> Bool
 
   /// - Parameter way: what leads from the query's object to the one that the predicate judges, in a subquery.
   func best(for predicate: GraphPredicate, way: [PropertyNumber]) -> Offer? {
@@ -108,14 +108,14 @@ private struct QueryPlaceFinder {
     if case .subquery(0, let hops, let inner) = comparison.left {
       return Self.needsOne(comparison.comparator, constants) ? best(for: inner, way: way + hops) : nil
     }
-    guard var path = comparison.path, path.level == 0 else { return nil }
-    path.hops = way + path.hops
-    guard canRead(path) else { return nil }
-    guard comparison.options.isEmpty else { return offer(ofFolded: comparison, path, constants) }
+    guard let subject = QuerySubject(comparison.left, behind: way), canRead(subject) else { return nil }
+    guard comparison.options.isEmpty else { return offer(ofFolded: comparison, subject, constants) }
     // A whole number and a fraction that are equal have different hashes: a calculated constant is not yet of the path's type.
-    let type = path.type(in: model)
+    let type = subject.type(in: model)
     var isMixed = false
-    if type == .double {
+    if subject.path == nil {
+      constants = constants.map(QuerySubject.calculated)
+    } else if type == .double {
       constants = constants.map { value in
         guard case .integer(let whole) = value else { return value }
         let fraction = Double(whole)
@@ -126,15 +126,15 @@ private struct QueryPlaceFinder {
       isMixed = constants.contains { if case .double = $0 { true } else { false } }
     }
     func range(_ rank: Int, _ low: Value?, _ high: Value?) -> Offer {
-      Offer(rank: rank, places: [.range(path, low: low, high: high)])
+      Offer(rank: rank, places: [.range(subject, low: low, high: high)])
     }
     switch comparison.comparator {
     case .equal where !isMixed, .in where !isMixed && constants.count <= QueryPlace.maximumValues:
-      return Offer(rank: rank(of: path) + (constants.count > 1 ? 1 : 0), places: [.values(path, constants)])
+      return Offer(rank: rank(of: subject) + (constants.count > 1 ? 1 : 0), places: [.values(subject, constants)])
     case .less, .lessOrEqual: return range(20, nil, constants.first)
     case .greater, .greaterOrEqual: return range(20, constants.first, nil)
     case .between where constants.count == 2: return range(19, constants[0], constants[1])
-    case .beginsWith where path.end != .identifier, .matches where path.end != .identifier:
+    case .beginsWith where !subject.isIdentifier, .matches where !subject.isIdentifier:
       let text = constants.first?.stringValue ?? ""
       let prefix = comparison.comparator == .matches ? RegularExpression.literalBeginning(of: text) : text
       // Strings are ordered by their bytes, which is the order of their scalars.
@@ -144,28 +144,28 @@ private struct QueryPlaceFinder {
       // All of its words are there; the longest is the rarest.
       let words = constants.first?.stringValue?.words ?? []
       guard let word = words.max(by: { $0.utf8.count < $1.utf8.count }) else { return nil }
-      return Offer(rank: 17, places: [.word(path, word)])
-    case .contains, .endsWith, .like: return offer(ofFolded: comparison, path, constants)
+      return Offer(rank: 17, places: [.word(subject, word)])
+    case .contains, .endsWith, .like: return offer(ofFolded: comparison, subject, constants)
     default: return nil
     }
   }
 
   /// Where a part is all that is known of the text: behind an `[option]` also of one that is equal, or begins so.
   private func offer(
-    ofFolded comparison: GraphPredicate.Comparison, _ path: GraphPredicate.Path, _ constants: [Value]
+    ofFolded comparison: GraphPredicate.Comparison, _ subject: QuerySubject, _ constants: [Value]
   ) -> Offer? {
     // One place for a comparison: whether all that is read of a path is filed is told by their number.
-    guard path.end != .identifier, constants.count == 1 else { return nil }
+    guard !subject.isIdentifier, constants.count == 1 else { return nil }
     let rank: Int
     switch comparison.comparator {
-    case .equal, .in: rank = self.rank(of: path) + 2
+    case .equal, .in: rank = self.rank(of: subject) + 2
     case .contains, .beginsWith, .endsWith, .like: rank = 18
     default: return nil
     }
     guard let text = constants[0].stringValue?.folded(comparison.options) else { return nil }
     let part = comparison.comparator == .like ? TextSearch.longestPart(ofPattern: text) : text
     guard !part.isEmpty else { return nil }
-    return Offer(rank: rank, places: [.part(path, part, comparison.options)])
+    return Offer(rank: rank, places: [.part(subject, part, comparison.options)])
   }
 
   /// Whether a count that satisfies the comparison is at least one.
@@ -182,7 +182,9 @@ private struct QueryPlaceFinder {
     }
   }
 
-  private func rank(of path: GraphPredicate.Path) -> Int {
+  private func rank(of subject: QuerySubject) -> Int {
+    // There is more to read than at the end of a path; a range is less selective still.
+    guard let path = subject.path else { return 16 }
     let way = min(path.hops.count, 4)
     switch path.end {
     case .identifier: return way
@@ -193,6 +195,11 @@ private struct QueryPlaceFinder {
       return (attribute.kind == .bool || attribute.kind == .enumeration ? 11 : 5) + way
     }
   }
+}
+
+extension QuerySubject {
+  /// Whether its values are ids.
+  fileprivate var isIdentifier: Bool { path?.end == .identifier }
 }
 
 extension String {

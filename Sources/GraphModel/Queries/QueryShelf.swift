@@ -51,9 +51,9 @@ struct ValueTable: QueryShelf {
   }
 }
 
-/// All queries that are filed under one path, whatever they wait for at its end: for an object that changed itself, by the most
+/// All queries that are filed under one subject, whatever value of it they wait for: for an object that changed itself, by the most
 /// selective of a query's comparisons. `TurnShelf` is for the others, and says why there are two.
-struct PathShelf: QueryShelf {
+struct SubjectShelf: QueryShelf {
   private var values = ValueTable()
   private var ranges = IntervalTree()
   private var words = WordTable()
@@ -93,24 +93,24 @@ struct PathShelf: QueryShelf {
   }
 }
 
-/// The queries of one concrete entity, each filed under the paths where everything that satisfies it is found, or among the
+/// The queries of one concrete entity, each filed under the subjects where everything that satisfies it is found, or among the
 /// general ones.
 struct QueryShelves<Reader: Sendable>: Sendable {
-  /// Under each path, with what reads the values at its end.
-  private(set) var paths = [GraphPredicate.Path: (reader: Reader, queries: PathShelf)]()
+  /// Under each subject, with what reads its values.
+  private(set) var subjects = [QuerySubject: (reader: Reader, queries: SubjectShelf)]()
   /// Only their predicates can tell.
   private(set) var general = Set<UInt64>()
 
-  var isEmpty: Bool { paths.isEmpty && general.isEmpty }
+  var isEmpty: Bool { subjects.isEmpty && general.isEmpty }
 
   /// - Parameter places: nil for a general one.
-  mutating func insert(_ number: UInt64, at places: [QueryPlace]?, reader: (GraphPredicate.Path) -> Reader) {
+  mutating func insert(_ number: UInt64, at places: [QueryPlace]?, reader: (QuerySubject) -> Reader) {
     guard let places else {
       general.insert(number)
       return
     }
     for place in places {
-      paths[place.path, default: (reader(place.path), PathShelf())].queries.insert(number, at: place)
+      subjects[place.subject, default: (reader(place.subject), SubjectShelf())].queries.insert(number, at: place)
     }
   }
 
@@ -121,8 +121,8 @@ struct QueryShelves<Reader: Sendable>: Sendable {
       return
     }
     for place in places {
-      paths[place.path]?.queries.remove(number, at: place)
-      if paths[place.path]?.queries.isEmpty == true { paths[place.path] = nil }
+      subjects[place.subject]?.queries.remove(number, at: place)
+      if subjects[place.subject]?.queries.isEmpty == true { subjects[place.subject] = nil }
     }
   }
 }

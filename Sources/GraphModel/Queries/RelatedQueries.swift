@@ -21,7 +21,7 @@ public struct RelatedQueries {
   }
 
   /// Queries by the properties that they read, of whatever object; each group's by what tells whether they can matter.
-  private typealias Groups = [Set<PropertyNumber>: QueryShelves<PathReader>]
+  private typealias Groups = [Set<PropertyNumber>: QueryShelves<SubjectReader>]
 
   /// A way that starts at objects of an entity; the object whose property changed stands behind its last hop.
   private struct Trigger: Hashable {
@@ -31,12 +31,12 @@ public struct RelatedQueries {
 
   /// Queries for objects that did not change themselves.
   private struct Turning {
-    /// Under each path, with what reads the values at its end, and the properties that this reads of others.
-    var paths = [GraphPredicate.Path: (reader: PathReader, reads: Set<PropertyNumber>, queries: TurnShelf)]()
+    /// By the properties that decide which values a subject has: under each subject, with what reads these.
+    var subjects = [Set<PropertyNumber>: [QuerySubject: (reader: SubjectReader, queries: TurnShelf)]]()
     /// Those of which that can't be said, filed as for objects that changed.
     var others = Groups()
 
-    var isEmpty: Bool { paths.isEmpty && others.isEmpty }
+    var isEmpty: Bool { subjects.isEmpty && others.isEmpty }
   }
 
   /// How often a trigger is read.
@@ -99,7 +99,7 @@ public struct RelatedQueries {
   private mutating func file(_ query: LiveQuery, _ number: UInt64, inserting: Bool) {
     let places = QueryPlace.all(of: query.predicate, model: model)
     let turns = QueryTurns(of: query.predicate, model: model)
-    let filed = turns?.paths ?? (places ?? []).map(\.path)
+    let filed = (turns?.subjects ?? (places ?? []).map(\.subject)).compactMap(\.path)
     for (property, trigger, isFiled) in triggers(of: query, filed: filed) {
       var uses = triggers[property]?[trigger] ?? Uses()
       if isFiled { uses.filed += inserting ? 1 : -1 } else { uses.others += inserting ? 1 : -1 }
@@ -107,7 +107,7 @@ public struct RelatedQueries {
       if triggers[property]?.isEmpty == true { triggers[property] = nil }
     }
     if places == nil { general += inserting ? 1 : -1 }
-    let reads = query.predicate.dependencies().reduce(into: Set()) { $0.formUnion($1.reads(in: model)) }
+    let reads = query.predicate.reads(in: model)
     for entity in model.entity(query.entity)?.family ?? [] where model.entity(entity)?.isAbstract == false {
       Self.file(number, in: &shelves[entity, default: [:]], reads, places, model, inserting: inserting)
       if shelves[entity]?.isEmpty == true { shelves[entity] = nil }
@@ -122,7 +122,7 @@ public struct RelatedQueries {
     inserting: Bool
   ) {
     if inserting {
-      groups[reads, default: QueryShelves()].insert(number, at: places) { PathReader($0, model) }
+      groups[reads, default: QueryShelves()].insert(number, at: places) { SubjectReader($0, model) }
     } else {
       groups[reads]?.remove(number, at: places)
       if groups[reads]?.isEmpty == true { groups[reads] = nil }
@@ -137,13 +137,15 @@ public struct RelatedQueries {
       return file(number, in: &turning.others, reads, places, model, inserting: inserting)
     }
     for turn in turns.turns {
-      let path = turn.path
+      let subject = turn.subject
+      let reads = subject.reads(in: model)
       if inserting {
-        turning.paths[path, default: (PathReader(path, model), path.reads(in: model), TurnShelf())].queries
+        turning.subjects[reads, default: [:]][subject, default: (SubjectReader(subject, model), TurnShelf())].queries
           .insert(number, at: turn)
       } else {
-        turning.paths[path]?.queries.remove(number, at: turn)
-        if turning.paths[path]?.queries.isEmpty == true { turning.paths[path] = nil }
+        turning.subjects[reads]?[subject]?.queries.remove(number, at: turn)
+        if turning.subjects[reads]?[subject]?.queries.isEmpty == true { turning.subjects[reads]?[subject] = nil }
+        if turning.subjects[reads]?.isEmpty == true { turning.subjects[reads] = nil }
       }
     }
   }
@@ -272,11 +274,13 @@ public struct RelatedQueries {
     for (reads, queries) in turning.others where !reads.isDisjoint(with: changed) {
       numbers.formUnion(queries.candidates(before, after))
     }
-    for (reader, reads, queries) in turning.paths.values where !reads.isDisjoint(with: changed) {
-      let (old, new) = (before.map { reader.values($0) } ?? [], after.map { reader.values($0) } ?? [])
-      queries.forEach(from: old, to: new) { number in
-        numbers.insert(number)
-        return true
+    for (reads, subjects) in turning.subjects where !reads.isDisjoint(with: changed) {
+      for (reader, queries) in subjects.values {
+        let (old, new) = (before.map { reader.values($0) } ?? [], after.map { reader.values($0) } ?? [])
+        queries.forEach(from: old, to: new) { number in
+          numbers.insert(number)
+          return true
+        }
       }
     }
     return numbers.sorted()
@@ -318,18 +322,19 @@ public struct RelatedQueries {
 
   /// Whether a query is filed under the value that a property at the end of a way had, or has, so that it could turn.
   private func isAwaited(_ change: ObjectChange, _ property: Property, behind way: Trigger) -> Bool {
-    let path = GraphPredicate.Path(hops: way.hops, end: .property(property.number))
+    let subject = QuerySubject.path(GraphPredicate.Path(hops: way.hops, end: .property(property.number)))
+    let reads = subject.reads(in: model)
     let (old, new) = (change.before.map { [$0[property]] } ?? [], change.after.map { [$0[property]] } ?? [])
     return model.entity(way.root)?.family.contains { entity in
       guard let turning = turning[entity] else { return false }
       var isFound = false
-      turning.paths[path]?.queries.forEach(from: old, to: new) { _ in
+      turning.subjects[reads]?[subject]?.queries.forEach(from: old, to: new) { _ in
         isFound = true
         return false
       }
       return isFound
         || turning.others.values.contains { others in
-          others.paths[path].map { others in (old + new).contains { others.queries.isHolding($0) } } ?? false
+          others.subjects[subject].map { others in (old + new).contains { others.queries.isHolding($0) } } ?? false
         }
     } ?? false
   }
@@ -360,82 +365,16 @@ public struct RelatedQueries {
   }
 }
 
-extension GraphPredicate.Path {
-  /// The properties that decide which values are at its end, whoever has them.
-  fileprivate func reads(in model: Model) -> Set<PropertyNumber> {
-    var (hops, found) = (hops, Set<PropertyNumber>())
-    switch end {
-    case .property(let number): found.insert(number)
-    case .count(let number): hops.append(number)
-    case .aggregate(_, let number, let attribute):
-      hops.append(number)
-      found.insert(attribute)
-    case .identifier: break
-    }
-    for hop in hops {
-      guard let relationship = model.property(hop)?.relationship else { continue }
-      found.insert(relationship.storage == .inverse ? relationship.inverse : hop)
-    }
-    return found
-  }
-}
-
-extension QueryShelves<PathReader> {
+extension QueryShelves<SubjectReader> {
   /// The queries that an object, as it was and as it is, could belong to: each once, in no order.
   fileprivate func candidates(_ before: Judgement?, _ after: Judgement?) -> [UInt64] {
     var numbers = [UInt64]()
-    for (reader, queries) in paths.values {
+    for (reader, queries) in subjects.values {
       let old = before.map { reader.values($0) } ?? []
       for value in old { queries.holding(value, into: &numbers) }
       guard let new = after.map({ reader.values($0) }), new != old else { continue }
       for value in new { queries.holding(value, into: &numbers) }
     }
     return Array(numbers.isEmpty ? general : general.union(numbers))
-  }
-}
-
-extension GraphPredicate {
-  /// Every path that decides whether an object belongs, seen from that object: those of subqueries begin with the way to
-  /// the subquery's objects, and what counts or sums over a relationship ends behind it.
-  func dependencies() -> [Path] {
-    var found = [Path]()
-    collect(&found, ways: [[]])
-    return found
-  }
-
-  fileprivate func collect(_ found: inout [Path], ways: [[PropertyNumber]]) {
-    switch self {
-    case .always, .never: break
-    case .and(let parts), .or(let parts): for part in parts { part.collect(&found, ways: ways) }
-    case .not(let inner): inner.collect(&found, ways: ways)
-    case .comparison(let comparison):
-      comparison.left.collect(&found, ways: ways)
-      comparison.right.collect(&found, ways: ways)
-    }
-  }
-
-  fileprivate static func add(_ path: Path, _ found: inout [Path], ways: [[PropertyNumber]]) {
-    let hops = ways[max(0, ways.count - 1 - path.level)] + path.hops
-    switch path.end {
-    case .count(let number): found.append(Path(hops: hops + [number], end: .identifier))
-    case .aggregate(_, let number, let attribute): found.append(Path(hops: hops + [number], end: .property(attribute)))
-    case .property, .identifier: found.append(Path(hops: hops, end: path.end))
-    }
-  }
-}
-
-extension GraphExpression {
-  fileprivate func collect(_ found: inout [GraphPredicate.Path], ways: [[PropertyNumber]]) {
-    switch self {
-    case .value, .list, .variable: break
-    case .path(let path): GraphPredicate.add(path, &found, ways: ways)
-    case .expressions(let parts), .function(_, let parts): for part in parts { part.collect(&found, ways: ways) }
-    case .arithmetic(_, _, let left, let right):
-      left.collect(&found, ways: ways)
-      right.collect(&found, ways: ways)
-    case .subquery(let level, let hops, let predicate):
-      GraphPredicate.add(GraphPredicate.Path(level: level, hops: hops, end: .identifier), &found, ways: ways)
-      predicate.collect(&found, ways: ways + [ways[max(0, ways.count - 1 - level)] + hops])
-    }
   }
 }

@@ -1,15 +1,15 @@
-/// All turns of queries that are filed under one path: asked which of them the values at its end could bring about, as they
+/// All turns of queries that are filed under one subject: asked which of them its values could bring about, as they
 /// were and as they are.
 ///
 /// What asks for a value beyond another one turns when the greatest of the values, or the least, passes that; so ten thousand
 /// of them that all hold are not looked at when a value moves a little.
 ///
-/// It is no substitute for the `PathShelf` that the same queries are filed in for objects that changed themselves, nor that
+/// It is no substitute for the `SubjectShelf` that the same queries are filed in for objects that changed themselves, nor that
 /// for it. There a query stands once, under the most selective of its comparisons, and is found by each value that it
 /// waits for; here it stands under all of them, and is found only by a value that comes or goes. One shelf for both would
 /// find a query by its least selective comparison as well, which is what ten thousand share.
 struct TurnShelf: Sendable {
-  private var places = PathShelf()
+  private var places = SubjectShelf()
   private var alone = ValueTable()
   /// What the greatest value passes, and what the least one does; each as an interval of one value.
   private var greatest = IntervalTree()

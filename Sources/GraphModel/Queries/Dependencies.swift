@@ -1,0 +1,71 @@
+extension GraphPredicate {
+  /// Every path that decides whether an object belongs, seen from that object: those of subqueries begin with the way to
+  /// the subquery's objects, and what counts or sums over a relationship ends behind it.
+  func dependencies() -> [Path] {
+    var found = [Path]()
+    collect(&found, ways: [[]])
+    return found
+  }
+
+  /// The properties that those read, whoever has them.
+  func reads(in model: Model) -> Set<PropertyNumber> { dependencies().reads(in: model) }
+
+  fileprivate func collect(_ found: inout [Path], ways: [[PropertyNumber]]) {
+    switch self {
+    case .always, .never: break
+    case .and(let parts), .or(let parts): for part in parts { part.collect(&found, ways: ways) }
+    case .not(let inner): inner.collect(&found, ways: ways)
+    case .comparison(let comparison):
+      comparison.left.collect(&found, ways: ways)
+      comparison.right.collect(&found, ways: ways)
+    }
+  }
+
+  fileprivate static func add(_ path: Path, _ found: inout [Path], ways: [[PropertyNumber]]) {
+    let hops = ways[max(0, ways.count - 1 - path.level)] + path.hops
+    switch path.end {
+    case .count(let number): found.append(Path(hops: hops + [number], end: .identifier))
+    case .aggregate(_, let number, let attribute): found.append(Path(hops: hops + [number], end: .property(attribute)))
+    case .property, .identifier: found.append(Path(hops: hops, end: path.end))
+    }
+  }
+}
+
+extension GraphExpression {
+  /// The properties that decide its value, whoever has them.
+  /// - Parameter way: what leads to the object whose value it is.
+  func reads(behind way: [PropertyNumber] = [], in model: Model) -> Set<PropertyNumber> {
+    var found = [GraphPredicate.Path(hops: way, end: .identifier)]
+    collect(&found, ways: [way])
+    return found.reads(in: model)
+  }
+
+  fileprivate func collect(_ found: inout [GraphPredicate.Path], ways: [[PropertyNumber]]) {
+    switch self {
+    case .value, .list, .variable: break
+    case .path(let path): GraphPredicate.add(path, &found, ways: ways)
+    case .expressions(let parts), .function(_, let parts): for part in parts { part.collect(&found, ways: ways) }
+    case .arithmetic(_, _, let left, let right):
+      left.collect(&found, ways: ways)
+      right.collect(&found, ways: ways)
+    case .subquery(let level, let hops, let predicate):
+      GraphPredicate.add(GraphPredicate.Path(level: level, hops: hops, end: .identifier), &found, ways: ways)
+      predicate.collect(&found, ways: ways + [ways[max(0, ways.count - 1 - level)] + hops])
+    }
+  }
+}
+
+extension [GraphPredicate.Path] {
+  fileprivate func reads(in model: Model) -> Set<PropertyNumber> {
+    var numbers = Set<PropertyNumber>()
+    for path in self {
+      if case .property(let number) = path.end { numbers.insert(number) }
+      // The reference stands at one end or the other.
+      for hop in path.hops {
+        guard let relationship = model.property(hop)?.relationship else { continue }
+        numbers.insert(relationship.storage == .inverse ? relationship.inverse : hop)
+      }
+    }
+    return numbers
+  }
+}

@@ -1,0 +1,81 @@
+/// What has the values under which live queries are filed.
+enum QuerySubject: Hashable {
+  /// They are found at the end of a path.
+  case path(GraphPredicate.Path)
+  /// They are calculated, one for each of the objects that hops lead to: without hops for the object itself. Ten thousand
+  /// queries that compare one calculation with ten thousand values have it calculated once.
+  case calculation([PropertyNumber], GraphExpression)
+
+  /// - Parameter way: what leads from a query's object to the one whose expression it is, in a subquery.
+  init?(_ expression: GraphExpression, behind way: [PropertyNumber]) {
+    switch expression {
+    case .path(var path) where path.level == 0:
+      path.hops = way + path.hops
+      self = .path(path)
+    case .arithmetic, .function:
+      // There nothing is known of the object around the subquery.
+      guard way.isEmpty || expression.paths.allSatisfy({ $0.level == 0 }) && !expression.hasSubqueries else {
+        return nil
+      }
+      self = .calculation(way, expression)
+    default: return nil
+    }
+  }
+
+  var path: GraphPredicate.Path? { if case .path(let path) = self { path } else { nil } }
+
+  func type(in model: Model) -> GraphValueType {
+    switch self {
+    case .path(let path): path.type(in: model)
+    case .calculation(_, let expression): expression.type(in: model)
+    }
+  }
+
+  /// The properties that decide which values it has, whoever has them.
+  func reads(in model: Model) -> Set<PropertyNumber> {
+    switch self {
+    case .path(let path): GraphExpression.path(path).reads(in: model)
+    case .calculation(let way, let expression): expression.reads(behind: way, in: model)
+    }
+  }
+
+  /// A whole number and a fraction that are equal are filed apart, and what is calculated may be either: both become whole.
+  static func calculated(_ value: Value) -> Value {
+    if case .double(let fraction) = value, let whole = Int64(exactly: fraction) { .integer(whole) } else { value }
+  }
+}
+
+/// Reads the values of a subject.
+struct SubjectReader: Sendable {
+  private enum Way: Sendable {
+    case path(PathReader)
+    case own(ExpressionEvaluator.Read)
+    case others(PathReader, ExpressionEvaluator.Read)
+  }
+
+  private let way: Way
+
+  init(_ subject: QuerySubject, _ model: Model) {
+    switch subject {
+    case .path(let path): way = .path(PathReader(path, model))
+    case .calculation([], let expression): way = .own(ExpressionEvaluator.compile(expression, model))
+    case .calculation(let hops, let expression):
+      way = .others(
+        PathReader(GraphPredicate.Path(hops: hops, end: .identifier), model),
+        ExpressionEvaluator.compile(expression, model))
+    }
+  }
+
+  func values(_ judgement: Judgement) -> [Value] {
+    switch way {
+    case .path(let reader): reader.values(judgement)
+    case .own(let read): [QuerySubject.calculated(read(judgement))]
+    case .others(let reader, let read):
+      reader.objects(judgement).compactMap { id in
+        id.flatMap(judgement.source.image).map { image in
+          QuerySubject.calculated(read(Judgement(image: image, source: judgement.source)))
+        }
+      }
+    }
+  }
+}
