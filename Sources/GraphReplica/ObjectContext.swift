@@ -44,7 +44,8 @@ public final class ObjectContext {
   /// Events that are being handled, one inside the other.
   private var depth = 0
   let edition = Edition()
-  var referrers = ReferrerIndex()
+  var referrers = ReferrerIndex(.seen)
+  var storedReferrers = ReferrerIndex(.stored)
   /// Called once for each commit that is merged, and for each result that is loaded.
   private var observers = [(identity: ObservationToken.Identity, body: (ObjectsDidChange) -> Void)]()
 
@@ -130,12 +131,10 @@ public final class ObjectContext {
   }
 
   /// The objects that the context holds, in the order of their ids.
-  var held: [ObjectState] {
-    states.values.compactMap(\.state).sorted { $0.id < $1.id }
-  }
+  var held: [ObjectState] { unsortedStates.sorted { $0.id < $1.id } }
 
-  /// What the server has of them, in no order.
-  var heldImages: [ObjectImage] { states.values.compactMap { $0.state?.stored } }
+  /// The same in no order.
+  var unsortedStates: [ObjectState] { states.values.compactMap(\.state) }
 
   /// Objects that came with a fetch.
   /// - Parameter batch: what else came with it, where it came in several parts.
@@ -268,9 +267,7 @@ struct HeldObjects: ImageSource {
   func image(of id: ObjectID) -> ObjectImage? { context.state(id)?.stored }
 
   func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
-    context.held.filter { state in
-      state.entity.property(property.number) != nil && state.stored?[property].objectIDs.contains(id) == true
-    }.map(\.id)
+    context.storedReferrers.referrers(to: id, through: property, in: context).filter { image(of: $0) != nil }
   }
 }
 

@@ -1,14 +1,13 @@
 import GraphModel
 
 /// What a context holds of the served graph, as the engine of rules reads it: objects as the server has them, without
-/// what is unsaved. Whoever is referred to and not held is taken to be there. Its tables are made when they are first asked
-/// for, and go with it.
+/// what is unsaved. Whoever is referred to and not held is taken to be there. Its tables of keys are made when they are
+/// first asked for, and go with it.
 final class HeldGraph: GraphReader {
   let model: Model
   private let root: ObjectContext
   private let judgesKeys: Bool
-  private lazy var images = root.heldImages.filter(\.isServers)
-  private var referrers = [PropertyNumber: [ObjectID: [ObjectID]]]()
+  private lazy var images = root.unsortedStates.compactMap(\.stored).filter(\.isServers)
   private var keys = [Constraint: [[Value]: ObjectID]]()
 
   private struct Constraint: Hashable {
@@ -57,14 +56,7 @@ final class HeldGraph: GraphReader {
   }
 
   func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
-    if let known = referrers[property.number] { return known[id] ?? [] }
-    var all = [ObjectID: [ObjectID]]()
-    for image in images where model.entity(image.id.entity)?.property(property.number) != nil {
-      for other in image[property].objectIDs { all[other, default: []].append(image.id) }
-    }
-    all = all.mapValues { $0.sorted() }
-    referrers[property.number] = all
-    return all[id] ?? []
+    root.storedReferrers.referrers(to: id, through: property, in: root).filter { image(of: $0) != nil }
   }
 
   func members(
