@@ -16,7 +16,7 @@ extension ObjectContext {
   /// unsaved of it, or no later save would get past it; the rest stays unsaved.
   func buryMissing(_ refusal: Refusal) {
     var change = ObjectsDidChange()
-    for violation in refusal.violations where violation.rule == Violation.missing {
+    for violation in refusal.violations where violation.commonRule == .missing {
       guard !violation.id.isTemporary, let state = state(violation.id) else { continue }
       bury(state)
       change.deleted.append(violation.id)

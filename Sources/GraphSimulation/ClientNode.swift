@@ -261,10 +261,10 @@ final class ClientNode {
 
   private func keepViolations(_ refusal: Refusal) {
     for violation in refusal.violations {
-      switch violation.rule {
-      case "count" where model.property(violation.property)?.relationship?.minimumCount != nil:
+      switch violation.commonRule {
+      case .count where model.property(violation.property)?.relationship?.minimumCount != nil:
         happened.note(.refusedTooFew)
-      case "minimumLength": happened.note(.refusedTooShort)
+      case .minimumLength: happened.note(.refusedTooShort)
       default: break
       }
     }

@@ -364,6 +364,8 @@ import Testing
   static let language: [Case] = [
     Case(rule("First", "n > 0"), "entities[1].rules[0].name", "another rule here or of an ancestor"),
     Case(rule("Deny", "n > 0"), "entities[1].rules[0].name", "a rule of every model"),
+    Case(rule("minimumlength", "n > 0"), "entities[1].rules[0].name", "a rule of every model"),
+    Case(rule("missing", "n > 0"), "entities[1].rules[0].name", "a rule of every model"),
     Case(rule("r", "n > "), "entities[1].rules[0].predicate", "column 5"),
     Case(rule("r", "m > 0"), "entities[1].rules[0].predicate", "column 1: A has no property \"m\""),
     Case(

@@ -93,8 +93,7 @@ public struct Violation: Hashable, Sendable {
   public var id: ObjectID
   /// 0 when it is about the object as a whole.
   public var property: PropertyNumber
-  /// `required`, `type`, `minimum`, `maximum`, `minimumLength`, `maximumLength`, `count`, `unique`, `destination`,
-  /// `assigned`, `deny`, `dangling`, `pattern`, `missing`, or the name of one of the model's own rules.
+  /// The name of a rule of every model, or of one of the model's own.
   public var rule: String
   /// The value that breaks the rule; for a denied delete, the objects in the way.
   public var value: Value
@@ -103,12 +102,44 @@ public struct Violation: Hashable, Sendable {
   /// A sentence for a person, without contents.
   public var message: String
 
-  /// The rule that what is changed or deleted is there, or was.
-  public static let missing = "missing"
+  /// The rules that every model has. None of a model's own is called like one of them, in whatever case.
+  public enum CommonRule: String, Hashable, Sendable, CaseIterable {
+    /// There is a value.
+    case required
+    /// It is of the property's type.
+    case type
+    /// It is not less, or not greater, than the model says.
+    case minimum, maximum
+    /// A text or data is not shorter, or not longer.
+    case minimumLength, maximumLength
+    /// A text has the form that the model asks for.
+    case pattern
+    /// A client sets nothing that the server sets.
+    case assigned
+    /// Whoever is referred to is there, and of the right entity.
+    case destination
+    /// A to-many has not too few members and not too many.
+    case count
+    /// No two objects have the same key.
+    case unique
+    /// A relationship keeps its object from being deleted while it leads somewhere.
+    case deny
+    /// Nobody refers to what is deleted.
+    case dangling
+    /// What is changed or deleted is there, or was.
+    case missing
 
-  /// The rules about other objects: those that are there, or not, decide whether they are broken. Any other rule is about
-  /// an object's own values.
-  public static let rulesAboutOthers: Set = ["unique", "count", "deny", "dangling", "destination", missing]
+    /// Whether other objects, which are there or not, decide about it. Any other rule is about an object's own values.
+    public var isAboutOthers: Bool {
+      switch self {
+      case .destination, .count, .unique, .deny, .dangling, .missing: true
+      case .required, .type, .minimum, .maximum, .minimumLength, .maximumLength, .pattern, .assigned: false
+      }
+    }
+  }
+
+  /// Nil where it is one of the model's own that is broken.
+  public var commonRule: CommonRule? { CommonRule(rawValue: rule) }
 
   /// A property of a unique key, with the value that another object has, too.
   public struct KeyPart: Hashable, Sendable {
@@ -186,14 +217,14 @@ public struct Refusal: Error, Hashable, Sendable {
     // A batch stops at so many: nobody has counted the rest.
     let least = violations.count == Batch.maximumViolations ? "at least " : ""
     // Each object in the way of one delete says the same, with how many they are.
-    let others = Set(violations.map { $0.rule == "deny" ? "\($0.id) \($0.property)" : "\($0)" }).count - 1
+    let others = Set(violations.map { $0.commonRule == .deny ? "\($0.id) \($0.property)" : "\($0)" }).count - 1
     let more = others > 0 ? " (and \(least)\(others) more)" : ""
     let code: Code =
-      if violations.allSatisfy({ $0.rule == "deny" }) {
+      if violations.allSatisfy({ $0.commonRule == .deny }) {
         .denied
-      } else if violations.allSatisfy({ $0.rule == "unique" }) {
+      } else if violations.allSatisfy({ $0.commonRule == .unique }) {
         .unique
-      } else if violations.allSatisfy({ $0.rule == Violation.missing }) {
+      } else if violations.allSatisfy({ $0.commonRule == .missing }) {
         .notFound
       } else {
         .invalid

@@ -18,11 +18,8 @@ extension ModelReader {
 }
 
 extension ModelLinker {
-  /// What a violation says of the rules that every model has: a program must be able to tell them from a model's own.
-  static let ownRuleNames: Set<String> = [
-    "assigned", "count", "dangling", "deny", "destination", "maximum", "maximumlength", "minimum", "minimumlength",
-    "pattern", "required", "type", "unique",
-  ]
+  /// A program must be able to tell the rules that every model has from a model's own.
+  private static let commonRuleNames = Set(Violation.CommonRule.allCases.map { $0.rawValue.lowercased() })
 
   mutating func checkRules(of entity: ModelDraft.Entity) {
     var seen = Set<String>()
@@ -34,7 +31,7 @@ extension ModelLinker {
           report(
             rule.path + ".name", "another rule here or of an ancestor is called \"\(rule.name)\" (case does not count)")
         }
-        if Self.ownRuleNames.contains(rule.name.lowercased()) {
+        if Self.commonRuleNames.contains(rule.name.lowercased()) {
           report(rule.path + ".name", "\"\(rule.name)\" is what a rule of every model is called")
         }
       }

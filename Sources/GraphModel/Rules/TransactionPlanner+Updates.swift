@@ -148,7 +148,7 @@ extension TransactionPlanner {
   mutating func reportUnknown(_ id: ObjectID) {
     // Whoever lets go of so many hears of the others the next time.
     guard missing.count < Batch.maximumViolations, missing.insert(id).inserted else { return }
-    violate(
-      id, nil, Violation.missing, .null, "there is no \(model.entity(id.entity)?.name ?? "object") with the id \(id)")
+    let rule = Violation.CommonRule.missing.rawValue
+    violate(id, nil, rule, .null, "there is no \(model.entity(id.entity)?.name ?? "object") with the id \(id)")
   }
 }

@@ -28,9 +28,9 @@ final class HeldGraph: GraphReader {
   /// whether somebody is there, and what the server counts and stamps, only the server knows.
   /// - Parameter isTimed: what is stamped is known.
   func knows(_ violation: Violation, isTimed: Bool) -> Bool {
-    switch violation.rule {
-    case "count": return violation.id.isTemporary
-    case "destination", Violation.missing: return false
+    switch violation.commonRule {
+    case .count: return violation.id.isTemporary
+    case .destination, .missing: return false
     default: break
     }
     guard let entity = model.entity(violation.id.entity) else { return false }

@@ -44,7 +44,7 @@ extension ObjectContext {
     let broken = forecast(policy, nil, graph).violations.filter { violation in
       guard let mine = own[violation.id] else { return false }
       if let rule = graph.rule(of: violation) { return rule.sources.isSubset(of: mine) }
-      return mine.contains(violation.property) && !Violation.rulesAboutOthers.contains(violation.rule)
+      return mine.contains(violation.property) && violation.commonRule?.isAboutOthers != true
     }
     return broken.isEmpty ? nil : Refusal(violations: broken)
   }

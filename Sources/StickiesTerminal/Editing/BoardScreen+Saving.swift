@@ -111,9 +111,9 @@ extension BoardScreen {
       return false
     }
     refusedInARow += 1
-    var isSettled = setAside(refusal.violations.filter { $0.rule != "destination" })
+    var isSettled = setAside(refusal.violations.filter { $0.commonRule != .destination })
     guard refusedInARow <= Self.maximumRefusals || isSettled else { return false }
-    let destinations = refusal.violations.filter { $0.rule == "destination" }
+    let destinations = refusal.violations.filter { $0.commonRule == .destination }
     let others = destinations.filter { !takeOff($0) }
     if others.count < destinations.count { isSettled = true }
     for id in Set(others.map(\.id)).sorted() {
@@ -140,7 +140,7 @@ extension BoardScreen {
   /// is offered like that of a note that somebody has deleted.
   /// - Returns: whether there was any: the rest is sent again.
   private func letGo(_ refusal: Refusal, _ texts: [ObjectID: String]) -> Bool {
-    let gone = refusal.violations.filter { $0.rule == Violation.missing }
+    let gone = refusal.violations.filter { $0.commonRule == .missing }
       .map { Conflict(kind: .deleted, id: $0.id) }
     guard !gone.isEmpty else { return false }
     for conflict in gone { unsent.forget(conflict.id) }

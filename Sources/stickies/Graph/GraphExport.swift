@@ -115,7 +115,7 @@ extension Refusal {
   /// Who has the key that a line was to get is a line as well; each such conflict belongs to a violation, in their order.
   fileprivate func namingLines(_ lines: [ObjectID: Int], _ model: Model) -> Refusal {
     var named = self
-    let clashes = violations.indices.filter { violations[$0].rule == "unique" && violations[$0].property != 0 }
+    let clashes = violations.indices.filter { violations[$0].commonRule == .unique && violations[$0].property != 0 }
     for (place, conflict) in zip(clashes, conflicts) {
       guard let line = lines[conflict.id] else { continue }
       let violation = violations[place]

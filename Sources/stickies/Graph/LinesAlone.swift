@@ -22,7 +22,7 @@ struct LinesAlone: GraphReader {
       }
       return []
     } catch {
-      return (error as? Refusal)?.violations.filter { !Violation.rulesAboutOthers.contains($0.rule) } ?? []
+      return (error as? Refusal)?.violations.filter { $0.commonRule?.isAboutOthers != true } ?? []
     }
   }
 

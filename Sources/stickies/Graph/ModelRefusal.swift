@@ -192,7 +192,7 @@ extension Shell {
   private func namingWhatIsMeant(_ refusal: Refusal) async -> Refusal {
     var refusal = refusal
     for (place, violation) in refusal.violations.enumerated().prefix(Self.misnamedLookedUp)
-    where violation.rule == "destination" {
+    where violation.commonRule == .destination {
       guard let property = model.property(violation.property), let id = violation.value.objectID,
         let wanted = property.relationship.flatMap({ model.entity($0.destination) }),
         let meant = try? await object(id.key.description), !(model.entity(meant.id.entity)?.isKind(of: wanted) ?? true)
