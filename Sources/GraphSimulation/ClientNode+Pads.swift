@@ -37,8 +37,8 @@ extension ClientNode {
     let what: String
     switch random.below(17) {
     case 0...5: what = editOnPad(&random)
-    case 6...7: what = writeOnPad(&random)
-    case 8: what = makeOnPad(&random)
+    case 6: what = writeOnPad(&random)
+    case 7...8: what = makeOnPad(&random)
     case 9...12: what = deleteOnPad(&random)
     case 13: what = discardPad()
     default: return confirmPad(&random)
