@@ -34,7 +34,7 @@ final class HelpWindow: Window {
       "In the History",
       [
         ("Left", "a revision back"), ("Right", "a revision on"), ("Page Up", "ten back"), ("Page Down", "ten on"),
-        ("Home", "the oldest"), ("End", "the newest"), ("Esc", "back to now"),
+        ("Home", "the oldest"), ("End", "the newest"), ("Esc, h, q", "back to now"),
       ]),
     .init(
       "With the Mouse",

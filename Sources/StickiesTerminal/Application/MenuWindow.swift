@@ -43,7 +43,7 @@ final class MenuWindow: Window {
 
   /// A line was clicked: a command is performed, a menu opened.
   private func choose(_ path: [Int]) {
-    guard let screen, case .command(let item)? = item(at: path), screen.state(of: item.command).isEnabled else {
+    guard let screen, case .command(let item)? = item(at: path), screen.shownState(of: item.command).isEnabled else {
       return
     }
     close()
@@ -68,7 +68,9 @@ final class MenuWindow: Window {
   private func close() { application?.endModal(self) }
 
   /// While the menu is open it is in front of everybody who would answer.
-  override func state(of command: Command) -> CommandState { screen?.state(of: command) ?? .disabled }
+  override func state(of command: Command) -> CommandState {
+    screen?.shownState(of: command) ?? .disabled
+  }
 
   override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
     guard let screen else { return }

@@ -49,13 +49,19 @@ extension BoardScreen {
   /// Whether somebody waits who could give up.
   var canGiveUp: Bool { !waitTokens.isEmpty || savingToken != nil }
 
+  /// Whether the overlay is to be seen and says so.
+  var offersToGiveUp: Bool { canGiveUp && busyPicture != nil }
+
   /// Nobody waits any more: for the answer, or else for the end.
   func giveUp() {
+    // They came behind what is given up, and are for what it would have found.
+    if keepsKeysWaiting { application.discardEvents([.key, .paste]) }
     if waitTokens.isEmpty {
       perform(quitting.giveUp())
     } else {
       inquiries.cancel()
       reading.cancel()
+      history?.past.giveUp()
     }
     releaseKeys()
   }

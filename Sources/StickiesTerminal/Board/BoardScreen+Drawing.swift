@@ -143,11 +143,12 @@ extension BoardScreen {
       case .reconnecting: .reconnecting(seconds: nil)
       case .closed(let reason): .disconnected(reason: reason)
       }
-    var state = StatusState(connection: connection, unsent: changesNotOnServer, board: history?.boardName ?? page.name)
+    let past = history?.past
+    var state = StatusState(connection: connection, unsent: changesNotOnServer, board: past?.boardName ?? page.name)
     state.isReadOnly = readOnlyReason != nil
-    state.revision = history?.shown.map { UInt64(clamping: $0) }
+    state.revision = past?.shown.map { UInt64(clamping: $0) }
     // The past is shown whole.
-    if filter.isOn, history?.shown == nil { state.filter = .init(filter.words, hidden: hiddenCount) }
+    if filter.isOn, past?.shown == nil { state.filter = .init(filter.words, hidden: hiddenCount) }
     state.message = message?.text ?? (quitting == .waiting ? Self.leavesLater : crowdWords ?? "")
     state.people = neighbors.all.map(person)
     return state

@@ -128,6 +128,19 @@ extension BoardScreen {
   func show(_ id: ObjectID) {
     endEditing()
     guard let frame = boardFrame(of: id), page.windows[id] != nil || page.part != nil else { return }
+    bringIntoSight(frame)
+    if page.windows[id] == nil {
+      // It is here, by the list or by a question; its window opens, and its surroundings are asked for.
+      page.windows.reopen(id)
+      sought = id
+      lookAround()
+    }
+    sought = nil
+    if let controller = page.windows[id] { focus(controller) }
+  }
+
+  /// Scrolls as far as it takes to see cells of the board, their beginning where there is no room for all.
+  func bringIntoSight(_ frame: Rect) {
     let seen = seen
     func into(_ low: Int, _ high: Int, _ from: Int, _ room: Int) -> Int {
       if low < from { return low - 1 }
@@ -138,14 +151,6 @@ extension BoardScreen {
       y: into(frame.minY, frame.maxY, seen.minY, seen.size.height))
     if frame.size.width >= seen.size.width { page.scroll.x = frame.minX }
     if frame.size.height >= seen.size.height { page.scroll.y = frame.minY }
-    if page.windows[id] == nil {
-      // It is here, by the list or by a question; its window opens, and its surroundings are asked for.
-      page.windows.reopen(id)
-      sought = id
-      lookAround()
-    }
-    sought = nil
-    if let controller = page.windows[id] { focus(controller) }
   }
 
   /// Where a note lies on the board, in cells.

@@ -265,6 +265,8 @@ final class BoardScreen: ApplicationDelegate {
 
   override func application(_ application: Application, didReceive deltas: Set<UInt64>) {
     editing?.followOthers()
+    // A result that was loaded is of no commit.
+    if let newest = deltas.max(), newest > 0 { history?.past.follow(Revision(clamping: newest)) }
     application.setNeedsDisplay()
   }
 
@@ -279,6 +281,7 @@ final class BoardScreen: ApplicationDelegate {
       // Nobody knows when the answer comes: keys are the field's again.
       if awaitsFound { stopAwaitingFound() }
     }
+    history?.past.linkDidChange()
     application.setNeedsDisplay()
   }
 

@@ -48,6 +48,8 @@ struct PastContents: Hashable {
   var commit: PastCommit?
   /// Where the notes lie, if these are not all of the board.
   var region: BoardRegion?
+  /// The oldest and the newest revision that could be told then: not every commit is heard of, where it is of other boards.
+  var reach: ClosedRange<Revision>?
 }
 
 /// Some notes that are looked for.

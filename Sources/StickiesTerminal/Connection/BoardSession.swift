@@ -354,6 +354,7 @@ extension GraphClient {
     if let commit = try? await log(after: wish.revision - 1, through: wish.revision, limit: 1).first {
       found.commit = PastCommit(revision: commit.revision, time: commit.time, author: commit.author)
     }
+    found.reach = try await reach()
     return found
   }
 

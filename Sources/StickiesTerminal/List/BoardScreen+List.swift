@@ -66,7 +66,7 @@ extension BoardScreen {
     }
     return grouped.filter { !$0.ids.isEmpty }
       .flatMap { section in
-        [.heading("\(section.color.capitalizedWord) (\(section.ids.count))")] + section.ids.map { .note($0) }
+        [.heading(ListRow.headingText(section.color, count: section.ids.count))] + section.ids.map { .note($0) }
       }
   }
 
@@ -103,11 +103,10 @@ extension BoardScreen {
 
   private func listRow(_ id: ObjectID) -> ListRow {
     guard let note = page.values(of: id) else { return ListRow(.loading, "") }
-    let title = note.text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-    let tag = note.tags.first.map { "#\($0)" }
-    return ListRow(
-      .note(note.color), title, matches: search?.query?.offsets(in: title) ?? [],
-      detail: tag ?? "", marks: marks(of: id, note), isChecked: isSelected(id))
+    var row = ListRow(note)
+    row.matches = search?.query?.offsets(in: row.title) ?? []
+    (row.marks, row.isChecked) = (marks(of: id, note), isSelected(id))
+    return row
   }
 
   /// The first note that is seen in the list, and how many rows below its top: a heading may stand above it.
@@ -140,7 +139,8 @@ extension BoardScreen {
   func drawList(into grid: inout Grid, clip: Rect) {
     let frame = listFrame
     guard !frame.isEmpty, !TooSmall.isTooSmall(grid.size) else { return }
-    listPane.draw(into: &grid, frame: frame, clip: clip.intersection(frame), theme: theme)
+    let pane = pastListPane ?? listPane
+    pane.draw(into: &grid, frame: frame, clip: clip.intersection(frame), theme: theme)
   }
 
   /// The mouse is over the list, or drags its edge.
@@ -192,10 +192,24 @@ extension BoardScreen {
     application.setNeedsDisplay()
   }
 
-  private func resizeList(_ mouse: MouseEvent) -> Bool {
+  func resizeList(_ mouse: MouseEvent) -> Bool {
     if case .release = mouse.kind { list.isResizing = false }
     if case .drag = mouse.kind { list.width = mouse.position.x + 1 }
     application.setNeedsDisplay()
     return true
   }
+}
+
+extension ListRow {
+  /// A note by its first line.
+  init(_ note: NoteValues) {
+    let title = note.text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+    self.init(.note(note.color), title, detail: note.tags.first.map { "#\($0)" } ?? "", marks: note.marks)
+  }
+
+  /// What stands above the notes of a color.
+  static func heading(_ color: String, count: Int) -> ListRow { ListRow(.section, headingText(color, count: count)) }
+
+  /// The words of it.
+  static func headingText(_ color: String, count: Int) -> String { "\(color.capitalizedWord) (\(count))" }
 }
