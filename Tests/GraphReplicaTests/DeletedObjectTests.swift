@@ -112,7 +112,9 @@ import Testing
     script.context.delete(notes[2])
     #expect(script.context.save() != nil)
     #expect(script.lines() == ["> commit 1: update, update, delete"])
-    let missing = [5, 7].map { Violation(id: script.id($0), rule: Violation.CommonRule.missing.rawValue, message: "there is no Note") }
+    let missing = [5, 7].map {
+      Violation(id: script.id($0), rule: Violation.CommonRule.missing.rawValue, message: "there is no Note")
+    }
     #expect(script.hear(.refused(Refusal(violations: missing)), 2) == ["1 was refused: notFound"])
     #expect(notes.map(\.isDeleted) == [true, false, true])
     #expect(script.changes.last?.deleted == [script.id(5), script.id(7)])
