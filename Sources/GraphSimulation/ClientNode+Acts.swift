@@ -18,7 +18,7 @@ extension ClientNode {
       refresh()
       return "refresh after a refusal"
     }
-    switch random.below(71) {
+    switch random.below(75) {
     case 0...1: return insertFolder(&random)
     case 2...5: return insertItem(&random)
     case 6...12: return updateItem(&random)
@@ -48,7 +48,7 @@ extension ClientNode {
     case 56...59: return ask(&random)
     case 60...61: return group(&random)
     case 62...64: return takeStep(&random)
-    case 65...67: return scribble(&random)
+    case 65...67, 71...74: return scribble(&random)
     default:
       if random.chance(50) { follow(&random) } else { unfollow(&random) }
       return "follow"

@@ -36,11 +36,11 @@ extension ClientNode {
     let hadChanges = context.hasChanges
     let what: String
     switch random.below(17) {
-    case 0...5: what = editOnPad(&random)
-    case 6: what = writeOnPad(&random)
-    case 7...8: what = makeOnPad(&random)
-    case 9...12: what = deleteOnPad(&random)
-    case 13: what = discardPad()
+    case 0...4: what = editOnPad(&random)
+    case 5: what = writeOnPad(&random)
+    case 6...7: what = makeOnPad(&random)
+    case 8...11: what = deleteOnPad(&random)
+    case 12: what = discardPad()
     default: return confirmPad(&random)
     }
     if context.hasChanges != hadChanges {
