@@ -73,4 +73,20 @@ import Testing
     await ann.terminal.expects("revision")
     await stage.close()
   }
+
+  @Test func oneEscapeEndsAWaitAlsoBehindAHistoryThatHasNothingYet() async throws {
+    let stage = try await Stage()
+    let ann = try await changed(stage)
+    stage.freeze()
+    ann.terminal.types("u")
+    await ann.terminal.expects("Waiting for the server…")
+    ann.terminal.types("h")
+    await ann.terminal.expects("Loading the history…")
+    ann.terminal.press(.escape)
+    let grid = await ann.terminal.expects("given up")
+    #expect(!grid.text.contains("Loading") && !grid.text.contains("Waiting for"))
+    #expect(ann.session.screen?.history == nil)
+    stage.thaw()
+    await stage.close()
+  }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import GraphReplica
 import StickiesKit
 import TerminalCells
@@ -86,6 +87,141 @@ import Testing
     }
     ann.terminal.press(.escape)
     await ann.terminal.expects { $0.text.contains("1 hidden") && !$0.text.contains("blue one") }
+    await stage.close()
+  }
+
+  @Test func theLineGrowsWithWhatIsCommittedAndWhoStandsAtItsEndGoesWithIt() async throws {
+    let stage = try await Stage(boards: ["Work", "Home", "Garden"])
+    let note = try await stage.note("first words")
+    let ann = try await stage.open()
+    await ann.terminal.expects("first words")
+    ann.terminal.types("h")
+    await ann.terminal.expects { $0.text.contains("revision 4 of 4, ") && $0.text.contains("first words") }
+    note.text = "second words"
+    try await stage.other.save()
+    await ann.terminal.expects {
+      $0.text.contains("revision 5 of 5, ") && $0.text.contains("history: revision 5")
+        && $0.text.contains("second words")
+    }
+    // Who has gone back stays there.
+    ann.terminal.press(.left)
+    await ann.terminal.expects { $0.text.contains("revision 4 of 5, ") && $0.text.contains("first words") }
+    note.text = "third words"
+    try await stage.other.save()
+    await ann.terminal.expects {
+      $0.text.contains("revision 4 of 6, ") && $0.text.contains("history: revision 4")
+        && $0.text.contains("first words")
+    }
+    // Of what is done on boards that nobody looks at here nothing is heard: it is there when one goes on.
+    let garden = try await stage.other.fetch(Board.self, where: "name == 'Garden'").first
+    let elsewhere = try #require(stage.other.context.insert(Note.self))
+    (elsewhere.text, elsewhere.board) = ("elsewhere", garden)
+    try await stage.other.save()
+    ann.terminal.press(.end)
+    await ann.terminal.expects { $0.text.contains("revision 7 of 7, ") && $0.text.contains("third words") }
+    await stage.close()
+  }
+
+  @Test func nothingIsDoneToTheBoardFromThePastAndKeysForThatSaySo() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("plan", color: .yellow)
+    let ann = try await stage.open()
+    await ann.terminal.expects("plan")
+    ann.terminal.press(.tab)
+    ann.terminal.types("c")
+    // There is something to undo, and a note in focus.
+    await ann.terminal.expects { $0.text.contains("┏ plan") && !$0.text.contains("not yet") }
+    ann.terminal.types("h")
+    await ann.terminal.expects("history: revision 3")
+    let said = "this is the past: Esc goes back to now"
+    let keys: [(Key, Modifiers)] = [
+      (.character("n"), []), (.character("c"), []), (.character("u"), []), (.character("1"), []), (.enter, []),
+      (.delete, []), (.tab, []), (.right, .shift), (.right, .alt), (.character("r"), .control),
+    ]
+    for (key, modifiers) in keys {
+      ann.terminal.press(key, modifiers)
+      await ann.terminal.expects(said)
+      ann.terminal.press(.end)
+      await ann.terminal.expectsNo(said)
+    }
+    ann.terminal.paste("pasted")
+    await ann.terminal.expects(said)
+    ann.terminal.press(.end)
+    await ann.terminal.expectsNo(said)
+    ann.terminal.click(50, 10, times: 2)
+    await ann.terminal.expects(said)
+    #expect(ann.session.screen?.shownState(of: .deleteNote).isEnabled == false)
+    // The help is over it, and leads back to it.
+    ann.terminal.types("?")
+    await ann.terminal.expects("New Note")
+    ann.terminal.types("q")
+    await ann.terminal.expects { $0.text.contains("history: revision 3") && !$0.text.contains("New Note") }
+    ann.terminal.types("q")
+    await ann.terminal.expects { $0.text.contains("┏ plan") && !$0.text.contains("history: revision") }
+    let stored = try await stage.stored()
+    #expect(stored.map(\.text) == ["plan"] && stored.map(\.color) == [.blue] && stored.map(\.width) == [200])
+    await stage.close()
+  }
+
+  @Test func theListBesideThePastIsOfThen() async throws {
+    let stage = try await Stage()
+    let milk = try await stage.note("milk", x: 16, y: 32, color: .yellow)
+    let bread = try await stage.note("bread", x: 16, y: 160, color: .blue)
+    stage.other.context.delete(milk)
+    bread.text = "rye bread"
+    try await stage.other.save()
+    let ann = try await stage.open()
+    await ann.terminal.expects("rye bread")
+    func expect(_ rows: String...) async {
+      await ann.terminal.expects("the rows \(rows)") { grid in
+        rows.enumerated().allSatisfy { index, row in
+          (1..<29).map { grid[$0, 2 + index].text }.joined().trimmingCharacters(in: .whitespaces) == row
+        }
+      }
+    }
+    ann.terminal.types("v")
+    await expect("rye bread", "")
+    ann.terminal.types("h")
+    await ann.terminal.expects("history: revision 4")
+    ann.terminal.press(.left)
+    await expect("milk", "bread", "")
+    // A click leads to the note of then.
+    await ann.terminal.expects("╭ milk")
+    for _ in 0..<20 { ann.terminal.mouse(.wheel(.right), 50, 10) }
+    await ann.terminal.expectsNo("╭ milk")
+    ann.terminal.click(5, 2)
+    await ann.terminal.expects("╭ milk")
+    ann.terminal.types("g")
+    await expect("Blue (1)", "bread", "Yellow (1)", "milk", "")
+    ann.terminal.press(.left)
+    await expect("Yellow (1)", "milk", "")
+    ann.terminal.press(.escape)
+    await expect("Blue (1)", "rye bread", "")
+    await stage.close()
+  }
+
+  @Test func anEscapeThatCancelsALoadStaysInThePast() async throws {
+    let stage = try await Stage()
+    let note = try await stage.note("at first")
+    note.text = "in the end"
+    try await stage.other.save()
+    let ann = try await stage.open()
+    await ann.terminal.expects("in the end")
+    ann.terminal.types("h")
+    await ann.terminal.expects("revision 3 of 3, ")
+    stage.freeze()
+    ann.terminal.press(.left)
+    await ann.terminal.expects {
+      $0.text.contains("Loading the history…") && $0.text.contains("Esc cancels")
+        && $0.text.contains("revision 2 of 3")
+    }
+    ann.terminal.press(.escape)
+    await ann.terminal.expects {
+      !$0.text.contains("Loading") && $0.text.contains("revision 3 of 3, ") && $0.text.contains("history: revision 3")
+    }
+    ann.terminal.press(.escape)
+    await ann.terminal.expectsNo("history: revision")
+    stage.thaw()
     await stage.close()
   }
 }

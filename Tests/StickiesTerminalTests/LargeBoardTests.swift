@@ -46,7 +46,9 @@ import Testing
     ann.terminal.press(.left)
     await ann.terminal.expects { $0.text.contains("n1 ") && !$0.text.contains("changed") }
     // What comes into sight by a scroll is asked for.
-    for _ in 0..<100 { ann.terminal.mouse(.wheel(.right), 40, 10) }
+    for _ in 0..<50 { ann.terminal.mouse(.wheel(.right), 40, 10) }
+    await ann.terminal.expects { $0.text.contains("n10 ") && $0.text.contains("revision") }
+    for _ in 0..<37 { ann.terminal.press(.right, .control) }
     await ann.terminal.expects { $0.text.contains("n20 ") && $0.text.contains("revision") }
     ann.terminal.press(.escape)
     await ann.terminal.expects { $0.text.contains("n20 ") && !$0.text.contains("revision") }
@@ -113,6 +115,22 @@ import Testing
     stage.thaw()
     await ann.terminal.expects { $0.text.contains("after") && !$0.text.contains("not yet") }
     #expect(try await stage.stored().first?.text == "n0 hello pasted after")
+    await stage.close()
+  }
+
+  @Test func keysThatWaitForWhatIsGivenUpGoWithIt() async throws {
+    let (stage, ann) = try await opened()
+    stage.freeze()
+    ann.terminal.press(.tab)
+    ann.terminal.types("h")
+    await ann.terminal.expects("Waiting for the server…")
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.text.contains("given up") && !$0.text.contains("Waiting for") }
+    // What comes now comes behind it.
+    ann.terminal.types("?")
+    await ann.terminal.expects("New Note")
+    #expect(ann.session.screen?.history == nil)
+    stage.thaw()
     await stage.close()
   }
 

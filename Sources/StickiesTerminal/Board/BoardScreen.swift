@@ -260,13 +260,13 @@ final class BoardScreen: ApplicationDelegate {
     // Before the next one, which may delete it: of what is answered in a turn only the end is seen.
     editing?.rememberCommon()
     // A commit is an event like a key: all that have come before a turn are one, and answered in it.
-    application.post(ApplicationEvent(.deltas([UInt64(clamping: change.revision)]), at: now))
+    let revision = max(change.revision, change.loadedRevision)
+    application.post(ApplicationEvent(.deltas([UInt64(clamping: revision)]), at: now))
   }
 
   override func application(_ application: Application, didReceive deltas: Set<UInt64>) {
     editing?.followOthers()
-    // A result that was loaded is of no commit.
-    if let newest = deltas.max(), newest > 0 { history?.past.follow(Revision(clamping: newest)) }
+    if let newest = deltas.max() { history?.past.follow(Revision(clamping: newest)) }
     application.setNeedsDisplay()
   }
 

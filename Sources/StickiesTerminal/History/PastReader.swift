@@ -22,7 +22,7 @@ final class PastReader {
   /// The revision that is asked for, while its answer is awaited. However fast the thumb is dragged, one question is on its
   /// way, and the next one is for where the thumb is then.
   private var asked: Revision?
-  /// The newest commit that this connection has told of: an answer that was on its way then does not know it.
+  /// The newest revision that this connection has told of: an answer that was on its way then does not know it.
   private var heard: Revision = 0
   private weak var screen: BoardScreen?
   /// What is asked for here; closed with the window, so that a late answer is nobody's.
@@ -58,10 +58,10 @@ final class PastReader {
 
   // MARK: - What becomes of the graph meanwhile
 
-  /// Something was committed.
-  func follow(_ commit: Revision) {
-    heard = max(heard, commit)
-    guard let reach, commit > reach.upperBound else { return }
+  /// The graph is at a revision by now.
+  func follow(_ newest: Revision) {
+    heard = max(heard, newest)
+    guard let reach, newest > reach.upperBound else { return }
     learn(reach)
     catchUp()
   }
