@@ -86,7 +86,9 @@ extension BoardScreen {
       guard let self, let focused else { return }
       raise(focused)
     }
-    note(.lower) { [weak self] in self?.change("Lower") { self?.lower($0) } }
+    note(.lower) { [weak self] in
+      self?.changeEach("Lower", "lowered") { self?.lower($0) }
+    }
     note(.closeWindow) { [weak self] in
       guard let self else { return }
       closeWindows(targets.compactMap { self.page.windows[$0.id] })
@@ -109,6 +111,17 @@ extension BoardScreen {
       color = color ?? next(note)
       note.color = color ?? note.color
     }
+  }
+
+  /// What each becomes goes by what it was.
+  /// - Parameters:
+  ///   - done: what is said of it when it was all of a large board.
+  ///   - inRow: whether it is one step with what was done so to the same notes just before.
+  private func changeEach(
+    _ name: String, _ done: String, inRow: Bool = false, _ body: @escaping (Note) -> Void
+  ) {
+    guard let all else { return change(name, inRow: inRow, body) }
+    changeEach(all, name, WholeChange(doing: "Changing", done: done), body)
   }
 
   private func toggle(_ name: String, _ path: ReferenceWritableKeyPath<Note, Bool>, property: String) {
@@ -134,14 +147,14 @@ extension BoardScreen {
       // With no note in focus the arrows move the board.
       board(.move(step)) { [weak self] in
         guard let self else { return }
-        if targets.isEmpty { return scroll(by: step.scroll) }
-        change("Move", inRow: true) { note in
+        guard hasTargets else { return scroll(by: step.scroll) }
+        changeEach("Move", "moved", inRow: true) { note in
           note.x += Double(step.offset.x) * BoardScale.pointsPerColumn
           note.y += Double(step.offset.y) * BoardScale.pointsPerRow
         }
       }
       note(.grow(step)) { [weak self] in
-        self?.change("Resize", inRow: true) { note in
+        self?.changeEach("Resize", "resized", inRow: true) { note in
           self?.setSize(
             of: note, width: note.width + Double(step.offset.x) * BoardScale.pointsPerColumn,
             height: note.height + Double(step.offset.y) * BoardScale.pointsPerRow)

@@ -96,13 +96,20 @@ extension BoardScreen {
     var sparesLocked = true
   }
 
+  /// Whether all of them can be changed now; says why not.
+  var mayChangeAll: Bool {
+    if isChangingAll {
+      say(Self.isStillChanging)
+    } else if !linkState.isConnected {
+      say("what is done to all notes of a large board needs the server", isTrouble: true)
+    }
+    return !isChangingAll && linkState.isConnected
+  }
+
   /// Has the server change all that are selected.
   /// - Parameter work: what becomes of them, by the first that is changed.
   func changeAll(_ all: AllNotes, _ change: WholeChange, _ work: @escaping (Note) -> NoteBatch.Work) {
-    guard linkIsOpen, !isChangingAll, !mode.selection.isEmpty else { return }
-    guard linkState.isConnected else {
-      return say(Self.needsServer, isTrouble: true)
-    }
+    guard linkIsOpen, mayChangeAll, !mode.selection.isEmpty else { return }
     // The server makes a step of it that the scope does not know.
     keyRow = nil
     save()
@@ -147,7 +154,7 @@ extension BoardScreen {
     }
   }
 
-  static let needsServer = "what is done to all notes of a large board needs the server"
+  static let isStillChanging = "all notes are being changed; Esc gives that up"
   static let allAreLocked = "all of them are locked, left as they are"
 
   func words(of result: NoteBatchResult, _ change: WholeChange) -> String {

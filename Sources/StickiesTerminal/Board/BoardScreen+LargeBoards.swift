@@ -8,9 +8,7 @@ import TerminalCells
 /// Boards of which only a part is here: what is seen is followed, everything else is asked for when somebody wants to go
 /// there, or to do something to it.
 extension BoardScreen {
-  /// Notes that one action may change without their being here; they are read for it.
-  static let maximumAway = 5_000
-  /// So many of them are read by one question.
+  /// So many of the notes that are not here are read by one question.
   private static let awayAtOnce = 1_000
 
   /// What of the board is seen, in cells.
@@ -133,36 +131,12 @@ extension BoardScreen {
   /// Whether there is something to act on.
   var hasTargets: Bool { mode.isEditing && !mode.selection.isEmpty || !targets.isEmpty }
 
-  /// Hands over the notes that an action is for, at once when they are here.
+  /// Hands over the notes that an action is for, at once when they are here; not for all of a large board but some.
   func withTargets(_ body: @escaping ([Note]) -> Void) {
-    if let all { return withAll(all, body) }
-    // Of very many no list is made.
-    let fewest = page.part != nil && mode.isEditing ? mode.selection.count - page.windows.ids.count : 0
-    let away = fewest > Self.maximumAway ? nil : away
-    guard let away, away.count <= Self.maximumAway else { return tellTooMany() }
+    let away = away
     guard !away.isEmpty else { return body(targets) }
     let token = beginWait("Reading \(away.count) notes that are out of sight…")
     read(away[...], after: [], of: away.count, token, body)
-  }
-
-  /// The same for all of a large board but some: what is done to each of them in its own way needs each of them here.
-  private func withAll(_ all: AllNotes, _ body: @escaping ([Note]) -> Void) {
-    guard mode.selection.count <= Self.maximumAway else { return tellTooMany() }
-    inquiries.identify(all.selected(mode.selection.target)) { [weak self] result in
-      guard let self else { return }
-      switch result {
-      case .success(let ids):
-        let token = beginWait("Reading \(ids.count) notes that are out of sight…")
-        read(ids[...], after: [], of: ids.count, token, body)
-      case .failure(let refusal): say("nothing was changed: \(refusal.message)", isTrouble: true)
-      }
-    }
-  }
-
-  private func tellTooMany() {
-    say(
-      "at most \(Self.maximumAway) notes out of sight in one step of this, \(mode.selection.count) are selected",
-      isTrouble: true)
   }
 
   /// A few at a time; the overlay says how far it is.

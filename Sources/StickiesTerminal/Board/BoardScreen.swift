@@ -121,9 +121,11 @@ final class BoardScreen: ApplicationDelegate {
   var isFinding = false
   /// How many notes a large board had when its selection was last looked through, and whether that is under way.
   var checkedTotal: Int?
-  /// What was selected last of a large board, when it was all of it but some, and whether the server is changing that.
+  /// What was selected last of a large board, when it was all of it but some, and whether that is being changed.
   var allNotes: AllNotes?
   var isChangingAll = false
+  /// The way through each of them, by its name, and what was asked for meanwhile under the same.
+  var eachUnderWay: (name: String, behind: [(Note) -> Void])?
   var isCheckingSelection = false
   /// The connection has been lost since then.
   var wasAway = false

@@ -256,6 +256,7 @@ extension BoardScreen {
       return say("\(isRedo ? "redo" : "undo") needs the server", isTrouble: true)
     }
     guard linkIsOpen else { return }
+    guard !isChangingAll else { return say(Self.isStillChanging) }
     keyRow = nil
     save()
     inquiries.step(isRedo: isRedo) { [weak self] result in

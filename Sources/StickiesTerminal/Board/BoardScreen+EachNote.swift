@@ -1,0 +1,154 @@
+import GraphControllers
+import GraphModel
+import GraphReplica
+import StickiesKit
+
+/// What no batch does to all notes of a large board, for each becomes something else: they are read, changed and saved a
+/// thousand at a time: several commits, and one step of undo. Given up, it stays as far as it is.
+extension BoardScreen {
+  private static let changedAtOnce = 1_000
+
+  /// A way through all of them.
+  private struct Passage {
+    let change: WholeChange
+    /// Those that are to change.
+    let notes: GraphPredicate
+    let total: Int
+    let locked: Int
+    let token: BusyToken
+    let body: (Note) -> Void
+    /// Begins again with what was asked for meanwhile.
+    var again: ([(Note) -> Void]) -> Void = { _ in }
+    var done = 0
+    /// The number of the last note that was changed: a note that could not be is not met again.
+    var last: Int64 = 0
+  }
+
+  /// Changes each note of all that are selected.
+  /// - Parameter name: of the step of undo.
+  func changeEach(_ all: AllNotes, _ name: String, _ change: WholeChange, _ body: @escaping (Note) -> Void) {
+    // A key is held down: what it asks for meanwhile is done behind it, in one go.
+    if let under = eachUnderWay, under.name == name {
+      eachUnderWay?.behind.append(body)
+      return
+    }
+    guard let token = beginEach(change.doing) else { return }
+    eachUnderWay = (name, [])
+    countFree(all, token) { [weak self] free, count, locked in
+      var passage = Passage(change: change, notes: free, total: count, locked: locked, token: token, body: body)
+      passage.again = { [weak self] bodies in
+        // The selection may be another one by now.
+        guard let self, self.all === all else { return }
+        changeEach(all, name, change) { note in for body in bodies { body(note) } }
+      }
+      self?.begin(passage, named: name)
+    }
+  }
+
+  /// A tag for all that are selected, or taken off them where all have it.
+  func tagAll(_ all: AllNotes, _ name: String) {
+    guard let token = beginEach("Tagging") else { return }
+    countFree(all, token) { [weak self] free, freeCount, locked in
+      let without = GraphPredicate.all([free, .not(GraphPredicate(Note.self) { $0.tags.any.name == name })])
+      self?.reading.count(without) { [weak self] result in
+        guard let self else { return }
+        guard case .success(let count) = result else { return endEach(token, result) }
+        var tag: Tag?
+        let passage =
+          count == 0
+          ? Passage(
+            change: WholeChange(doing: "Tagging", done: "untagged"), notes: free, total: freeCount, locked: locked,
+            token: token, body: { [weak self] in self?.takeOff(name, of: $0) })
+          : Passage(
+            change: WholeChange(doing: "Tagging", done: "tagged"), notes: without, total: count, locked: locked,
+            token: token,
+            body: { [weak self] note in
+              tag = tag ?? self?.tag(named: name)
+              if let tag { self?.wear(tag, on: note) }
+            })
+        begin(passage, named: count == 0 ? "Untag" : "Tag")
+      }
+    }
+  }
+
+  /// - Returns: the wait for it; nil where it can't be done, of which somebody is told.
+  private func beginEach(_ doing: String) -> BusyToken? {
+    guard linkIsOpen, mayChangeAll, !mode.selection.isEmpty else { return nil }
+    save()
+    keyRow = nil
+    isChangingAll = true
+    let token = beginWait("\(doing) \(mode.selection.count) notes…")
+    overlay.setProgress(0, of: token)
+    return token
+  }
+
+  private func countFree(
+    _ all: AllNotes, _ token: BusyToken,
+    _ counted: @escaping (_ free: GraphPredicate, _ count: Int, _ locked: Int) -> Void
+  ) {
+    let count = mode.selection.count
+    let free = GraphPredicate.all([
+      all.selected(mode.selection.target), GraphPredicate(Note.self) { $0.locked == false },
+    ])
+    reading.count(free) { [weak self] result in
+      guard let self else { return }
+      guard case .success(let freeCount) = result else { return endEach(token, result) }
+      counted(free, freeCount, max(0, count - freeCount))
+    }
+  }
+
+  private func begin(_ passage: Passage, named name: String) {
+    undoScope.beginGroup(named: name)
+    goOn(passage)
+  }
+
+  private func goOn(_ passage: Passage) {
+    let last = passage.last
+    let rest = GraphPredicate.all([passage.notes, GraphPredicate(Note.self) { $0.number > last }])
+    let search = NoteSearch(
+      predicate: rest, sort: [SortKey](Note.self, [\.number.ascending]), limit: Self.changedAtOnce)
+    // It is answered when the server has what was saved before.
+    reading.find(search) { [weak self] result in
+      guard let self else { return }
+      guard case .success(let notes) = result, let last = notes.last, linkIsOpen, refusedInARow == 0 else {
+        return end(passage, result)
+      }
+      for note in notes where !note.isDeleted {
+        passage.body(note)
+        touch(note.id)
+      }
+      save()
+      var passage = passage
+      passage.done += notes.count
+      passage.last = last.number
+      overlay.setProgress(Double(passage.done) / Double(max(passage.total, passage.done)), of: passage.token)
+      goOn(passage)
+    }
+  }
+
+  private func end(_ passage: Passage, _ result: Result<[Note], Refusal>) {
+    undoScope.endGroup()
+    let behind = eachUnderWay?.behind ?? []
+    endEach(passage.token)
+    // Of a save that was refused it is said already.
+    guard refusedInARow == 0 else { return }
+    switch result {
+    case .success where passage.done == 0: say(Self.allAreLocked)
+    case .success where !behind.isEmpty: passage.again(behind)
+    case .success:
+      let counted = NoteBatchResult(count: passage.done, locked: passage.locked, changed: passage.done)
+      say(words(of: counted, passage.change))
+    case .failure(let refusal):
+      say(
+        "\(refusal.message) after \(passage.done) of \(passage.total) notes; u takes it back",
+        isTrouble: refusal != BoardInquiries.givenUp)
+    }
+  }
+
+  /// - Parameter result: what was asked before the first note was changed.
+  private func endEach(_ token: BusyToken, _ result: Result<Int, Refusal>? = nil) {
+    (isChangingAll, eachUnderWay) = (false, nil)
+    endWait(token)
+    if case .failure(let refusal)? = result { say("nothing was changed: \(refusal.message)", isTrouble: true) }
+  }
+}
