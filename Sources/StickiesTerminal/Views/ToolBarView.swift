@@ -84,7 +84,7 @@ public struct ToolBarView: Hashable, Sendable {
     }
   }
 
-  /// The item at a point, one that is disabled too; whether anything comes of it `canPress(_:)` tells.
+  /// The item at a point, one that is disabled too.
   public func part(at point: Point, frame: Rect) -> Int? {
     let frame = frame.clamped
     let x = point.x - frame.minX - shift(frame)
@@ -94,7 +94,4 @@ public struct ToolBarView: Hashable, Sendable {
       return x >= start && x < start + width
     }?.place
   }
-
-  /// Whether something comes of an item.
-  public func canPress(_ place: Int) -> Bool { items.indices.contains(place) && isEnabled(items[place]) }
 }

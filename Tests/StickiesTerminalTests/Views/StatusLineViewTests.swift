@@ -37,15 +37,15 @@ import Testing
   }
 
   @Test func whatIsSaidHasRoomBeforeTheBoardAndManyWords() {
-    let message = "Ben changed the same; theirs counts, yours is in the history"
+    let message = "ben@work had changed the same; yours counts, theirs is in the history"
     func state(_ unsent: Int, _ message: String) -> StatusState {
       StatusState(connection: .connected, unsent: unsent, message: message, board: "Plans")
     }
     #expect(line(state(1, "Copied")) == " connected │ 1 change not yet on the server │ Plans │ Copied")
-    #expect(line(state(0, message)) == " connected │ " + message)
-    let gone = "Ben has deleted the notes here"
+    #expect(line(state(0, message), 90) == " connected │ " + message)
+    let gone = "ben@work has deleted the note"
     #expect(line(state(2, gone)) == " connected │ 2 changes not yet on the server │ " + gone)
-    #expect(line(state(2, message), 92) == " connected │ 2 not yet sent │ " + message)
+    #expect(line(state(2, message), 101) == " connected │ 2 not yet sent │ " + message)
   }
 
   @Test func aFilterIsToldWithWhatItHidesAndCanBeClicked() {
