@@ -65,20 +65,25 @@ import Testing
     await stage.close()
   }
 
-  /// No server refuses these lists; what it would tell their readers is told to them here.
-  @Test func aListThatCanNotBeHadIsToldInTheStatusLine() async throws {
-    let stage = try await Stage()
+  @Test func aListThatTheServerRefusesIsToldInTheStatusLineAndAskedForAgain() async throws {
+    let stage = try await Stage(boards: ["Work", "Home"])
     _ = try await stage.note("first")
-    let ann = try await stage.open()
-    await ann.terminal.expects("first")
-    let screen = try #require(ann.session.screen)
+    let model = StickiesModel.model
+    let (boards, notes) = (model.entity(named: "Board")?.number, model.entity(named: "Note")?.number)
     let refusal = Refusal(.limit, "no more of it")
-    screen.directory.results(screen.directory.boards, didFail: refusal)
+    let proxy = try stage.proxy()
+    proxy.refuse([try #require(boards): refusal])
+    let ann = try await stage.open(through: proxy)
+    await ann.terminal.expects { $0.text.contains("first") && !$0.text.contains("● ○") }
+    ann.terminal.press(.right, .alt)
     await ann.terminal.expects("the boards can't be listed: no more of it")
+    proxy.refuse([:])
+    ann.terminal.press(.right, .alt)
+    await ann.terminal.expects("● ○")
+    proxy.refuse([try #require(notes): refusal])
     ann.terminal.types("vg")
-    await ann.terminal.expects("Yellow (1)")
-    try #require(screen.sections).results(screen.page.notes, didFail: refusal)
     await ann.terminal.expects("the list is not in sections: no more of it")
+    proxy.stop()
     await stage.close()
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GraphModel
+import GraphTesting
 import GraphWire
 import Testing
 
@@ -8,7 +9,6 @@ import Testing
 final class RawClient {
   /// Nothing came for so long that nothing will.
   struct Silence: Error {}
-  struct NoConnection: Error { let code: Int32 }
   /// The server ended the stream where an answer was awaited.
   struct Ended: Error { let goodbye: Goodbye? }
 
@@ -164,82 +164,5 @@ final class RawClient {
     guard case .subscribed(let query, _, _) = try await reply(to: request) else { throw Silence() }
     let (objects, at) = try await result(under: request)
     return (query, objects, at)
-  }
-}
-
-/// The few calls of the system that a raw client needs; none of them waits.
-enum PlainSocket {
-  static func connect(to address: ServerAddress) throws -> Int32 {
-    let (domain, storage) = try name(of: address)
-    let descriptor = socket(domain, Int32(SOCK_STREAM.rawValue), 0)
-    guard descriptor >= 0 else { throw RawClient.NoConnection(code: errno) }
-    let status = storage.withUnsafeBytes { bytes -> Int32 in
-      guard let base = bytes.baseAddress else { return -1 }
-      return Foundation.connect(descriptor, base.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
-    }
-    guard status == 0 else {
-      let code = errno
-      Foundation.close(descriptor)
-      throw RawClient.NoConnection(code: code)
-    }
-    return descriptor
-  }
-
-  static func listen(at address: ServerAddress) throws -> Int32 {
-    let (domain, storage) = try name(of: address)
-    let descriptor = socket(domain, Int32(SOCK_STREAM.rawValue), 0)
-    guard descriptor >= 0 else { throw RawClient.NoConnection(code: errno) }
-    let status = storage.withUnsafeBytes { bytes -> Int32 in
-      guard let base = bytes.baseAddress else { return -1 }
-      return bind(descriptor, base.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
-    }
-    guard status == 0, Foundation.listen(descriptor, 8) == 0 else {
-      let code = errno
-      Foundation.close(descriptor)
-      throw RawClient.NoConnection(code: code)
-    }
-    return descriptor
-  }
-
-  /// The address in the kernel's form.
-  static func name(of address: ServerAddress) throws -> (domain: Int32, bytes: [UInt8]) {
-    switch address {
-    case .unix(let path):
-      var name = sockaddr_un()
-      name.sun_family = sa_family_t(AF_UNIX)
-      withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
-      return (AF_UNIX, withUnsafeBytes(of: &name) { Array($0) })
-    case .tcp(let host, let port):
-      var name = sockaddr_in()
-      name.sin_family = sa_family_t(AF_INET)
-      name.sin_port = UInt16(port).bigEndian
-      guard inet_pton(AF_INET, host, &name.sin_addr) == 1 else { throw RawClient.NoConnection(code: EINVAL) }
-      return (AF_INET, withUnsafeBytes(of: &name) { Array($0) })
-    }
-  }
-
-  /// How many bytes the socket took, 0 when it takes none now; nil when the other side is gone.
-  static func send(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int? {
-    let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
-    let count = bytes.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, flags) }
-    if count >= 0 { return count }
-    return errno == EAGAIN || errno == EINTR ? 0 : nil
-  }
-
-  /// What has arrived: nil for nothing yet, empty for the end of the stream.
-  static func receive(from descriptor: Int32) -> [UInt8]? {
-    var isWaiting = false
-    let bytes = [UInt8](unsafeUninitializedCapacity: 256 << 10) { buffer, count in
-      let received = recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
-      isWaiting = received < 0 && (errno == EAGAIN || errno == EINTR)
-      count = max(0, received)
-    }
-    return isWaiting ? nil : bytes
-  }
-
-  static func abort(_ descriptor: Int32) {
-    var option = linger(l_onoff: 1, l_linger: 0)
-    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
-    Foundation.close(descriptor)
   }
 }

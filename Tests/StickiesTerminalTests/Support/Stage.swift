@@ -76,12 +76,13 @@ final class Stage {
   ///   - patience: how long leaving waits before it asks, in milliseconds; nil for as long as ever.
   ///   - pause: how long nobody types before a question takes answers, in milliseconds; nil for as long as ever.
   ///   - launcher: of the program that they sit at; each has one of their own.
+  ///   - proxy: what stands between them and the daemon; nil for nothing.
   func open(
     _ author: String = "ann@test", size: Size = Size(width: 80, height: 24), patience: Int64? = nil,
     pause: Int64? = nil, configuration: ApplicationConfiguration = .board(),
-    launcher: ApplicationLauncher = ApplicationLauncher()
+    launcher: ApplicationLauncher = ApplicationLauncher(), through proxy: CuttingProxy? = nil
   ) async throws -> Seat {
-    let client = try await Self.connect(address, author)
+    let client = try await Self.connect(proxy?.address ?? address, author)
     clients.append(client)
     let board = try #require(try await client.fetch(Board.self, sort: [\.created.ascending]).first)
     var made: GridTerminal?
@@ -107,6 +108,9 @@ final class Stage {
     await terminal.expects("connected")
     return Seat(terminal: terminal, client: client, session: session, end: end)
   }
+
+  /// What can stand between somebody and the daemon.
+  func proxy() throws -> CuttingProxy { try CuttingProxy(to: address, cutAfter: nil) }
 
   /// After a restart the others are back at a moment of their own.
   private func awaitOther() async {

@@ -1,19 +1,21 @@
 import Foundation
 import GraphModel
-import GraphTesting
 import GraphWire
 import Synchronization
 
 /// Stands between a client and a daemon, passes frames on in both directions, and hangs up on both once, after a given
-/// number of frames. It keeps what clients ask for, so that a test can count. It runs on a thread of its own, so nothing that waits for it can starve it.
-final class CuttingProxy: Sendable {
-  let address: ServerAddress
+/// number of frames. It keeps what clients ask for, so that a test can count, and refuses in the server's place what it is
+/// told to. It runs on a thread of its own, so nothing that waits for it can starve it.
+public final class CuttingProxy: Sendable {
+  /// Where it listens.
+  public let address: ServerAddress
 
   private struct State {
     var frames = 0
     var wasCut = false
     var isStopping = false
     var fetches = [Fetch]()
+    var refusals = [EntityNumber: Refusal]()
   }
 
   private struct Pair {
@@ -30,10 +32,12 @@ final class CuttingProxy: Sendable {
   private let listener: Int32
   private let state = Mutex(State())
 
+  /// It listens from now on.
   /// - Parameters:
+  ///   - target: the daemon's address.
   ///   - cutAfter: the connection is cut when so many frames have passed; nil for never.
   ///   - isLast: no other connection is taken after the cut.
-  init(to target: ServerAddress, cutAfter: Int?, isLast: Bool = false) throws {
+  public init(to target: ServerAddress, cutAfter: Int?, isLast: Bool = false) throws {
     self.target = target
     self.isLast = isLast
     self.cutAfter = cutAfter
@@ -46,17 +50,21 @@ final class CuttingProxy: Sendable {
   }
 
   /// Whether so many frames have passed that the connection was cut.
-  var wasCut: Bool { state.withLock { $0.wasCut } }
+  public var wasCut: Bool { state.withLock { $0.wasCut } }
 
   /// The fetches that have passed since the last call.
-  func takeFetches() -> [Fetch] {
+  public func takeFetches() -> [Fetch] {
     state.withLock { state in
       defer { state.fetches = [] }
       return state.fetches
     }
   }
 
-  func stop() { state.withLock { $0.isStopping = true } }
+  /// From now on live queries over these entities are refused, and over no others.
+  public func refuse(_ refusals: [EntityNumber: Refusal]) { state.withLock { $0.refusals = refusals } }
+
+  /// It hangs up on all, and listens no more.
+  public func stop() { state.withLock { $0.isStopping = true } }
 
   // MARK: - On the proxy's thread
 
@@ -102,9 +110,9 @@ final class CuttingProxy: Sendable {
     if bytes.isEmpty { return false }
     pair[keyPath: decoder].append(bytes)
     while let body = try? pair[keyPath: decoder].next() {
-      var reader = BinaryReader(body)
-      if source == \.client, let message = try? ToServer(from: &reader), case .fetch(let fetch) = message.body {
-        state.withLock { $0.fetches.append(fetch) }
+      if source == \.client, let answer = answer(to: body) {
+        guard Self.write(Frame.encode(answer), to: pair.client) else { return false }
+        continue
       }
       var frame = [UInt8](repeating: 0, count: ProtocolLimits.headerSize) + body
       Frame.setLength(&frame)
@@ -118,6 +126,21 @@ final class CuttingProxy: Sendable {
       if isCut { return false }
     }
     return true
+  }
+
+  /// What a client hears of what is not passed on to the server.
+  private func answer(to body: ArraySlice<UInt8>) -> ToClient? {
+    var reader = BinaryReader(body)
+    guard let message = try? ToServer(from: &reader) else { return nil }
+    return state.withLock { state in
+      switch message.body {
+      case .fetch(let fetch): state.fetches.append(fetch)
+      case .subscribe(let query):
+        if let refusal = state.refusals[query.entity] { return ToClient(message.request, .refused(refusal)) }
+      default: break
+      }
+      return nil
+    }
   }
 
   private static func write(_ frame: [UInt8], to descriptor: Int32) -> Bool {

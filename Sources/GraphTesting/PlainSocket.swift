@@ -1,0 +1,85 @@
+import Foundation
+import GraphWire
+
+/// The few calls of the system that whoever speaks over a plain socket needs; none of them waits.
+public enum PlainSocket {
+  /// Nobody listens at an address, or nobody can.
+  public struct NoConnection: Error { let code: Int32 }
+
+  /// A socket that is connected to an address.
+  public static func connect(to address: ServerAddress) throws -> Int32 {
+    let (domain, storage) = try name(of: address)
+    let descriptor = socket(domain, Int32(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0 else { throw NoConnection(code: errno) }
+    let status = storage.withUnsafeBytes { bytes -> Int32 in
+      guard let base = bytes.baseAddress else { return -1 }
+      return Foundation.connect(descriptor, base.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+    }
+    guard status == 0 else {
+      let code = errno
+      Foundation.close(descriptor)
+      throw NoConnection(code: code)
+    }
+    return descriptor
+  }
+
+  /// A socket that listens at an address.
+  public static func listen(at address: ServerAddress) throws -> Int32 {
+    let (domain, storage) = try name(of: address)
+    let descriptor = socket(domain, Int32(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0 else { throw NoConnection(code: errno) }
+    let status = storage.withUnsafeBytes { bytes -> Int32 in
+      guard let base = bytes.baseAddress else { return -1 }
+      return bind(descriptor, base.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
+    }
+    guard status == 0, Foundation.listen(descriptor, 8) == 0 else {
+      let code = errno
+      Foundation.close(descriptor)
+      throw NoConnection(code: code)
+    }
+    return descriptor
+  }
+
+  /// The address in the kernel's form.
+  private static func name(of address: ServerAddress) throws -> (domain: Int32, bytes: [UInt8]) {
+    switch address {
+    case .unix(let path):
+      var name = sockaddr_un()
+      name.sun_family = sa_family_t(AF_UNIX)
+      withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+      return (AF_UNIX, withUnsafeBytes(of: &name) { Array($0) })
+    case .tcp(let host, let port):
+      var name = sockaddr_in()
+      name.sin_family = sa_family_t(AF_INET)
+      name.sin_port = UInt16(port).bigEndian
+      guard inet_pton(AF_INET, host, &name.sin_addr) == 1 else { throw NoConnection(code: EINVAL) }
+      return (AF_INET, withUnsafeBytes(of: &name) { Array($0) })
+    }
+  }
+
+  /// How many bytes the socket took, 0 when it takes none now; nil when the other side is gone.
+  public static func send(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int? {
+    let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
+    let count = bytes.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, flags) }
+    if count >= 0 { return count }
+    return errno == EAGAIN || errno == EINTR ? 0 : nil
+  }
+
+  /// What has arrived: nil for nothing yet, empty for the end of the stream.
+  public static func receive(from descriptor: Int32) -> [UInt8]? {
+    var isWaiting = false
+    let bytes = [UInt8](unsafeUninitializedCapacity: 256 << 10) { buffer, count in
+      let received = recv(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+      isWaiting = received < 0 && (errno == EAGAIN || errno == EINTR)
+      count = max(0, received)
+    }
+    return isWaiting ? nil : bytes
+  }
+
+  /// Ends a connection with a reset where there is one.
+  public static func abort(_ descriptor: Int32) {
+    var option = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    Foundation.close(descriptor)
+  }
+}
