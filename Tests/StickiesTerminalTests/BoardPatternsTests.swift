@@ -416,14 +416,8 @@ import Testing
 
   @Test func whoLeavesWhileTheServerIsSlowSeesThatItSavesAndMayStay() async throws {
     let stage = try await Stage()
-    _ = try await stage.note("first")
     // However slow the machine is, it is the overlay that is seen.
-    let ann = try await stage.open(patience: 600_000)
-    await ann.terminal.expects("first")
-    stage.freeze()
-    ann.terminal.press(.tab)
-    ann.terminal.types("c")
-    await ann.terminal.expects("1 change")
+    let ann = try await stage.unanswered(patience: 600_000)
     ann.terminal.types("q")
     await ann.terminal.expects { $0.text.contains("Saving") && $0.text.contains("Esc cancels") }
     ann.terminal.press(.escape)
@@ -438,13 +432,7 @@ import Testing
 
   @Test func whoLeavesWhileTheServerDoesNotAnswerIsAskedAfterAWhile() async throws {
     let stage = try await Stage()
-    _ = try await stage.note("first")
-    let ann = try await stage.open(patience: 50)
-    await ann.terminal.expects("first")
-    stage.freeze()
-    ann.terminal.press(.tab)
-    ann.terminal.types("c")
-    await ann.terminal.expects("1 change")
+    let ann = try await stage.unanswered(patience: 50)
     ann.terminal.types("q")
     await ann.terminal.expects { $0.text.contains("Leave?") && !$0.text.contains("Saving") }
     // There is a way back where its answers can't be read, and no way around it.
@@ -487,13 +475,7 @@ import Testing
 
   @Test func aSignalWaitsForTheServerForAMomentOnly() async throws {
     let stage = try await Stage()
-    _ = try await stage.note("first")
-    let ann = try await stage.open(patience: 50)
-    await ann.terminal.expects("first")
-    stage.freeze()
-    ann.terminal.press(.tab)
-    ann.terminal.types("c")
-    await ann.terminal.expects("1 change")
+    let ann = try await stage.unanswered(patience: 50)
     ann.terminal.asksToEnd(SIGTERM)
     #expect(await ann.end.value == 0)
     #expect(ann.session.loss?.count == 1)

@@ -62,13 +62,7 @@ import Testing
 
   @Test func whatArrivesUnderTheQuestionNeedsNoAnswer() async throws {
     let stage = try await Stage()
-    _ = try await stage.note("first")
-    let ann = try await stage.open(patience: 50)
-    await ann.terminal.expects("first")
-    stage.freeze()
-    ann.terminal.press(.tab)
-    ann.terminal.types("c")
-    await ann.terminal.expects("1 change")
+    let ann = try await stage.unanswered(patience: 50)
     ann.terminal.types("q")
     await ann.terminal.expects("Leave?")
     stage.thaw()

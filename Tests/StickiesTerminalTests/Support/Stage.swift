@@ -109,6 +109,18 @@ final class Stage {
     return Seat(terminal: terminal, client: client, session: session, end: end)
   }
 
+  /// Somebody who has changed a note, before a daemon that is frozen.
+  func unanswered(patience: Int64) async throws -> Seat {
+    _ = try await note("first")
+    let seat = try await open(patience: patience)
+    await seat.terminal.expects("first")
+    freeze()
+    seat.terminal.press(.tab)
+    seat.terminal.types("c")
+    await seat.terminal.expects("1 change")
+    return seat
+  }
+
   /// What can stand between somebody and the daemon.
   func proxy() throws -> CuttingProxy { try CuttingProxy(to: address, cutAfter: nil) }
 
