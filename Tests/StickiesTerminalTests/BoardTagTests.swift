@@ -82,7 +82,12 @@ import Testing
     await ann.terminal.expects("● ○")
     proxy.refuse([try #require(notes): refusal])
     ann.terminal.types("vg")
-    await ann.terminal.expects("the list is not in sections: no more of it")
+    await ann.terminal.expects {
+      $0.text.contains("the list is not in sections: no more of it") && !$0.text.contains("Yellow (1)")
+    }
+    proxy.refuse([:])
+    ann.terminal.types("g")
+    await ann.terminal.expects("Yellow (1)")
     proxy.stop()
     await stage.close()
   }

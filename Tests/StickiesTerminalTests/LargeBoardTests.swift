@@ -154,6 +154,21 @@ import Testing
     await stage.close()
   }
 
+  @Test func aLinkLeadsToANoteHoweverFarItLies() async throws {
+    let (stage, ann) = try await opened()
+    ann.terminal.press(.tab)
+    await ann.terminal.expects("┏ n0 ")
+    ann.terminal.types("L")
+    await ann.terminal.expects("chooses the other note")
+    ann.terminal.press(.tab, .shift)
+    await ann.terminal.expects("┏ n\(Self.count - 1) ")
+    ann.terminal.press(.enter)
+    await ann.terminal.expects { $0.text.contains("linked") && !$0.text.contains("not yet") && $0.cursor == nil }
+    let ends = "from.text == 'n0' AND to.text == 'n\(Self.count - 1)'"
+    #expect(try await stage.other.fetch(Link.self, where: ends).count == 1)
+    await stage.close()
+  }
+
   @Test func whatOthersDoToALargeBoardIsSeenAndCounted() async throws {
     let (stage, ann) = try await opened()
     await ann.terminal.expects("\(Self.count - 3)→")

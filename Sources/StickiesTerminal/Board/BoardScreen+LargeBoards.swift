@@ -21,7 +21,8 @@ extension BoardScreen {
     part.filter = .all([
       filter.predicate, found == nil ? .always : search?.query.flatMap { condition(of: $0) } ?? .always,
     ])
-    let kept = [page.windows.focus, editing?.id, dragged?.id, sought, searchListener?.focus].compactMap { $0 }
+    let kept = [page.windows.focus, editing?.id, dragged?.id, linkStart?.id, sought, searchListener?.focus]
+      .compactMap { $0 }
     if part.look(at: seen, keeping: Set(kept), isConnected: linkState.isConnected, at: now) { page.reconcile() }
     if isListOpen, let focus = page.windows.focus, let shape = page.shape(of: focus) {
       part.showInList(focus, x: shape.x, y: shape.y)

@@ -298,7 +298,10 @@ final class BoardScreen: ApplicationDelegate {
         if page === self.page { application.orderBack(controller.window) }
       case .closed(let controller, let id):
         if editing === controller { editing = nil }
-        if linkStart === controller { linkStart = nil }
+        if linkStart === controller {
+          linkStart = nil
+          say("the note where the line begins is gone from here", isTrouble: true)
+        }
         // Its step of undo ends with it.
         if dragged === controller {
           endGesture()

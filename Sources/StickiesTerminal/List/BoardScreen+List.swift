@@ -80,6 +80,7 @@ extension BoardScreen {
     sections?.didFail = { [weak self] refusal in
       // A board that has grown too large is followed in parts, and not in sections.
       guard let self, page.part == nil else { return }
+      list.isGrouped = false
       say("the list is not in sections: \(refusal.message)", isTrouble: true)
     }
   }
