@@ -36,6 +36,7 @@ import Testing
     // The window kept its place when its note got its number: there is one, not two.
     let grid = await ann.terminal.expects { !$0.text.contains("not yet") }
     #expect(grid.text.split(separator: "\n").filter { $0.contains("hello world") }.count == 1)
+    #expect(ann.session.screen?.lastNumber == 1)
     await stage.close()
   }
 
@@ -75,6 +76,30 @@ import Testing
     ann.terminal.types(" last")
     await ann.terminal.expects("first middle last")
     await ben.terminal.expects("first middle last")
+    await stage.close()
+  }
+
+  @Test func whileAnAnswerIsAwaitedWhatIsTypedWaitsAndIsOneCommit() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("first")
+    let ann = try await stage.open()
+    await ann.terminal.expects("first")
+    ann.terminal.press(.tab)
+    ann.terminal.press(.enter)
+    await ann.terminal.expects { $0.cursor != nil }
+    let before = try await stage.other.status().head.revision
+    stage.freeze()
+    var text = "first"
+    for letter in "abcde" {
+      ann.terminal.types(String(letter))
+      text.append(letter)
+      // Each in a turn of its own.
+      await ann.terminal.expects(text)
+    }
+    stage.thaw()
+    await ann.terminal.expectsNo("not yet")
+    #expect(try await stage.stored().map(\.text) == [text])
+    #expect(try await stage.other.status().head.revision == before + 2)
     await stage.close()
   }
 
@@ -243,14 +268,18 @@ import Testing
     ann.terminal.types("n")
     ann.terminal.types("written offline")
     ann.terminal.press(.escape)
-    await ann.terminal.expects("not yet on the server")
+    // Told of all, and marked on each.
+    let unsent = String(Theme().symbols.unsent)
+    await ann.terminal.expects { $0.text.contains("not yet on the server") && $0.text.contains(unsent) }
     // Leaving asks first.
     ann.terminal.types("q")
     await ann.terminal.expects("Leave?")
     ann.terminal.press(.escape)
     await ann.terminal.expectsNo("Leave?")
     try stage.restart()
-    await ann.terminal.expects { $0.text.contains("connected │ Work") && !$0.text.contains("not yet") }
+    await ann.terminal.expects {
+      $0.text.contains("connected │ Work") && !$0.text.contains("not yet") && !$0.text.contains(unsent)
+    }
     ann.terminal.types("q")
     #expect(await ann.end.value == 0)
     let again = try await stage.open("cem@test")

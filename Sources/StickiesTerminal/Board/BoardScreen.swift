@@ -79,7 +79,8 @@ final class BoardScreen: ApplicationDelegate {
   var observation: ObservationToken?
   var theme = Theme()
   let layouts = LayoutCache(capacity: BoardPage.maximumNotes)
-  private var lastNumber = 0
+  /// How many windows have opened here, and so the number of the last.
+  private(set) var lastNumber = 0
   let directory: BoardDirectory
   var pager: Pager<BoardDirectory, BoardPageController>?
   /// The board that is shown has been deleted, and there is no other one.
