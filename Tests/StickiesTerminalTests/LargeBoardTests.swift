@@ -169,6 +169,52 @@ import Testing
     await stage.close()
   }
 
+  /// From the first note to the last one, by somebody else.
+  private func link(_ stage: Stage) async throws {
+    let first = try #require(try await stage.other.fetch(Note.self, where: "text == 'n0'").first)
+    let last = try #require(try await stage.other.fetch(Note.self, where: "text == 'n\(Self.count - 1)'").first)
+    let line = try #require(stage.other.context.insert(Link.self))
+    (line.from, line.to) = (first, last)
+    try await stage.other.save()
+  }
+
+  @Test func aLinkThatBeginsFarAwayIsTakenAwayAndNotMadeASecondTime() async throws {
+    let (stage, ann) = try await opened()
+    try await link(stage)
+    ann.terminal.press(.tab)
+    await ann.terminal.expects("┏ n0 ")
+    ann.terminal.types("L")
+    await ann.terminal.expects("chooses the other note")
+    ann.terminal.press(.tab, .shift)
+    await ann.terminal.expects("┏ n\(Self.count - 1) ")
+    ann.terminal.press(.enter)
+    await ann.terminal.expects { $0.text.contains("unlinked; u takes it back") && !$0.text.contains("not yet") }
+    #expect(try await stage.other.fetch(Link.self).isEmpty)
+    ann.terminal.types("u")
+    await ann.terminal.expects("Undone")
+    #expect(try await stage.other.fetch(Link.self).count == 1)
+    await stage.close()
+  }
+
+  @Test func aLinkThatBeginsFarAwayIsWrittenOn() async throws {
+    let (stage, ann) = try await opened()
+    try await link(stage)
+    ann.terminal.press(.tab)
+    await ann.terminal.expects("┏ n0 ")
+    ann.terminal.press(.tab, .shift)
+    await ann.terminal.expects("┏ n\(Self.count - 1) ")
+    ann.terminal.types("W")
+    await ann.terminal.expects("╭─ Label ")
+    ann.terminal.types("far\n")
+    await ann.terminal.expects { !$0.text.contains("╭─ Label ") && !$0.text.contains("not yet") }
+    #expect(try await stage.other.fetch(Link.self).map(\.label) == ["far"])
+    ann.terminal.press(.tab, .shift)
+    await ann.terminal.expects("┏ n\(Self.count - 2) ")
+    ann.terminal.types("W")
+    await ann.terminal.expects("no line leads to this note; L draws one")
+    await stage.close()
+  }
+
   @Test func whatOthersDoToALargeBoardIsSeenAndCounted() async throws {
     let (stage, ann) = try await opened()
     await ann.terminal.expects("\(Self.count - 3)→")

@@ -98,6 +98,18 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
       predicate: .comparison(.init(.one, path, .equal, .value(.object(board)))))
   }
 
+  /// The links that begin or end at a note, or lead from it to another one or back.
+  static func links(at id: ObjectID, and other: ObjectID?, in model: Model) -> GraphPredicate {
+    guard let entity = model.entity(named: "Link"), let from = entity.property(named: "from"),
+      let to = entity.property(named: "to")
+    else { preconditionFailure("the built-in model has no Link.from") }
+    func leads(_ start: Property, _ end: Property) -> GraphPredicate {
+      let begins = GraphPredicate.equal(start, .object(id))
+      return other.map { .and([begins, .equal(end, .object($0))]) } ?? begins
+    }
+    return .or([leads(from, to), leads(to, from)])
+  }
+
   /// What is said when links can't be had.
   static func linksAreMissing(_ refusal: Refusal) -> Refusal {
     guard refusal.code == .limit else { return refusal }

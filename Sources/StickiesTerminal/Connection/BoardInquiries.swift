@@ -13,6 +13,8 @@ enum BoardQuestion: Hashable, Sendable {
   case count(GraphPredicate)
   /// Notes as they are stored.
   case find(NoteSearch)
+  /// So many of the links that satisfy a condition, at most.
+  case links(GraphPredicate, limit: Int)
   /// Who satisfies a condition, without the notes themselves.
   case identify(GraphPredicate)
   /// Takes the last step back, or does it again.
@@ -27,6 +29,7 @@ enum BoardAnswer: Sendable {
   case past(PastContents)
   case count(Int)
   case notes([ObjectImage])
+  case links([ObjectImage])
   case ids([ObjectID])
   case saved(Saved)
   case changed(NoteBatchResult)
@@ -113,6 +116,14 @@ final class BoardInquiries {
   func find(_ search: NoteSearch, _ done: @escaping (Result<[Note], Refusal>) -> Void) {
     ask(.find(search), done) { [context] in
       if case .notes(let images) = $0 { context.register(images).compactMap { $0 as? Note } } else { nil }
+    }
+  }
+
+  /// Reads links into the context; whoever asks holds them.
+  /// - Parameter limit: so many at most.
+  func links(_ links: GraphPredicate, limit: Int, _ done: @escaping (Result<[Link], Refusal>) -> Void) {
+    ask(.links(links, limit: limit), done) { [context] in
+      if case .links(let images) = $0 { context.register(images).compactMap { $0 as? Link } } else { nil }
     }
   }
 

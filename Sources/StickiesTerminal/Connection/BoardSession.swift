@@ -321,6 +321,7 @@ extension GraphClient {
     case .past(let board): .past(try await past(board))
     case .count(let predicate): .count(try await count(of: noteEntity, where: predicate))
     case .find(let search): .notes(try await find(search))
+    case .links(let predicate, let limit): .links(try await links(where: predicate, limit: limit))
     case .identify(let predicate): .ids(try await identifiers(of: noteEntity, where: predicate))
     case .step(let isRedo): .saved(try await isRedo ? redo() : undo())
     case .change(let batch): .changed(try await batches.perform(batch))
@@ -333,6 +334,15 @@ extension GraphClient {
       of: try noteEntity, where: search.predicate, sort: search.sort, limit: search.limit, after: search.after)
     for try await chunk in stream { notes += chunk }
     return notes
+  }
+
+  private func links(where predicate: GraphPredicate, limit: Int) async throws -> [ObjectImage] {
+    guard let entity = context.model.entity(named: Link.entityName) else {
+      throw Refusal(.malformed, "the model has no Link")
+    }
+    var links = [ObjectImage]()
+    for try await chunk in images(of: entity, where: predicate, limit: limit) { links += chunk }
+    return links
   }
 
   /// From the first commit, or from the oldest state that was not pruned.

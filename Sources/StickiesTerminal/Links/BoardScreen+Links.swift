@@ -21,11 +21,13 @@ extension BoardScreen {
     writesOnLink = true
     if linkStart != nil { return endLink(at: focused) }
     guard linkIsOpen, let focused, focused.note != nil else { return }
-    let lines = lines(at: focused.id)
-    guard let line = lines.first else { return say("no line leads to this note; L draws one") }
-    if lines.count == 1 { return askForLabel(of: line) }
-    linkStart = focused
-    say("Tab or a click chooses the other note; Return writes, Esc ends")
+    findLines(at: focused.id) { [weak self, weak focused] lines in
+      guard let self, let focused, focused === self.focused else { return }
+      guard let line = lines.first else { return say("no line leads to this note; L draws one") }
+      if lines.count == 1 { return askForLabel(of: line) }
+      linkStart = focused
+      say("Tab or a click chooses the other note; Return writes, Esc ends")
+    }
   }
 
   func cancelLink() {
@@ -38,7 +40,14 @@ extension BoardScreen {
   func endLink(at controller: NoteController?) {
     guard let start = linkStart, let from = start.note, let to = controller?.note else { return }
     guard from.id != to.id else { return say("choose another note: Tab or a click, Esc leaves it") }
-    let line = line(between: from.id, and: to.id)
+    findLines(at: from.id, and: to.id) { [weak self] lines in
+      guard let self, linkStart === start else { return }
+      endLink(from, to, lines.first)
+    }
+  }
+
+  /// - Parameter line: the one that is there.
+  private func endLink(_ from: Note, _ to: Note, _ line: Link?) {
     if writesOnLink {
       guard let line else { return say("no line leads there: Tab or a click, Esc leaves it") }
       linkStart = nil
@@ -46,7 +55,7 @@ extension BoardScreen {
     }
     linkStart = nil
     if let line { return unlink(line) }
-    guard linkIsOpen else { return }
+    guard linkIsOpen, !from.isDeleted, !to.isDeleted else { return }
     step(named: "Link") {
       guard let line = context.insert(Link.self) else { return }
       (line.from, line.to) = (from, to)
@@ -74,7 +83,29 @@ extension BoardScreen {
     undoScope.endGroup()
   }
 
-  /// The links of a note, also those that the server does not have yet.
+  /// Hands over links of a note, or of two: one that is here, or two where only one note is named. Of a large board those
+  /// that begin far away are not here: the server is asked for what is missing. Without it what is here has to do.
+  private func findLines(at id: ObjectID, and other: ObjectID? = nil, _ body: @escaping ([Link]) -> Void) {
+    // Keys wait for the answer; a click does not, and would ask for the same twice.
+    guard !isFinding else { return }
+    let here = other.map { [line(between: id, and: $0)].compactMap { $0 } } ?? lines(at: id)
+    let limit = other == nil ? 2 : 1
+    guard page.part != nil, here.count < limit, linkState.isConnected, !id.isTemporary, other?.isTemporary != true
+    else { return body(here) }
+    save()
+    isFinding = true
+    // It is answered when the server has what was saved before.
+    inquiries.links(BoardPage.links(at: id, and: other, in: context.model), limit: limit) { [weak self] result in
+      guard let self else { return }
+      switch result {
+      case .success(let found): body(found.filter { !$0.isDeleted })
+      case .failure(let refusal): say(refusal.message, isTrouble: refusal != BoardInquiries.givenUp)
+      }
+      releaseKeys()
+    }
+  }
+
+  /// The links of a note that are here, also those that the server does not have yet.
   private func lines(at id: ObjectID) -> [Link] {
     let made = context.insertedObjects.compactMap { $0 as? Link }
     return (page.links.snapshot.compactMap { context.fault($0) as? Link } + made).filter { line in
@@ -82,7 +113,7 @@ extension BoardScreen {
     }
   }
 
-  /// The link of two notes, whichever way it points.
+  /// The link of two notes that is here, whichever way it points.
   private func line(between one: ObjectID, and other: ObjectID) -> Link? {
     lines(at: one).first { $0.from?.id == other || $0.to?.id == other }
   }
@@ -131,9 +162,15 @@ extension BoardScreen {
     let lines = lines(on: page, among: shown)
     // Who writes on a line sees the line.
     guard !writesOnLink, let start = linkStart?.id, let end = page.windows.focus, start != end,
-      let wish = linkState(-1, start, end, line(between: start, and: end) == nil ? "link" : "unlink", on: page)
+      let wish = linkState(-1, start, end, wish(between: start, and: end), on: page)
     else { return lines }
     return lines + [wish]
+  }
+
+  /// What becomes of two notes: of a large board the server knows whether they have a link.
+  private func wish(between start: ObjectID, and end: ObjectID) -> String {
+    guard line(between: start, and: end) == nil else { return "unlink" }
+    return page.part == nil ? "link" : "(un)link"
   }
 
   /// The lines of a board; nil for those between any two notes.
