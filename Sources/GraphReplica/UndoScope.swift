@@ -13,6 +13,8 @@ public final class UndoScope {
   /// How many groups are open, one in the other; the outermost counts.
   private var depth = 0
   private var name = ""
+  /// Another step came into the open group: its next save begins a step behind that.
+  private var isInterrupted = false
 
   /// - Parameters:
   ///   - id: random; for the stack of commits that name none, zero.
@@ -36,6 +38,22 @@ public final class UndoScope {
     guard depth == 1 else { return }
     if group != lastGroup { lastGroup &+= 1 }
     self.name = name
+    isInterrupted = false
+  }
+
+  /// What is saved in `body` is a step of its own, also in the middle of a group that is open: for work that goes on by
+  /// itself while somebody types or drags. What is saved in the open group after it is another step of that.
+  /// - Parameters:
+  ///   - name: for a menu, "Undo NAME".
+  ///   - group: of such a step before, which goes on when nothing was saved in between; nil for a new one.
+  public func apart(named name: String, continuing group: UInt64? = nil, _ body: () -> Void) {
+    let open = (depth: depth, name: self.name)
+    depth = 0
+    beginGroup(named: name, continuing: group)
+    body()
+    endGroup()
+    (depth, self.name) = open
+    isInterrupted = isGrouping
   }
 
   /// Closes the innermost group that is open; without one it does nothing.
@@ -48,7 +66,8 @@ public final class UndoScope {
   /// The group for a save: the open one, or a new one for this save alone.
   /// - Parameter name: of a new one.
   public func group(named name: String = "") -> UndoGroup {
-    if !isGrouping { lastGroup &+= 1 }
+    if !isGrouping || isInterrupted { lastGroup &+= 1 }
+    isInterrupted = false
     return UndoGroup(scope: id, group: lastGroup, name: isGrouping ? self.name : name)
   }
 }

@@ -41,6 +41,29 @@ import Testing
     #expect(scope.group() == UndoGroup(scope: stack, group: 3, name: "Move"))
   }
 
+  @Test func whatIsSavedApartIsNoPartOfTheOpenGroup() {
+    let scope = UndoScope(id: stack, after: 0)
+    scope.beginGroup(named: "Typing")
+    #expect(scope.group() == UndoGroup(scope: stack, group: 1, name: "Typing"))
+    var apart = [UndoGroup]()
+    scope.apart(named: "Move") { apart.append(scope.group()) }
+    // Nothing was typed: it goes on.
+    scope.apart(named: "Move", continuing: scope.lastGroup) { apart.append(scope.group()) }
+    #expect(apart == Array(repeating: UndoGroup(scope: stack, group: 2, name: "Move"), count: 2))
+    let moved = scope.lastGroup
+    #expect(scope.group() == UndoGroup(scope: stack, group: 3, name: "Typing"))
+    #expect(scope.group() == UndoGroup(scope: stack, group: 3, name: "Typing"))
+    scope.apart(named: "Move", continuing: moved) { apart.append(scope.group()) }
+    #expect(apart.last == UndoGroup(scope: stack, group: 4, name: "Move"))
+    scope.endGroup()
+    #expect(!scope.isGrouping)
+    #expect(scope.group() == UndoGroup(scope: stack, group: 5, name: ""))
+    // Without an open group it is a step like others.
+    scope.apart(named: "Tag") { apart.append(scope.group()) }
+    #expect(apart.last == UndoGroup(scope: stack, group: 6, name: "Tag"))
+    #expect(scope.group() == UndoGroup(scope: stack, group: 7, name: ""))
+  }
+
   @Test func aContextSavesInItsScope() throws {
     let script = try ReplicaTranscript()
     _ = script.connect()

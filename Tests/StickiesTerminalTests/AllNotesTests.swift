@@ -122,6 +122,39 @@ import Testing
     await stage.close()
   }
 
+  @Test func whatIsTypedWhileEachNoteIsMovedIsAStepOfItsOwn() async throws {
+    let all = 6_000
+    let (stage, ann) = try await opened(all)
+    ann.terminal.types("ea")
+    await ann.terminal.expects("(\(all))")
+    // The server stops when the first thousand are moved.
+    let (stops, stop) = AsyncStream.makeStream(of: Void.self)
+    var isStopped = false
+    let observation = ann.client.context.observe { change in
+      guard !isStopped, change.author == "ann@test" else { return }
+      isStopped = true
+      stage.freeze()
+      stop.yield()
+    }
+    ann.terminal.press(.right)
+    for await _ in stops { break }
+    // Beside the overlay.
+    ann.terminal.mouse(.move, 90, 2)
+    ann.terminal.types("nhello")
+    await ann.terminal.expects("hello")
+    withExtendedLifetime(observation) { stage.thaw() }
+    await ann.terminal.expects("moved \(all) notes; u takes the last part back")
+    await ann.terminal.expectsNo("not yet")
+    #expect(try await count(stage, "x == 8 OR x == \(8 + 240 * (all - 1))") == 2)
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.cursor == nil }
+    ann.terminal.types("u")
+    await ann.terminal.expects("Undone")
+    // The first are where they came to, the last where they were, and the text stays.
+    #expect(try await count(stage, "x == 8 OR x == \(240 * (all - 1)) OR text == 'hello'") == 3)
+    await stage.close()
+  }
+
   @Test func allNotesAreTaggedAThousandAtATimeAndThatIsOneStepBack() async throws {
     let (stage, ann) = try await opened()
     ann.terminal.types("ea")

@@ -4,13 +4,18 @@ import GraphReplica
 import StickiesKit
 
 /// What no batch does to all notes of a large board, for each becomes something else: they are read, changed and saved a
-/// thousand at a time: several commits, and one step of undo. Given up, it stays as far as it is.
+/// thousand at a time: several commits, and one step of undo, unless somebody does something else meanwhile: that is a step
+/// of its own. Given up, it stays as far as it is.
 extension BoardScreen {
   private static let changedAtOnce = 1_000
 
   /// A way through all of them.
   private struct Passage {
-    let change: WholeChange
+    var change: WholeChange
+    /// Of the step of undo.
+    let name: String
+    /// The group of undo of those that are changed; nil before the first are.
+    var group: UInt64?
     /// Those that are to change.
     let notes: GraphPredicate
     let total: Int
@@ -35,13 +40,14 @@ extension BoardScreen {
     guard let token = beginEach(change.doing) else { return }
     eachUnderWay = (name, [])
     countFree(all, token) { [weak self] free, count, locked in
-      var passage = Passage(change: change, notes: free, total: count, locked: locked, token: token, body: body)
+      var passage = Passage(
+        change: change, name: name, notes: free, total: count, locked: locked, token: token, body: body)
       passage.again = { [weak self] bodies in
         // The selection may be another one by now.
         guard let self, self.all === all else { return }
         changeEach(all, name, change) { note in for body in bodies { body(note) } }
       }
-      self?.begin(passage, named: name)
+      self?.goOn(passage)
     }
   }
 
@@ -57,16 +63,16 @@ extension BoardScreen {
         let passage =
           count == 0
           ? Passage(
-            change: WholeChange(doing: "Tagging", done: "untagged"), notes: free, total: freeCount, locked: locked,
-            token: token, body: { [weak self] in self?.takeOff(name, of: $0) })
+            change: WholeChange(doing: "Tagging", done: "untagged"), name: "Untag", notes: free, total: freeCount,
+            locked: locked, token: token, body: { [weak self] in self?.takeOff(name, of: $0) })
           : Passage(
-            change: WholeChange(doing: "Tagging", done: "tagged"), notes: without, total: count, locked: locked,
-            token: token,
+            change: WholeChange(doing: "Tagging", done: "tagged"), name: "Tag", notes: without, total: count,
+            locked: locked, token: token,
             body: { [weak self] note in
               tag = tag ?? self?.tag(named: name)
               if let tag { self?.wear(tag, on: note) }
             })
-        begin(passage, named: count == 0 ? "Untag" : "Tag")
+        goOn(passage)
       }
     }
   }
@@ -97,11 +103,6 @@ extension BoardScreen {
     }
   }
 
-  private func begin(_ passage: Passage, named name: String) {
-    undoScope.beginGroup(named: name)
-    goOn(passage)
-  }
-
   private func goOn(_ passage: Passage) {
     let last = passage.last
     let rest = GraphPredicate.all([passage.notes, GraphPredicate(Note.self) { $0.number > last }])
@@ -113,12 +114,8 @@ extension BoardScreen {
       guard case .success(let notes) = result, let last = notes.last, linkIsOpen, refusedInARow == 0 else {
         return end(passage, result)
       }
-      for note in notes where !note.isDeleted {
-        passage.body(note)
-        touch(note.id)
-      }
-      save()
       var passage = passage
+      change(notes, by: &passage)
       passage.done += notes.count
       passage.last = last.number
       overlay.setProgress(Double(passage.done) / Double(max(passage.total, passage.done)), of: passage.token)
@@ -126,8 +123,21 @@ extension BoardScreen {
     }
   }
 
+  private func change(_ notes: [Note], by passage: inout Passage) {
+    // What was typed or dragged meanwhile is not taken back with it.
+    save()
+    undoScope.apart(named: passage.name, continuing: passage.group) {
+      for note in notes where !note.isDeleted {
+        passage.body(note)
+        touch(note.id)
+      }
+      save()
+    }
+    if let group = passage.group, group != undoScope.lastGroup { passage.change.undone = "takes the last part back" }
+    passage.group = undoScope.lastGroup
+  }
+
   private func end(_ passage: Passage, _ result: Result<[Note], Refusal>) {
-    undoScope.endGroup()
     let behind = eachUnderWay?.behind ?? []
     endEach(passage.token)
     // Of a save that was refused it is said already.
@@ -140,7 +150,7 @@ extension BoardScreen {
       say(words(of: counted, passage.change))
     case .failure(let refusal):
       say(
-        "\(refusal.message) after \(passage.done) of \(passage.total) notes; u takes it back",
+        "\(refusal.message) after \(passage.done) of \(passage.total) notes; u \(passage.change.undone)",
         isTrouble: refusal != BoardInquiries.givenUp)
     }
   }
