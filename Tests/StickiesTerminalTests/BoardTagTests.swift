@@ -65,6 +65,23 @@ import Testing
     await stage.close()
   }
 
+  @Test func aLimitThatIsNotThatOfTheirNumberIsToldInTheServersWords() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("first")
+    let model = StickiesModel.model
+    let (links, tags) = (model.entity(named: "Link")?.number, model.entity(named: "Tag")?.number)
+    let proxy = try stage.proxy()
+    proxy.refuse([try #require(links): Refusal(.limit, "no more of lines")])
+    let ann = try await stage.open(through: proxy)
+    await ann.terminal.expects { $0.text.contains("first") && $0.text.contains("no more of lines") }
+    proxy.refuse([try #require(tags): Refusal(.limit, "no more of words")])
+    ann.terminal.types("f")
+    let grid = await ann.terminal.expects("no more of words")
+    #expect(!grid.text.contains("there are more than"))
+    proxy.stop()
+    await stage.close()
+  }
+
   @Test func aListThatTheServerRefusesIsToldInTheStatusLineAndAskedForAgain() async throws {
     let stage = try await Stage(boards: ["Work", "Home"])
     _ = try await stage.note("first")

@@ -110,9 +110,9 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
     return .or([leads(from, to), leads(to, from)])
   }
 
-  /// What is said when links can't be had.
+  /// What is said when links can't be had. There are other limits than that of their number: those speak for themselves.
   static func linksAreMissing(_ refusal: Refusal) -> Refusal {
-    guard refusal.code == .limit else { return refusal }
+    guard refusal == Replica.tooMany(maximumLinks) else { return refusal }
     return Refusal(.limit, "there are more than \(maximumLinks) links here; none of them is drawn")
   }
 

@@ -394,7 +394,7 @@ extension GraphClient {
     let links = try await past.fetch(
       Link.self, where: found.region.map { .all([all, $0.links]) } ?? all, limit: BoardPage.maximumLinks + 1)
     guard links.count <= BoardPage.maximumLinks else {
-      return found.linksAreMissing = BoardPage.linksAreMissing(Refusal(.limit, "too many links"))
+      return found.linksAreMissing = BoardPage.linksAreMissing(Replica.tooMany(BoardPage.maximumLinks))
     }
     found.links = links.compactMap { link in
       guard let from = link.from?.id, let to = link.to?.id else { return nil }

@@ -50,7 +50,8 @@ final class TagNames {
   }
 
   private func fail(_ refusal: Refusal) {
-    guard refusal.code == .limit else { return didFail(refusal) }
+    // Any other limit speaks for itself.
+    guard refusal == Replica.tooMany(Self.maximumTags) else { return didFail(refusal) }
     didFail(Refusal(.limit, "there are more than \(Self.maximumTags) tags; none of them is offered"))
   }
 }
