@@ -208,12 +208,7 @@ import Testing
   }
 
   @Test func ofAFilteredBoardAllAreThoseThatAreLookedFor() async throws {
-    let (stage, ann) = try await opened()
-    let note = try #require(StickiesModel.model.entity(named: "Note"))
-    let color = try #require(note.property(named: "color"))
-    let blue = BatchRequest.Assignment.Source.value(.string("blue"))
-    _ = try await stage.other.batchUpdate(
-      note, where: GraphPredicate(Note.self) { $0.number <= 600 }, set: [(color, blue)])
+    let (stage, ann) = try await openedWithBlue(600)
     ann.session.screen?.filter.colors = [.blue]
     await ann.terminal.expects("only blue")
     ann.terminal.types("ea")
@@ -227,6 +222,51 @@ import Testing
     await ann.terminal.expects("(0)")
     #expect(try await count(stage, "color == \"green\"") == 599)
     #expect(try await count(stage, "color == \"yellow\"") == Self.count - 600)
+    await stage.close()
+  }
+
+  /// A large board whose first notes are blue, of so many.
+  private func openedWithBlue(_ blue: Int64) async throws -> (stage: Stage, ann: Seat) {
+    let (stage, ann) = try await opened()
+    let note = try #require(StickiesModel.model.entity(named: "Note"))
+    let color = try #require(note.property(named: "color"))
+    _ = try await stage.other.batchUpdate(
+      note, where: GraphPredicate(Note.self) { $0.number <= blue }, set: [(color, .value(.string("blue")))])
+    return (stage, ann)
+  }
+
+  @Test func allThatAFilterHidesLaterIsSelectedNoMore() async throws {
+    let (stage, ann) = try await openedWithBlue(600)
+    ann.terminal.types("ea")
+    await ann.terminal.expects("(\(Self.count))")
+    ann.session.screen?.filter.colors = [.blue]
+    await ann.terminal.expects { $0.text.contains("only blue") && $0.text.contains("(600)") }
+    ann.terminal.types("F")
+    await ann.terminal.expectsNo("only blue")
+    ann.terminal.press(.delete)
+    await ann.terminal.expects("deleted 600 notes")
+    #expect(try await count(stage, "color == \"yellow\"") == Self.count - 600)
+    #expect(try await count(stage, "color == \"blue\"") == 0)
+    await stage.close()
+  }
+
+  @Test func aNoteOutOfSightThatAFilterHidesIsSelectedNoMore() async throws {
+    let (stage, ann) = try await openedWithBlue(1)
+    ann.terminal.types("e")
+    let grid = await ann.terminal.expects { $0.text.contains("Delete (0)") && $0.text.contains("n1 ") }
+    for text in ["n0 ", "n1 "] {
+      let place = try #require(grid.place(of: text))
+      ann.terminal.click(place.x, place.y)
+    }
+    await ann.terminal.expects("Delete (2)")
+    for _ in 0..<100 { ann.terminal.mouse(.wheel(.right), 70, 20) }
+    await ann.terminal.expects { $0.text.contains("n20 ") && !$0.text.contains("n1 ") }
+    ann.session.screen?.filter.colors = [.blue]
+    await ann.terminal.expects { $0.text.contains("only blue") && $0.text.contains("Delete (1)") }
+    ann.terminal.press(.delete)
+    await ann.terminal.expects { $0.text.contains("deleted; u brings it back") && !$0.text.contains("not yet") }
+    #expect(try await count(stage, "color == \"blue\"") == 0)
+    #expect(try await count(stage, "text == 'n1'") == 1)
     await stage.close()
   }
 

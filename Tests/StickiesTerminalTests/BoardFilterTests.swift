@@ -28,6 +28,24 @@ import Testing
     await stage.close()
   }
 
+  @Test func nothingIsDoneToSelectedNotesThatAFilterHides() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("sun", x: 16, y: 32, color: .yellow)
+    _ = try await stage.note("sky", x: 300, y: 32, color: .blue)
+    let ann = try await stage.open()
+    await ann.terminal.expects("sky")
+    ann.terminal.types("ea")
+    await ann.terminal.expects("Delete (2)")
+    ann.session.screen?.filter.colors = [.blue]
+    await ann.terminal.expects { $0.text.contains("only blue") && $0.text.contains("Delete (1)") }
+    ann.terminal.types("F")
+    await ann.terminal.expects { $0.text.contains("sun") && $0.text.contains("Delete (1)") }
+    ann.terminal.press(.delete)
+    await ann.terminal.expects { !$0.text.contains("sky") && !$0.text.contains("not yet") }
+    #expect(try await stage.stored().map(\.text) == ["sun"])
+    await stage.close()
+  }
+
   @Test func tagsAreOfferedAndASearchLooksWithinTheFilter() async throws {
     let stage = try await Stage()
     let note = try await stage.note("apples to buy", x: 16, y: 32)

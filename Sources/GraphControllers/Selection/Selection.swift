@@ -1,4 +1,5 @@
-/// What is selected, apart from any view: no scroll, reload or other filter touches it.
+/// What is selected, apart from any view: no scroll and no reload touches it. Nor does a filter by itself: an owner whose
+/// actions shall spare what a filter hides takes that out.
 ///
 /// Two forms: objects one by one, or *all of a list but some*. The second serves a list of which a client holds a window
 /// only: nobody fetches 100,000 ids to select them. What the list is, its owner says, by a condition: he tells of an id

@@ -15,13 +15,13 @@ final class AllNotes {
   static let maximumNamed = 1_000
 
   private let part: BoardPart
-  /// The board's notes.
-  private let board: ResultsRequest
+  /// The board's notes, as far as no filter has hidden them since.
+  private var board: ResultsRequest
   /// Those that were looked for when all was selected.
   private let filter: GraphPredicate
   /// The highest number of a note then.
   private let newest: Int64
-  private let membership: PredicateEvaluator
+  private var membership: PredicateEvaluator
   private let context: ObjectContext
   private let perform: () -> Void
   private let listener: RowsListener
@@ -41,8 +41,7 @@ final class AllNotes {
     (self.part, self.filter, self.newest, self.context) = (part, filter, newest, context)
     (perform, self.listener) = (link.perform, listener)
     self.board = BoardPage.notes(of: board.id, in: context.model)
-    let older = GraphPredicate(Note.self) { $0.number <= newest }
-    membership = PredicateEvaluator(.all([self.board.predicate, filter, older]), model: context.model)
+    membership = Self.membership(self.board, filter, newest, context)
     if filter != .always { found = counter(of: filter) }
     follow(.all(except: [], also: []))
   }
@@ -50,6 +49,23 @@ final class AllNotes {
   func stop() {
     for counter in [found, unselected, beside] { counter?.stop() }
     (found, unselected, beside) = (nil, nil, nil)
+  }
+
+  /// Notes that do not satisfy a condition are selected no more, and don't come back with another one.
+  func narrow(to condition: GraphPredicate, _ target: SelectionTarget<ObjectID>) {
+    guard condition != .always else { return }
+    board.predicate = .all([board.predicate, condition])
+    membership = Self.membership(board, filter, newest, context)
+    found?.stop()
+    found = counter(of: filter)
+    follow(target)
+  }
+
+  private static func membership(
+    _ board: ResultsRequest, _ filter: GraphPredicate, _ newest: Int64, _ context: ObjectContext
+  ) -> PredicateEvaluator {
+    let older = GraphPredicate(Note.self) { $0.number <= newest }
+    return PredicateEvaluator(.all([board.predicate, filter, older]), model: context.model)
   }
 
   /// Whether a note that is here is one of them, be it taken out or not.

@@ -33,7 +33,7 @@ extension BoardScreen {
   /// Selects all notes of the board, or all that are looked for. No list of them is made.
   func selectAllOfBoard() {
     guard let part = page.part else { return }
-    let filter = part.filter
+    let (filter, shown) = (part.filter, self.filter)
     let newest = NoteSearch(
       predicate: page.notes(where: .always), sort: [SortKey](Note.self, [\.number.descending]))
     inquiries.find(newest) { [weak self] result in
@@ -43,14 +43,17 @@ extension BoardScreen {
         guard let newest = notes.first?.number else { return mode.selection.clear() }
         let all = AllNotes(
           of: part, board: page.board, filter: filter, newest: newest, in: context, link: link, listener: allListener)
-        inquiries.count(all.selected(.all(except: [], also: []))) { [weak self] in self?.select(all, of: part, $0) }
+        inquiries.count(all.selected(.all(except: [], also: []))) { [weak self] in
+          self?.select(all, of: part, under: shown, $0)
+        }
       case .failure(let refusal): say(refusal.message, isTrouble: true)
       }
     }
   }
 
-  private func select(_ all: AllNotes, of part: BoardPart, _ count: Result<Int, Refusal>) {
-    guard mode.isEditing, page.part === part else { return all.stop() }
+  /// - Parameter filter: by which they were looked for: of another one they are not what is shown.
+  private func select(_ all: AllNotes, of part: BoardPart, under filter: BoardFilter, _ count: Result<Int, Refusal>) {
+    guard mode.isEditing, page.part === part, filter == self.filter else { return all.stop() }
     switch count {
     case .success(let count):
       allNotes?.stop()

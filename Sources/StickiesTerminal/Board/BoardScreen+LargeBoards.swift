@@ -100,23 +100,24 @@ extension BoardScreen {
 
   // MARK: - Selecting what is not here
 
-  /// Notes went that may be selected one by one, and of which nothing else tells: those that are still there stay selected.
+  /// Notes went, or are hidden by the filter, that may be selected one by one, and of which nothing else tells: those that are
+  /// still there stay selected.
   private func checkSelection(_ part: BoardPart) {
     guard mode.isEditing, !mode.selection.isAll, !mode.selection.isEmpty, linkState.isConnected,
       let total = part.total, !isCheckingSelection
     else { return }
     defer { checkedTotal = total }
     // Without the server as many may have come as went.
-    guard wasAway || checkedTotal.map({ total < $0 }) == true else { return }
-    wasAway = false
+    guard wasAway || wasFiltered || checkedTotal.map({ total < $0 }) == true else { return }
+    (wasAway, wasFiltered) = (false, false)
     guard case .some(let all) = mode.selection.target else { return }
     let selected = all.filter { !$0.isTemporary }
     isCheckingSelection = true
-    part.inquiries.identify(page.notes(where: .identifiers(selected))) { [weak self] result in
+    part.inquiries.identify(page.notes(where: .all([.identifiers(selected), filter.predicate]))) { [weak self] result in
       // Of a board that is not shown any more, the answer says nothing of what is selected by now.
       guard let self, page.part === part else { return }
       isCheckingSelection = false
-      guard case .success(let ids) = result else { return }
+      guard case .success(let ids) = result else { return wasFiltered = true }
       let there = Set(ids)
       mode.selection.objectsWereDeleted(selected.filter { !there.contains($0) && page.windows[$0] == nil })
       application.setNeedsDisplay()
@@ -151,7 +152,9 @@ extension BoardScreen {
       return body(notes.filter { !$0.isDeleted } + targets.filter { !here.contains($0.id) })
     }
     overlay.setProgress(Double(count - ids.count) / Double(count), of: token)
-    let predicate = page.notes(where: .identifiers(Array(ids.prefix(Self.awayAtOnce))))
+    // What others have made of them since may be hidden.
+    let predicate = page.notes(
+      where: .all([.identifiers(Array(ids.prefix(Self.awayAtOnce))), filter.predicate]))
     reading.find(NoteSearch(predicate: predicate, limit: Self.awayAtOnce)) { [weak self] result in
       guard let self else { return }
       switch result {

@@ -130,6 +130,8 @@ final class BoardScreen: ApplicationDelegate {
   var isCheckingSelection = false
   /// The connection has been lost since then.
   var wasAway = false
+  /// The filter is another one since then.
+  var wasFiltered = false
 
   /// A screen for one board; `open` begins to follow it.
   init(
@@ -308,8 +310,9 @@ final class BoardScreen: ApplicationDelegate {
           endGesture()
           tellWhyItWent(id, from: page)
         }
-        // Of a large board windows go with the scroll; the selection stays.
-        if page.part == nil { mode.selection.remove(id) }
+        // Nothing is done to what the filter hides. Of a large board windows go with the scroll as well: the selection stays
+        // then, and what all of it is goes by a condition.
+        if page.part == nil || all == nil && !page.isShown(id) { mode.selection.remove(id) }
         application.orderOut(controller.window)
       case .lost(let controller, let loss): tell(loss, of: controller)
       case .returned(let controller, _):

@@ -27,6 +27,9 @@ extension BoardScreen {
     closeSearch()
     for page in directory.pages.values { page.filter = filter }
     page.refresh()
+    // Nothing is done to what it hides: of a large board that is more than the notes that were here.
+    all?.narrow(to: filter.predicate, mode.selection.target)
+    wasFiltered = true
     application.setNeedsDisplay()
   }
 

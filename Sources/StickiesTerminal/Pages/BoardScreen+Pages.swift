@@ -165,7 +165,7 @@ extension BoardScreen {
     inquiries = makeInquiries()
     releaseKeys()
     mode.cancel(at: now)
-    (isCheckingSelection, checkedTotal, wasAway) = (false, nil, false)
+    (isCheckingSelection, checkedTotal, wasAway, wasFiltered) = (false, nil, false, false)
     save()
     for id in page.windows.ids { page.windows[id].map { application.orderOut($0.window) } }
     (page, boardIsGone) = (next, false)
