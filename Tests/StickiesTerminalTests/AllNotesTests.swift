@@ -122,12 +122,11 @@ import Testing
     await stage.close()
   }
 
-  @Test func whatIsTypedWhileEachNoteIsMovedIsAStepOfItsOwn() async throws {
-    let all = 6_000
+  /// Somebody moves each of so many notes; the server stops when the first thousand are moved.
+  private func stoppedInAMove(of all: Int) async throws -> (stage: Stage, ann: Seat) {
     let (stage, ann) = try await opened(all)
     ann.terminal.types("ea")
     await ann.terminal.expects("(\(all))")
-    // The server stops when the first thousand are moved.
     let (stops, stop) = AsyncStream.makeStream(of: Void.self)
     var isStopped = false
     let observation = ann.client.context.observe { change in
@@ -138,11 +137,18 @@ import Testing
     }
     ann.terminal.press(.right)
     for await _ in stops { break }
+    withExtendedLifetime(observation) {}
+    return (stage, ann)
+  }
+
+  @Test func whatIsTypedWhileEachNoteIsMovedIsAStepOfItsOwn() async throws {
+    let all = 6_000
+    let (stage, ann) = try await stoppedInAMove(of: all)
     // Beside the overlay.
     ann.terminal.mouse(.move, 90, 2)
     ann.terminal.types("nhello")
     await ann.terminal.expects("hello")
-    withExtendedLifetime(observation) { stage.thaw() }
+    stage.thaw()
     await ann.terminal.expects("moved \(all) notes; u takes the last part back")
     await ann.terminal.expectsNo("not yet")
     #expect(try await count(stage, "x == 8 OR x == \(8 + 240 * (all - 1))") == 2)
@@ -152,6 +158,23 @@ import Testing
     await ann.terminal.expects("Undone")
     // The first are where they came to, the last where they were, and the text stays.
     #expect(try await count(stage, "x == 8 OR x == \(240 * (all - 1)) OR text == 'hello'") == 3)
+    await stage.close()
+  }
+
+  @Test func whoLeavesWhileEachNoteIsMovedIsToldFirstThatTheRestStays() async throws {
+    let all = 6_000
+    var (stage, ann) = try await stoppedInAMove(of: all)
+    ann.terminal.types("q")
+    await ann.terminal.expects { $0.text.contains("q again leaves ") && $0.text.contains("of \(all) notes unchanged") }
+    stage.thaw()
+    await ann.terminal.expects("moved \(all) notes; u takes it back")
+    await stage.close()
+    (stage, ann) = try await stoppedInAMove(of: all)
+    ann.terminal.types("q")
+    await ann.terminal.expects("q again leaves ")
+    ann.terminal.types("q")
+    stage.thaw()
+    #expect(await ann.end.value == 0)
     await stage.close()
   }
 

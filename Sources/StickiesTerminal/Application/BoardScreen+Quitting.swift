@@ -29,11 +29,23 @@ extension BoardScreen {
       say("say what becomes of the text", isTrouble: true)
       return .cancel
     }
+    guard leavesRest || !tellWhatIsLeft() else {
+      leavesRest = true
+      return .cancel
+    }
     finishChanges()
     let action = quitting.request(unsent: unsent.count, canSend: linkState.isConnected)
     if action == .quit { return .now }
     perform(action)
     return .later
+  }
+
+  /// In the middle of a change of all notes, a thousand at a time, leaving would leave the rest as it is.
+  /// - Returns: whether that is so.
+  private func tellWhatIsLeft() -> Bool {
+    guard let (done, total) = eachSoFar, done < total else { return false }
+    say("q again leaves \(total - done) of \(total) notes unchanged", isTrouble: true)
+    return true
   }
 
   /// An answer came: perhaps it was the last one.

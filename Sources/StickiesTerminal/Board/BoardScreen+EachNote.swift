@@ -118,6 +118,7 @@ extension BoardScreen {
       change(notes, by: &passage)
       passage.done += notes.count
       passage.last = last.number
+      eachSoFar = (passage.done, passage.total)
       overlay.setProgress(Double(passage.done) / Double(max(passage.total, passage.done)), of: passage.token)
       goOn(passage)
     }
@@ -157,7 +158,7 @@ extension BoardScreen {
 
   /// - Parameter result: what was asked before the first note was changed.
   private func endEach(_ token: BusyToken, _ result: Result<Int, Refusal>? = nil) {
-    (isChangingAll, eachUnderWay) = (false, nil)
+    (isChangingAll, eachUnderWay, eachSoFar, leavesRest) = (false, nil, nil, false)
     endWait(token)
     if case .failure(let refusal)? = result { say("nothing was changed: \(refusal.message)", isTrouble: true) }
   }

@@ -127,6 +127,9 @@ final class BoardScreen: ApplicationDelegate {
   var isChangingAll = false
   /// The way through each of them, by its name, and what was asked for meanwhile under the same.
   var eachUnderWay: (name: String, behind: [(Note) -> Void])?
+  /// How many of how many have been changed, and whether who leaves has been told of the rest.
+  var eachSoFar: (done: Int, total: Int)?
+  var leavesRest = false
   var isCheckingSelection = false
   /// The connection has been lost since then.
   var wasAway = false
