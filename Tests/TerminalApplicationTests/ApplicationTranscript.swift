@@ -18,48 +18,31 @@ final class Log {
   }
 }
 
-/// A responder's answers, by name: says what it was asked, and takes what it is told to take.
-final class FakeView: View {
-  let name: String
+/// A window that says what it was asked, and takes what it is told to take.
+final class FakeWindow: Window {
   let log: Log
   var takes = Set<Key>()
   var takesMouse = false
-  var letsGo = true
 
-  init(_ name: String, _ log: Log, frame: Rect) {
-    (self.name, self.log) = (name, log)
-    super.init(frame: frame)
-  }
-
-  override var acceptsFirstResponder: Bool { true }
-  override func resignFirstResponder() -> Bool { letsGo }
-
-  override func keyDown(_ key: KeyEvent) -> Bool {
-    log.add("\(name): \(KeyEquivalent(key.key, key.modifiers))")
-    return takes.contains(key.key)
-  }
-
-  override func mouse(_ mouse: MouseEvent) -> Bool {
-    let place = convert(fromScreen: mouse.position)
-    log.add("\(name): \(mouse.kind) at \(place.x),\(place.y)")
-    return takesMouse
-  }
-
-  override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
-    grid.draw(name, x: frame.minX, y: frame.minY, clip: clip)
-  }
-}
-
-final class FakeWindow: Window {
-  let log: Log
   init(_ title: String, _ log: Log, frame: Rect) {
     self.log = log
     super.init(frame: frame, title: title)
   }
+
   override func keyDown(_ key: KeyEvent) -> Bool {
     log.add("\(title): \(KeyEquivalent(key.key, key.modifiers))")
-    return false
+    return takes.contains(key.key)
   }
+
+  override func mouse(_ mouse: MouseEvent) -> Bool {
+    log.add("\(title): \(mouse.kind) at \(mouse.position.x),\(mouse.position.y)")
+    return takesMouse
+  }
+
+  override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
+    grid.draw(title, x: frame.minX, y: frame.minY, clip: clip)
+  }
+
   override func update() { log.add("\(title) updates") }
   override func didBecomeKey() { log.add("\(title) is key") }
   override func didResignKey() { log.add("\(title) is key no more") }
@@ -68,13 +51,21 @@ final class FakeWindow: Window {
 
 final class FakeController: WindowController {
   let log: Log
+  var takes = Set<Key>()
+
   init(_ window: Window, _ application: Application?, _ log: Log) {
     self.log = log
     super.init(window: window, application: application)
   }
+
   override func keyDown(_ key: KeyEvent) -> Bool {
     log.add("controller: \(KeyEquivalent(key.key, key.modifiers))")
-    return false
+    return takes.contains(key.key)
+  }
+
+  override func mouse(_ mouse: MouseEvent) -> Bool {
+    log.add("controller: \(mouse.kind) at \(mouse.position.x),\(mouse.position.y)")
+    return true
   }
 }
 
@@ -115,8 +106,7 @@ final class FakeDelegate: ApplicationDelegate {
   }
 }
 
-/// An application with two windows, `back` and `front`; the front one has a controller and a view `text` in its content
-/// `page`.
+/// An application with two windows, `back` and `front`; the front one has a controller.
 final class ApplicationTranscript {
   let log = Log()
   let launcher = ApplicationLauncher()
@@ -124,8 +114,6 @@ final class ApplicationTranscript {
   let delegate: FakeDelegate
   let back: FakeWindow
   let front: FakeWindow
-  let page: FakeView
-  let text: FakeView
   let controller: FakeController
 
   static let menuBar = Menu(
@@ -148,10 +136,6 @@ final class ApplicationTranscript {
     let log = log
     back = FakeWindow("back", log, frame: Rect(x: 0, y: 0, width: 20, height: 5))
     front = FakeWindow("front", log, frame: Rect(x: 10, y: 2, width: 10, height: 4))
-    page = FakeView("page", log, frame: Rect(x: 0, y: 0, width: 10, height: 4))
-    text = FakeView("text", log, frame: Rect(x: 2, y: 1, width: 6, height: 2))
-    page.addSubview(text)
-    front.contentView = page
     let windows = [back, front]
     launcher.register(application: FakeApplication.self, as: "Fake")
     launcher.register(interface: "Main") { _ in
@@ -167,7 +151,6 @@ final class ApplicationTranscript {
     application.delegate = delegate
     controller = FakeController(front, application, log)
     try application.finishLaunching()
-    front.makeFirstResponder(text)
   }
 
   /// Launched, drawn once, and nothing to say.

@@ -54,7 +54,7 @@ import Testing
     _ = app.schedule(at: 10, modes: [.tracking]) { script.log.add("scrolls") }
     #expect(script.turn(at: 9) == [])
     #expect(script.turn(at: 10) == ["clock"])
-    app.beginTracking(script.text)
+    app.beginTracking(script.front)
     #expect(app.mode == .tracking)
     #expect(script.turn(at: 45) == ["scrolls"])
     app.stopTracking()
@@ -68,9 +68,9 @@ import Testing
     let app = script.application
     _ = app.schedule(at: 10) { app.stopTracking() }
     _ = app.schedule(at: 10, every: 10, modes: [.tracking]) { script.log.add("scrolls") }
-    app.beginTracking(script.text)
+    app.beginTracking(script.front)
     #expect(script.turn(at: 10) == [])
-    app.beginTracking(script.text)
+    app.beginTracking(script.front)
     #expect(script.turn(at: 20) == ["scrolls"])
   }
 

@@ -8,19 +8,20 @@ import Testing
     let script = try ApplicationTranscript.running()
     script.key("x")
     #expect(
-      script.turn() == ["text: x", "page: x", "front: x", "controller: x", "application: x", "delegate: x"])
-    script.page.takes = [.character("x")]
+      script.turn() == ["front: x", "controller: x", "application: x", "delegate: x"])
+    script.controller.takes = [.character("x")]
     script.key("x")
-    #expect(script.turn() == ["text: x", "page: x"])
+    #expect(script.turn() == ["front: x", "controller: x"])
+    script.front.takes = [.character("x")]
+    script.key("x")
+    #expect(script.turn() == ["front: x"])
   }
 
-  @Test func aWindowWithoutAFirstResponderIsAskedItself() throws {
+  @Test func aWindowThatLeavesHandsTheKeysOnAndTheLastOneToTheApplication() throws {
     let script = try ApplicationTranscript.running()
-    script.front.makeFirstResponder(nil)
-    script.key("x")
-    #expect(script.turn() == ["front: x", "controller: x", "application: x", "delegate: x"])
     script.application.orderOut(script.front)
     #expect(script.log.take() == ["front is key no more", "back is key"])
+    #expect(script.front.application == nil)
     script.key("x")
     #expect(script.turn() == ["back: x", "application: x", "delegate: x"])
     script.application.orderOut(script.back)
@@ -33,26 +34,26 @@ import Testing
     let script = try ApplicationTranscript.running()
     script.delegate.on(.open) { script.log.add("opens") }
     script.delegate.on(.save) { script.log.add("saves") }
-    script.text.takes = [.character("o"), .character("s")]
+    script.front.takes = [.character("o"), .character("s")]
     script.key("o")
     script.key("s", .control)
-    #expect(script.turn() == ["text: o", "saves"])
-    script.text.takes = []
+    #expect(script.turn() == ["front: o", "saves"])
+    script.front.takes = []
     script.key("o")
     #expect(script.turn().last == "opens")
   }
 
   @Test func aControlKeyWhoseCommandMakesNoSenseGoesToTheEditor() throws {
     let script = try ApplicationTranscript.running()
-    script.text.takes = [.character("s")]
+    script.front.takes = [.character("s")]
     script.delegate.on(.save, state: { .disabled }, perform: { script.log.add("saves") })
     script.key("s", .control)
-    #expect(script.turn() == ["text: Ctrl-S"])
+    #expect(script.turn() == ["front: Ctrl-S"])
   }
 
   // MARK: - Commands
 
-  @Test func aCommandIsTheFirstResponders() throws {
+  @Test func aCommandIsForTheFirstInTheChainThatAnswersIt() throws {
     let script = try ApplicationTranscript.running()
     #expect(!script.application.send(.save))
     #expect(script.application.state(ofCommand: .save) == .disabled)
@@ -72,45 +73,22 @@ import Testing
   @Test func aDisabledTargetHidesThoseBehindIt() throws {
     let script = try ApplicationTranscript.running()
     script.delegate.on(.save) { script.log.add("delegate saves") }
-    script.text.on(.save, state: { .disabled }, perform: {})
+    script.front.on(.save, state: { .disabled }, perform: {})
     #expect(!script.application.send(.save))
     #expect(script.log.take() == [])
-  }
-
-  // MARK: - First responder
-
-  @Test func anEditorWithAMistakeKeepsTheKeys() throws {
-    let script = try ApplicationTranscript.running()
-    script.text.letsGo = false
-    #expect(!script.front.makeFirstResponder(script.page))
-    #expect(script.front.firstResponder === script.text)
-    #expect(!script.front.makeFirstResponder(script.controller))
-    script.text.letsGo = true
-    #expect(script.front.makeFirstResponder(script.page))
-  }
-
-  @Test func aViewThatLeavesIsAskedNoMore() throws {
-    let script = try ApplicationTranscript.running()
-    script.application.beginTracking(script.text)
-    script.page.removeFromSuperview()
-    script.text.removeFromSuperview()
-    #expect(script.front.firstResponder == nil)
-    #expect(script.application.mode == .default)
-    #expect(script.text.window == nil)
-    script.front.makeFirstResponder(script.page)
-    script.front.contentView = View()
-    #expect(script.front.firstResponder == nil)
-    #expect(script.page.window == nil)
   }
 
   // MARK: - Mouse
 
   @Test func aPressMakesItsWindowKeyAndKeepsTheMouseUntilTheRelease() throws {
     let script = try ApplicationTranscript.running()
-    script.text.takesMouse = true
     script.mouse(.press(.left), 1, 1)
-    #expect(script.turn() == ["front is key no more", "back is key"])
+    #expect(
+      script.turn() == [
+        "front is key no more", "back is key", "back: press(TerminalCells.MouseButton.left) at 1,1",
+      ])
     #expect(script.application.windows.last === script.front)
+    script.front.takesMouse = true
     script.mouse(.release(.left), 1, 1)
     script.mouse(.press(.left), 13, 4)
     script.mouse(.drag(.left), 0, 0)
@@ -118,10 +96,15 @@ import Testing
     script.mouse(.move, 13, 4)
     #expect(
       script.turn() == [
-        "back is key no more", "front is key", "text: press(TerminalCells.MouseButton.left) at 1,1",
-        "text: drag(TerminalCells.MouseButton.left) at -12,-3",
-        "text: release(TerminalCells.MouseButton.left) at 27,4", "text: move at 1,1",
+        "back: release(TerminalCells.MouseButton.left) at 1,1", "back is key no more", "front is key",
+        "front: press(TerminalCells.MouseButton.left) at 13,4", "front: drag(TerminalCells.MouseButton.left) at 0,0",
+        "front: release(TerminalCells.MouseButton.left) at 39,7", "front: move at 13,4",
       ])
+    script.mouse(.move, 0, 0)
+    #expect(script.turn() == ["back: move at 0,0"])
+    script.front.takesMouse = false
+    script.mouse(.move, 13, 4)
+    #expect(script.turn() == ["front: move at 13,4", "controller: move at 13,4"])
   }
 
   // MARK: - Modes
@@ -199,13 +182,5 @@ import Testing
     script.application.beginModal(panel)
     script.application.arrange([panel, script.back, script.front])
     #expect(script.application.windows.map(\.title) == ["back", "front", "panel"])
-  }
-
-  @Test func aWindowThatLeavesIsNoMoreTheOneThatCommandsAreMeantFor() throws {
-    let script = try ApplicationTranscript.running()
-    script.application.orderOut(script.front)
-    #expect(script.log.take() == ["front is key no more", "back is key"])
-    #expect(script.front.application == nil)
-    #expect(script.back.isMain)
   }
 }

@@ -7,17 +7,17 @@ import Testing
   @Test func everythingThatWaitsIsOneTurnAndOneRedraw() throws {
     let script = try ApplicationTranscript.running()
     #expect(script.application.displayCount == 1)
-    script.text.takes = [.character("a"), .character("b")]
+    script.front.takes = [.character("a"), .character("b")]
     script.key("a")
     script.post(.deltas([3]))
     script.key("b")
     script.post(.deltas([1]))
-    script.text.setNeedsDisplay()
-    script.page.setNeedsDisplay()
+    script.back.setNeedsDisplay()
+    script.front.setNeedsDisplay()
     let turn = script.application.runTurn(at: 5)
     #expect(turn.eventCount == 3)
     #expect(turn.grid != nil)
-    #expect(script.log.take() == ["text: a", "deltas [1, 3]", "text: b", "back updates", "front updates"])
+    #expect(script.log.take() == ["front: a", "deltas [1, 3]", "front: b", "back updates", "front updates"])
     #expect(script.application.displayCount == 2)
   }
 
@@ -57,13 +57,13 @@ import Testing
     script.key("x")
     #expect(asked == 1, "an event waits")
     // What changes in a turn is drawn at its end: nobody asks for another.
-    script.delegate.on(.save) { script.text.setNeedsDisplay() }
+    script.delegate.on(.save) { script.front.setNeedsDisplay() }
     script.key("s", .control)
     asked = 0
     #expect(script.application.runTurn(at: 1).grid != nil)
     #expect(asked == 0)
     // A commit of others, say: no event, and the screen is out of date.
-    script.text.setNeedsDisplay()
+    script.front.setNeedsDisplay()
     #expect(asked == 1)
     #expect(script.application.runTurn(at: 2).grid != nil)
     // A timer: whoever sleeps until the next one is due has to know of it.
@@ -75,11 +75,13 @@ import Testing
   @Test func windowsAreDrawnFromBackToFront() throws {
     let script = try ApplicationTranscript()
     let grid = try #require(script.application.runTurn(at: 0).grid)
-    #expect(grid.text == "\n\n          page\n            text\n\n\n\n")
-    script.text.isHidden = true
-    #expect(script.application.runTurn(at: 0).grid?.text == "\n\n          page\n\n\n\n\n")
+    #expect(grid.text == "back\n\n          front\n\n\n\n\n")
+    script.front.frame.origin = Point(x: 2, y: 0)
+    #expect(script.application.runTurn(at: 0).grid?.text == "bafront\n\n\n\n\n\n\n")
+    script.application.orderBack(script.front)
+    #expect(script.application.runTurn(at: 0).grid?.text == "backont\n\n\n\n\n\n\n")
     script.front.frame.origin = Point(x: 38, y: 0)
-    #expect(script.application.runTurn(at: 0).grid?.text == "                                      pa\n\n\n\n\n\n\n")
+    #expect(script.application.runTurn(at: 0).grid?.text == "back                                  fr\n\n\n\n\n\n\n")
   }
 
   @Test func whatIsPostedInATurnBelongsToTheNext() throws {
@@ -99,7 +101,6 @@ import Testing
 
   @Test func whatIsNotAcceptedWaitsInItsOrderAndWakesNobody() throws {
     let script = try ApplicationTranscript.running()
-    script.front.makeFirstResponder(nil)
     script.application.accepted = .any.subtracting(.key)
     for letter: Character in ["a", "b"] { script.key(letter) }
     script.post(.deltas([1]))
@@ -114,7 +115,6 @@ import Testing
 
   @Test func aFullQueueKeepsNothingWaitingThatLeavesNoRoom() throws {
     let script = try ApplicationTranscript.running(capacity: 2)
-    script.front.makeFirstResponder(nil)
     script.application.accepted = .any.subtracting(.key)
     for letter: Character in ["a", "b"] { script.key(letter) }
     #expect(script.application.isQueueFull)
@@ -158,7 +158,7 @@ import Testing
     #expect(turn.exitCode == 3)
     #expect(
       script.log.take() == [
-        "should terminate", "text: z", "page: z", "front: z", "controller: z", "application: z", "delegate: z",
+        "should terminate", "front: z", "controller: z", "application: z", "delegate: z",
         "back updates", "front updates", "will terminate",
       ])
     #expect(script.application.hasEnded)

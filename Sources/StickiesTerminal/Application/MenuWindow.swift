@@ -12,8 +12,6 @@ final class MenuWindow: Window {
     super.init(frame: Rect(origin: Point(x: 0, y: 0), size: screen.application.screenSize))
   }
 
-  override var canBecomeMain: Bool { false }
-
   override func screenDidResize(_ size: Size) { frame = Rect(origin: Point(x: 0, y: 0), size: size) }
 
   override func keyDown(_ key: KeyEvent) -> Bool {

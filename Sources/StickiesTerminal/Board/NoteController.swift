@@ -90,6 +90,4 @@ final class NoteController: WindowController, WindowControlling {
 
 /// The window of a note on the screen. It takes keys and mouse; the board draws all notes at once, so that what lies under
 /// others costs nothing.
-final class NoteWindow: Window {
-  override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {}
-}
+final class NoteWindow: Window {}

@@ -96,10 +96,7 @@ extension Application {
     delegate?.application(self, didReceive: signal)
   }
 
-  var keyTarget: Responder {
-    guard let window = modalWindow ?? keyWindow ?? frontWindow else { return self }
-    return window.firstResponder ?? window
-  }
+  var keyTarget: Responder { modalWindow ?? keyWindow ?? frontWindow ?? self }
 
   func sendAlong(_ first: Responder, _ kind: ApplicationEvent.Kind) -> Bool {
     first.chain.contains { $0.answers(kind) }
@@ -109,10 +106,10 @@ extension Application {
   func sendKey(_ key: KeyEvent) -> Bool {
     let item = menuBar.command(for: key)
     let isText = KeyEquivalent(key.key, key.modifiers).isText
-    if let item, !isText, perform(item.command, from: keyTarget) { return true }
+    if let item, !isText, send(item.command) { return true }
     if sendAlong(keyTarget, .key(key)) { return true }
     guard let item, isText else { return false }
-    return perform(item.command, from: keyTarget)
+    return send(item.command)
   }
 
   /// A press goes to the highest window under it, which keys go to from now on; until the button is up, so does all else.
@@ -125,24 +122,17 @@ extension Application {
       return modals.isEmpty ? sendAlong(self, .mouse(mouse)) : false
     }
     if let modal = modalWindow, modal !== window { return false }
-    let target: Responder = window.view(at: mouse.position) ?? window
     if case .press = mouse.kind {
       makeKey(window)
-      captured = target
+      captured = window
     }
-    return sendAlong(target, .mouse(mouse))
+    return sendAlong(window, .mouse(mouse))
   }
 
   // MARK: - Commands
 
-  /// Who would perform a command: the first that answers it in the chain of the key window, then of the main window.
-  public func target(for command: Command) -> Responder? { target(for: command, from: keyTarget) }
-
-  private func target(for command: Command, from first: Responder) -> Responder? {
-    if let found = first.chain.first(where: { $0.answers(command) }) { return found }
-    guard modals.isEmpty, let main = mainWindow else { return nil }
-    return (main.firstResponder ?? main).chain.first { $0.answers(command) }
-  }
+  /// Who would perform a command: the first that answers it in the chain of the key window.
+  public func target(for command: Command) -> Responder? { keyTarget.chain.first { $0.answers(command) } }
 
   /// How a command stands now, for its menu item; disabled when nobody answers it.
   public func state(ofCommand command: Command) -> CommandState {
@@ -152,10 +142,8 @@ extension Application {
   /// Performs a command, as its menu item does when it is chosen.
   /// - Returns: false when nobody answers it, or it makes no sense now.
   @discardableResult
-  public func send(_ command: Command) -> Bool { perform(command, from: keyTarget) }
-
-  private func perform(_ command: Command, from first: Responder) -> Bool {
-    guard let target = target(for: command, from: first), target.state(of: command).isEnabled else { return false }
+  public func send(_ command: Command) -> Bool {
+    guard let target = target(for: command), target.state(of: command).isEnabled else { return false }
     target.perform(command)
     return true
   }

@@ -47,21 +47,18 @@ extension Application {
     guard windows.contains(where: { $0 === window }) else { return }
     windows.removeAll { $0 === window }
     modals.removeAll { $0 === window }
-    stopTracking(in: window.contentView)
     if captured === window { stopTracking() }
     isScreenStale = true
     if keyWindow === window {
       keyWindow = nil
       window.didResignKey()
     }
-    if mainWindow === window { mainWindow = nil }
     window.application = nil
     let before = window.keyWindowBefore
     window.keyWindowBefore = nil
     for modal in modals where modal.keyWindowBefore === window { modal.keyWindowBefore = before }
     if keyWindow == nil, let before { makeKey(before) }
     if keyWindow == nil, let next = windows.last(where: \.canBecomeKey) { makeKey(next) }
-    if mainWindow == nil { mainWindow = windows.last(where: \.canBecomeMain) }
   }
 
   /// Where keys go as soon as no modal window waits any more; nil for nobody in particular.
@@ -75,7 +72,6 @@ extension Application {
       if !modals.contains(where: { $0 === window }) { modals[0].keyWindowBefore = window }
       return
     }
-    if window.canBecomeMain { mainWindow = window }
     guard keyWindow !== window else { return }
     let old = keyWindow
     keyWindow = window
@@ -114,10 +110,6 @@ extension Application {
     isTracking = false
   }
 
-  func stopTracking(in view: View) {
-    if let owner = captured as? View, owner.isDescendant(of: view) { stopTracking() }
-  }
-
   // MARK: - Drawing
 
   /// Tells every window to update itself; once in each turn.
@@ -136,7 +128,6 @@ extension Application {
       window.draw(into: &grid, frame: window.frame, clip: grid.bounds)
       window.didDisplay()
     }
-    drawForeground(into: &grid)
     isScreenStale = false
     return grid
   }

@@ -40,8 +40,6 @@ open class Application: Responder {
   public internal(set) var windows = [Window]()
   /// Where keys go; the last of several that was made so.
   public internal(set) weak var keyWindow: Window?
-  /// Where commands go that the key window's chain does not answer.
-  public internal(set) weak var mainWindow: Window?
   /// The time of the turn that runs, in milliseconds; between turns the clock's, where there is one: what is told then
   /// is told now, however long ago the last turn was.
   public var now: Int64 { isInTurn ? turnTime : max(turnTime, clock?() ?? 0) }
@@ -80,7 +78,7 @@ open class Application: Responder {
     guard phase == .made else { return }
     delegate?.applicationWillFinishLaunching(self)
     let made = try interface(self)
-    let answered = made.windows.reduce(into: commands) { $0.formUnion(($1.firstResponder ?? $1).commands) }
+    let answered = made.windows.reduce(into: commands) { $0.formUnion($1.commands) }
     let problems = made.menuBar.problems(commands: answered.sorted { $0.name < $1.name })
     guard problems.isEmpty else { throw ApplicationError.menu(problems) }
     menuBar = made.menuBar
@@ -122,9 +120,6 @@ open class Application: Responder {
 
   /// Draws what lies under all windows; as it is, nothing.
   open func drawBackground(into grid: inout Grid) {}
-
-  /// Draws what lies above all windows, such as the menu bar; as it is, nothing.
-  open func drawForeground(into grid: inout Grid) {}
 
   /// The screen is drawn anew at the end of this turn.
   public func setNeedsDisplay() { isScreenStale = true }

@@ -1,7 +1,7 @@
 import TerminalCells
 
 /// Whoever can answer an event or a command. What one does not answer goes to the next:
-/// view, the views around it, window, window controller, application, application delegate.
+/// window, window controller, application, application delegate.
 ///
 /// Responders belong to whoever runs the application's turns; nothing in them is shared between threads.
 open class Responder {
@@ -73,15 +73,4 @@ open class Responder {
 
   /// Does what it answers.
   open func perform(_ command: Command) { handlers[command]?.perform() }
-
-  // MARK: - First responder
-
-  /// Whether it can be the one that is asked first.
-  open var acceptsFirstResponder: Bool { false }
-
-  /// It is to be asked first. Returns whether it agrees.
-  open func becomeFirstResponder() -> Bool { true }
-
-  /// It is to be asked first no longer. Returns whether it lets go: an editor with a mistake in it may not.
-  open func resignFirstResponder() -> Bool { true }
 }
