@@ -140,7 +140,7 @@ extension BoardScreen {
     let connection: StatusState.Connection =
       switch linkState {
       case .connected: isServerSilent ? .silent : .connected
-      case .reconnecting: .reconnecting(seconds: nil)
+      case .reconnecting: .reconnecting
       case .closed(let reason): .disconnected(reason: reason)
       }
     let past = history?.past

@@ -4,15 +4,13 @@ import TerminalCells
 public struct StatusState: Hashable, Sendable {
   /// How one stands to the server.
   public enum Connection: Hashable, Sendable {
-    /// Not yet there.
-    case connecting
     /// Messages come and go.
     case connected
     /// The connection stands, and the server owes an answer for a while.
     case silent
-    /// The server is away; the next try begins in so many seconds. Nil while one is under way.
-    case reconnecting(seconds: Int?)
-    /// It is away and nobody tries; why.
+    /// The server is away, and is tried again and again.
+    case reconnecting
+    /// It is away and nobody tries; why. Nothing can be written any more.
     case disconnected(reason: String)
   }
 
@@ -68,14 +66,8 @@ public struct StatusState: Hashable, Sendable {
 public struct StatusLineView: Hashable, Sendable {
   /// A part of it that can be clicked.
   public enum Part: Hashable, Sendable {
-    /// Connected or not: opens what there is to know.
-    case connection
-    /// Changes that are not on the server.
-    case unsent
     /// What of the board is shown.
     case filter
-    /// One of the others, by place in `people`.
-    case person(Int)
   }
 
   /// What is told.
@@ -100,11 +92,11 @@ public struct StatusLineView: Hashable, Sendable {
 
   private func pieces(withBoard: Bool = true, isBrief: Bool = false) -> [(part: Part?, text: String, kind: Kind)] {
     // Why a connection is no more may be long: it comes behind what is short, and gives way to what is said.
-    let isOver = if case .disconnected = state.connection { state.isReadOnly } else { false }
-    var found: [(Part?, String, Kind)] = [isOver ? (.connection, "read-only", .wrong) : connection]
+    let isOver = if case .disconnected = state.connection { true } else { false }
+    var found: [(Part?, String, Kind)] = [isOver ? (nil, "read-only", .wrong) : connection]
     if state.unsent > 0 {
       let changes = state.unsent == 1 ? "1 change" : "\(state.unsent) changes"
-      found.append((.unsent, isBrief ? "\(state.unsent) not yet sent" : "\(changes) not yet on the server", .waiting))
+      found.append((nil, isBrief ? "\(state.unsent) not yet sent" : "\(changes) not yet on the server", .waiting))
     }
     if let revision = state.revision { found.append((nil, "history: revision \(revision)", .waiting)) }
     if isOver, !isBrief { found.append(connection) }
@@ -119,12 +111,10 @@ public struct StatusLineView: Hashable, Sendable {
 
   private var connection: (Part?, String, Kind) {
     switch state.connection {
-    case .connecting: (.connection, "connecting", .waiting)
-    case .connected: (.connection, "connected", .good)
-    case .silent: (.connection, "connected, no answer", .waiting)
-    case .reconnecting(let seconds?) where seconds > 0: (.connection, "reconnecting in \(seconds) s", .waiting)
-    case .reconnecting: (.connection, "reconnecting", .waiting)
-    case .disconnected(let reason): (.connection, reason.isEmpty ? "not connected" : reason, .wrong)
+    case .connected: (nil, "connected", .good)
+    case .silent: (nil, "connected, no answer", .waiting)
+    case .reconnecting: (nil, "reconnecting", .waiting)
+    case .disconnected(let reason): (nil, reason, .wrong)
     }
   }
 
@@ -168,7 +158,7 @@ public struct StatusLineView: Hashable, Sendable {
     }
     for (place, line) in names.reversed() {
       right -= line.width + 2
-      placed.append(Piece(part: .person(place), x: right, line: line, kind: .plain, person: place))
+      placed.append(Piece(part: nil, x: right, line: line, kind: .plain, person: place))
       right -= 1
     }
     return placed
@@ -207,7 +197,7 @@ public struct StatusLineView: Hashable, Sendable {
     let x = point.x - frame.minX
     // The mark for what is cut has the same width in every theme.
     return placed(width: frame.size.width, cut: ".").first { piece in
-      x >= piece.x && x < piece.x + piece.line.width + (piece.person == nil ? 0 : 2)
+      x >= piece.x && x < piece.x + piece.line.width
     }?.part
   }
 }
