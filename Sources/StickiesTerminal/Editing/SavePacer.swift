@@ -29,7 +29,4 @@ struct SavePacer: Hashable {
 
   /// An answer came.
   mutating func answered() { inFlight = max(0, inFlight - 1) }
-
-  /// There was nothing to send.
-  mutating func nothingToSend() { isWaiting = false }
 }
