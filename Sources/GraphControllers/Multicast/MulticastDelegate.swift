@@ -129,7 +129,4 @@ public struct DelegateSlot<Observer, Several: MulticastDelegate<Observer>> {
       return made
     }
   }
-
-  /// Whether there are several, or have been.
-  public var isMulticast: Bool { multicast != nil }
 }

@@ -32,9 +32,6 @@ open class PageController<Content> {
   /// It stands for another page now; its view moves there and shows `face`.
   open func didConfigure() {}
 
-  /// It asks for its content anew: the page appeared, changed, or a scroll ended on it.
-  open func willRefresh() {}
-
   /// `face` is another one.
   open func didChangeFace() {}
 
@@ -78,7 +75,6 @@ open class PageController<Content> {
   func refresh(_ request: PageRequest, _ source: some PageDataSource<Content>, at now: Int64) {
     guard !isOutOfBounds else { return }
     isStale = false
-    willRefresh()
     guard let new = source.content(for: request) else {
       // The new wait begins before the old one ends, so that an overlay which shows goes on showing.
       let token = content == nil ? busy.show(.loading, at: now) : nil

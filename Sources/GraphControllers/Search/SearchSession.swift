@@ -67,9 +67,6 @@ public struct SearchSession: Sendable {
   /// When `time` is due; nil when nothing waits for it.
   public var deadline: Milliseconds? { typed.map { min($0.last + quiet, $0.first + patience) } }
 
-  /// Whether something is searched for, shown or not yet.
-  public var isSearching: Bool { hasBegun }
-
   /// Takes one event; the actions are to be done in their order.
   public mutating func handle(_ event: Event) -> [Action] {
     switch event {

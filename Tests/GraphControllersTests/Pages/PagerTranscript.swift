@@ -21,9 +21,7 @@ final class FakePages: PageDataSource {
 /// A page controller with something to count in place of a view.
 final class FakePageController: PageController<String> {
   private(set) var configured = [Int]()
-  private(set) var refreshed = [Int]()
   override func didConfigure() { configured.append(page) }
-  override func willRefresh() { refreshed.append(page) }
 }
 
 /// A pager whose state is a line to read: `2 | 3` are current and next; what shows has its content behind it.
@@ -46,7 +44,7 @@ final class PagerTranscript {
   }
 
   var configurations: Int { made.reduce(0) { $0 + $1.configured.count } }
-  var refreshes: Int { made.reduce(0) { $0 + $1.refreshed.count } }
+  var refreshes: Int { source.asked.count }
 
   func scroll(_ offsets: Double...) -> String {
     for offset in offsets { pager.scroll(to: offset, at: now) }
