@@ -96,7 +96,9 @@ import Testing
     await ann.terminal.expects("the boards can't be listed: no more of it")
     proxy.refuse([:])
     ann.terminal.press(.right, .alt)
-    await ann.terminal.expects("● ○")
+    await ann.terminal.expects { $0.text.contains("○ ●") && !$0.text.contains("first") }
+    ann.terminal.press(.left, .alt)
+    await ann.terminal.expects { $0.text.contains("● ○") && $0.text.contains("first") }
     proxy.refuse([try #require(notes): refusal])
     ann.terminal.types("vg")
     await ann.terminal.expects {
