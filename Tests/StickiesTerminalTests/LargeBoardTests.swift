@@ -258,4 +258,15 @@ import Testing
     #expect(ann.client.context.held.count < Self.few)
     await stage.close()
   }
+
+  @Test func otherLimitsThanThatOfNotesSpeakForThemselves() async throws {
+    let (stage, ann) = try await opened(10)
+    let page = try #require(ann.session.screen?.page)
+    page.results(page.notes, didFail: Refusal(.limit, "a connection follows at most 16384 queries"))
+    // What is said is drawn with the next turn.
+    ann.terminal.press(.tab)
+    await ann.terminal.expects("a connection follows at most 16384 queries")
+    #expect(page.part == nil)
+    await stage.close()
+  }
 }

@@ -219,7 +219,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   }
 
   func results(_ controller: ResultsController, didFail refusal: Refusal) {
-    guard refusal.code == .limit, part == nil else { return didLoad(refusal) }
+    guard refusal == Replica.tooMany(Self.maximumNotes), part == nil else { return didLoad(refusal) }
     beginPart()
   }
 

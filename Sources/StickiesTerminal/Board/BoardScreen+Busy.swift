@@ -79,7 +79,7 @@ extension BoardScreen {
   /// Whoever waits when the connection goes waits for that first.
   func followReconnecting() {
     var waits = false
-    if case .reconnecting = linkState { waits = canGiveUp || pageIsOnItsWay }
+    if linkState == .reconnecting { waits = canGiveUp || pageIsOnItsWay }
     guard waits != (reconnectingToken != nil) else { return }
     if let token = reconnectingToken { overlay.hide(token) }
     reconnectingToken = waits ? overlay.show(.reconnecting, at: now) : nil

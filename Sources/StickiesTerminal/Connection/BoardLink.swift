@@ -6,7 +6,7 @@ import StickiesKit
 /// How the connection stands, for the status line.
 enum ConnectionState: Hashable {
   case connected
-  case reconnecting(attempt: Int)
+  case reconnecting
   case closed(String)
 
   var isConnected: Bool { self == .connected }

@@ -233,8 +233,7 @@ public final class BoardSession {
     let now: ConnectionState =
       switch state {
       case .connected: .connected
-      case .connecting: .reconnecting(attempt: 0)
-      case .reconnecting(let attempt): .reconnecting(attempt: attempt)
+      case .connecting, .reconnecting: .reconnecting
       // What the server says may be long: what it means for whoever reads it comes first.
       case .closed: .closed("the server refuses this program: \(client.ending?.message ?? "it says no more")")
       }
