@@ -46,9 +46,13 @@ let package = Package(
     .target(name: "GraphHub", dependencies: ["GraphModel", "GraphWire", collections]),
     .target(name: "GraphReplica", dependencies: ["GraphModel", "GraphWire"]),
     .target(name: "GraphControllers", dependencies: ["GraphModel", "GraphReplica"]),
+    .systemLibrary(name: "CMalloc"),
     .target(
       name: "GraphServer",
-      dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", log, lifecycle] + nio),
+      dependencies: [
+        "GraphModel", "GraphWire", "GraphHub", "GraphStore",
+        .target(name: "CMalloc", condition: .when(platforms: [.linux])), log, lifecycle,
+      ] + nio),
     .target(name: "GraphClient", dependencies: ["GraphModel", "GraphWire", "GraphReplica"] + nio),
     .target(
       name: "StickiesKit", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"],

@@ -100,6 +100,7 @@ final class WriterThread: Sendable {
   }
 
   private func run() {
+    var leftMuch = false
     while true {
       let next = mailbox.withLock { mailbox -> Next in
         if let work = mailbox.work, !mailbox.isStopping {
@@ -120,9 +121,19 @@ final class WriterThread: Sendable {
         return .batch(batch)
       }
       switch next {
-      case .batch(let batch): deliver(perform(batch))
+      case .batch(let batch):
+        let done = perform(batch)
+        if case .committed(let results) = done {
+          leftMuch = leftMuch || results.contains { $0.result.record?.changes.count ?? 0 >= FreedMemory.largeCommit }
+        }
+        deliver(done)
       case .work(let work): work()
-      case .wait: wake.wait()
+      case .wait:
+        guard leftMuch else { wake.wait(); continue }
+        guard wake.wait(timeout: .now() + FreedMemory.quietTime) == .timedOut else { continue }
+        FreedMemory.giveBack()
+        leftMuch = false
+        wake.wait()
       case .end: return
       }
     }

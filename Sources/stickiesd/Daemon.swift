@@ -66,6 +66,7 @@ struct Serve: AsyncParsableCommand {
     // A reader that vanished is an error of one write, not the end of the program.
     signal(SIGPIPE, SIG_IGN)
     FileLimit.raise()
+    GraphServer.keepFreedMemoryTogether()
     try await StoreCommand.tellingFailures {
       let settings = try await store.settings(
         listen: listen, logLevel: logLevel, searchSeconds: searchSeconds, history: history)

@@ -15,7 +15,7 @@ import Testing
     "GraphReplica": ["GraphModel", "GraphWire"],
     "GraphControllers": ["GraphModel", "GraphReplica"],
     "TerminalApplication": ["TerminalCells"],
-    "GraphServer": ["GraphModel", "GraphWire", "GraphHub", "GraphStore"],
+    "GraphServer": ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "CMalloc"],
     "GraphClient": ["GraphModel", "GraphWire", "GraphReplica", "GraphStore"],
     "GraphSimulation": ["GraphModel", "GraphWire", "GraphHub", "GraphReplica", "GraphStore"],
     "StickiesKit": ["GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphControllers"],

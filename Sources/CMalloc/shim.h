@@ -1,0 +1,2 @@
+// What the C library says of its allocator, and Swift's module of it leaves out.
+#include <malloc.h>
