@@ -3,10 +3,6 @@ import GraphWire
 
 /// Questions to history.
 extension StoreReads {
-  /// So many object changes of history are read for one log, and about so many bytes.
-  static let maximumLogChanges = 200_000
-  static let maximumLogBytes = 256 << 20
-
   func log(_ request: LogRequest, _ number: UInt64, _ stream: ReadStream) throws {
     var chunk = [CommitEntry]()
     var size = 0
@@ -29,14 +25,27 @@ extension StoreReads {
         throw Refusal.prunedCommit(request.through, oldest: oldest)
       }
       let start = min(max(first, end - Revision(clamping: request.limit)), end)
-      let commits = try store.commits(
-        after: start, through: end, maximumChanges: Self.maximumLogChanges, maximumBytes: Self.maximumLogBytes)
-      for commit in commits.reversed() { try put(commit) }
+      if let commits = try commits(after: start, through: end) {
+        for commit in commits.reversed() { try put(commit) }
+      } else {
+        head = try store.log(LogRequest(after: start, through: end), put)
+      }
     } else {
       head = try store.log(request, put)
     }
     try stream.put(frame(ToClient(number, .log(chunk, last: true))))
     stream.finish(.success(head))
+  }
+
+  /// Newer commits taken back at once; nil where that is too much: then each object is found along its own past, which takes
+  /// longer and no memory.
+  private func commits(after: Revision, through: Revision) throws -> [CommitRecord]? {
+    do {
+      return try store.commits(
+        after: after, through: through, maximumChanges: largestLog.changes, maximumBytes: largestLog.bytes)
+    } catch let refusal as Refusal where refusal.code == .limit {
+      return nil
+    }
   }
 
   func why(_ property: PropertyNumber, of id: ObjectID, _ number: UInt64, _ stream: ReadStream) throws {

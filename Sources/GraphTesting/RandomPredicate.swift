@@ -76,12 +76,13 @@ public struct RandomPredicate {
     }
   }
 
-  /// A path from the scope's object over up to two relationships.
+  /// A path from the scope's object over up to two relationships, now and then over up to eight.
   private mutating func path(_ scope: Scope) -> (text: String, isMany: Bool, attribute: Attribute?) {
     var entity = scope.entity
     var names = [String]()
     var isMany = false
-    while names.count < 2, random.chance(35), let hop = random.pick(entity.relationships),
+    let (most, chance) = random.chance(6) ? (8, 90) : (2, 35)
+    while names.count < most, random.chance(chance), let hop = random.pick(entity.relationships),
       let relationship = hop.relationship, let next = model.entity(relationship.destination)
     {
       if relationship.isToMany, random.chance(40) {

@@ -43,6 +43,29 @@ import Testing
     #expect(explanation.statements[0].hasPrefix("SELECT "))
   }
 
+  /// However long a path is: its steps stand side by side, and nest neither in SQLite's parser nor in what is around them.
+  @Test(arguments: [4, 5, 8, 31]) func aPathAgainstAConstantIsFoundFromItsEnd(hops: Int) throws {
+    let store = try store()
+    let ways = [
+      "ANY " + (0..<hops).map { $0.isMultiple(of: 2) ? "projects." : "members." }.joined()
+        + (hops.isMultiple(of: 2) ? "age == 3" : "members.age == 3"),
+      String(repeating: "manager.", count: hops) + "age == 3",
+      "ANY " + String(repeating: "reports.", count: hops) + "age IN {3, 4}",
+    ]
+    for way in ways {
+      for predicate in [
+        way, way.hasPrefix("ANY") ? "NONE" + way.dropFirst(3) : "NOT " + way,
+        "NOT (NOT (\(way) AND age > 1) OR age < 9)",
+      ] {
+        let explanation = try explain(store, predicate)
+        #expect(explanation.indexes.contains("Party.Person.age"), "\(predicate)")
+        #expect(!explanation.checksInMemory, "\(predicate)")
+        #expect(
+          explanation.count == (predicate.hasPrefix("NO") && !predicate.hasPrefix("NOT (") ? 20 : 0), "\(predicate)")
+      }
+    }
+  }
+
   @Test func anAnswerInNoOrderIsTheSameAndIsNotSorted() throws {
     let store = try store()
     let person = try store.entity("Person")

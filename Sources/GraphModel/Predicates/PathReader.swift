@@ -98,8 +98,13 @@ struct PathReader: Sendable {
     }
   }
 
+  /// More objects than these are worth a look for those that are among them twice.
+  private static let fewObjects = 16
+
   /// The objects at the end of the hops; nil for a to-one that leads nowhere.
-  func objects(_ judgement: Judgement) -> [ObjectID?] {
+  /// - Parameter once: an object that several ways lead to need be there only once. Without it a path among friends of friends
+  ///   has more ways than there are objects.
+  func objects(_ judgement: Judgement, once: Bool = false) -> [ObjectID?] {
     guard let image = judgement.image(at: level) else { return [] }
     var ids: [ObjectID?] = [image.id]
     for hop in hops {
@@ -117,16 +122,21 @@ struct PathReader: Sendable {
           next.append(related.first)
         }
       }
+      if once, ids.count > 1, next.count > Self.fewObjects {
+        var seen = Set<ObjectID?>()
+        next = next.filter { seen.insert($0).inserted }
+      }
       ids = next
     }
     return ids
   }
 
-  func values(_ judgement: Judgement) -> [Value] {
+  /// - Parameter once: as for `objects`; not each value need be there as often as it is found.
+  func values(_ judgement: Judgement, once: Bool = false) -> [Value] {
     guard let image = judgement.image(at: level) else { return [] }
     if hops.isEmpty { return [value(at: image.id, image, judgement.source)] }
     var values = [Value]()
-    for id in objects(judgement) {
+    for id in objects(judgement, once: once) {
       if judgement.source.isExhausted { return [] }
       values.append(value(at: id, image, judgement.source))
     }

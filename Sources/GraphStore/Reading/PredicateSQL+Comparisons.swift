@@ -6,12 +6,12 @@ extension PredicateSQL {
     if let path = comparison.path, comparison.quantifier != .all, isConstant(comparison.right) {
       // The other end's index may be the better one: which rows match there, and who leads to them.
       if comparison.quantifier == .none {
-        guard let any = exactly({ $0.leading(comparison, path, path.hops[...], $0.scope(path.level)) }) else {
+        guard let any = exactly({ $0.leading(comparison, path, $0.scope(path.level)) }) else {
           return nil
         }
         return "NOT coalesce(\(any), 0)"
       }
-      return leading(comparison, path, path.hops[...], scope(path.level))
+      return leading(comparison, path, scope(path.level))
     }
     guard comparison.quantifier != .one, let path = comparison.path else {
       guard let left = value(comparison.left) else { return nil }
@@ -48,39 +48,62 @@ extension PredicateSQL {
 
   // MARK: - A path against a constant
 
+  /// A step of a path beyond those that nest.
+  private struct Steps {
+    /// From the path's end on: `name(r) AS (SELECT …)`, each reading the one before it.
+    var tables = [String]()
+  }
+
+  private mutating func leading(
+    _ comparison: GraphPredicate.Comparison, _ path: GraphPredicate.Path, _ scope: Scope
+  ) -> String? {
+    // A step nests in the step before it, as deep as SQLite's parser goes; those of a longer path stand side by side.
+    var steps = path.hops.count > Self.maximumDepth / 2 ? Steps() : nil
+    return leading(comparison, path, path.hops[...], scope, &steps)
+  }
+
   private mutating func leading(
     _ comparison: GraphPredicate.Comparison, _ path: GraphPredicate.Path, _ hops: ArraySlice<PropertyNumber>,
-    _ scope: Scope
+    _ scope: Scope, _ steps: inout Steps?
   ) -> String? {
     guard let hop = hops.first else { return constant(comparison, path.end, scope) }
-    guard hops.count <= Self.maximumDepth / 2, let property = model.property(hop),
-      let relationship = property.relationship, let next = layout.table(of: relationship.destination)
+    guard let property = model.property(hop), let relationship = property.relationship,
+      let next = layout.table(of: relationship.destination)
     else { return nil }
     let inner = Scope(alias: alias(), table: next)
     let edges = relationship.storage == .members ? property : model.property(relationship.inverse)
     let isOverEdges = edges?.relationship?.storage == .members
     let views = views([next, isOverEdges ? edges.flatMap { layout.table(of: $0.owner) } : nil])
-    guard let condition = within(views, { $0.leading(comparison, path, hops.dropFirst(), inner) }) else { return nil }
-    let matching = "FROM \(quoted(next.name)) AS \(inner.alias) WHERE \(condition)"
+    guard let condition = within(views, { $0.leading(comparison, path, hops.dropFirst(), inner, &steps) }) else {
+      return nil
+    }
+    let isFirst = hops.count == path.hops.count
+    /// A column of the rows that match, for an IN.
+    func matching(_ column: String) -> String {
+      let select = "SELECT \(inner.alias).\(column) FROM \(quoted(next.name)) AS \(inner.alias) WHERE \(condition)"
+      guard steps != nil else { return "(\(select))" }
+      steps?.tables.append("s\(inner.alias)(r) AS (\(select))")
+      let rows = "SELECT r FROM s\(inner.alias)"
+      guard isFirst, let tables = steps?.tables else { return "(\(rows))" }
+      return "(WITH \(tables.joined(separator: ", ")) \(rows))"
+    }
     switch relationship.storage {
     case .reference:
       guard let column = scope.table.column(of: hop) else { return nil }
       let reference = "\(scope.alias).\(quoted(column.name))"
-      let found = "\(reference) IN (SELECT \(inner.alias)._row \(matching))"
+      let found = "\(reference) IN \(matching("_row"))"
       return Self.holdsForNull(comparison) ? "(\(reference) IS NULL OR \(found))" : found
     case .members:
       let edge = quoted(EntityTable.edgeName(property, model))
-      return
-        "\(scope.alias)._row IN (SELECT owner FROM \(edge) WHERE member IN (SELECT \(inner.alias)._row \(matching)))"
+      return "\(scope.alias)._row IN (SELECT owner FROM \(edge) WHERE member IN \(matching("_row")))"
     case .inverse:
       guard let inverse = model.property(relationship.inverse) else { return nil }
       if inverse.relationship?.storage == .members {
         let edge = quoted(EntityTable.edgeName(inverse, model))
-        return
-          "\(scope.alias)._row IN (SELECT member FROM \(edge) WHERE owner IN (SELECT \(inner.alias)._row \(matching)))"
+        return "\(scope.alias)._row IN (SELECT member FROM \(edge) WHERE owner IN \(matching("_row")))"
       }
       guard let column = next.column(of: inverse.number) else { return nil }
-      return "\(scope.alias)._row IN (SELECT \(inner.alias).\(quoted(column.name)) \(matching))"
+      return "\(scope.alias)._row IN \(matching(quoted(column.name)))"
     }
   }
 
