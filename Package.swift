@@ -63,6 +63,7 @@ let package = Package(
     .target(
       name: "StickiesTerminal",
       dependencies: [
+        .target(name: "CMalloc", condition: .when(platforms: [.linux])),
         "TerminalCells", "TerminalApplication", "GraphModel", "GraphReplica", "GraphControllers", "GraphClient",
         "StickiesKit",
       ]),

@@ -42,9 +42,7 @@ struct Editor {
   static func edit(_ text: String) async throws -> Editor {
     let environment = ProcessInfo.processInfo.environment
     let editor = environment["VISUAL"] ?? environment["EDITOR"] ?? "vi"
-    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("stickies-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(
-      atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let directory = try directory(in: FileManager.default.temporaryDirectory.path)
     let file = file(in: directory)
     guard FileManager.default.createFile(atPath: file, contents: Data(text.utf8)) else {
       throw Refusal(.unavailable, "\(file) can't be written")
@@ -59,9 +57,16 @@ struct Editor {
     guard status == 0 else {
       openDirectory = nil
       throw Refusal(
-        .unavailable, "the editor (\(editor)) failed; the note is as it was, and what you wrote is in \(file)")
+        .unavailable, "what you wrote is in \(file); the editor (\(editor)) failed, and the note is as it was")
     }
     return Editor(text: try contents(of: file, opened: text), directory: directory)
+  }
+
+  /// A new one that nobody else can look into. Its name is short: on a narrow terminal it is to be read whole.
+  private static func directory(in parent: String) throws -> String {
+    var template = Array("\(parent)/stickies-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw Refusal(.unavailable, "\(parent) can't be written") }
+    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   /// The text is on the daemon's disk.

@@ -305,4 +305,29 @@ import Testing
     #expect(try await stage.stored().map(\.text) == ["alpha"])
     await stage.close()
   }
+
+  /// A word that goes on is no answer by its first letter.
+  @Test func aTextThatIsNowhereElseIsDiscardedByTheSameKeyTwice() async throws {
+    let stage = try await Stage()
+    let note = try await stage.note("first")
+    let ann = try await stage.open(pause: 50)
+    await ann.terminal.expects("first")
+    ann.terminal.press(.tab)
+    ann.terminal.press(.enter)
+    ann.terminal.types(" words")
+    await ann.terminal.expects { $0.text.contains("first words") && !$0.text.contains("not yet") }
+    stage.other.context.delete(note)
+    try await stage.other.save(policy: .objectTrump)
+    await ann.terminal.expects { $0.text.contains("The note is gone") && $0.text.contains("Discard it (d)") }
+    ann.terminal.types("d")
+    await ann.terminal.expects("Discard it (d once more)")
+    // Another key is another thought.
+    ann.terminal.types("o")
+    await ann.terminal.expects("Discard it (d)")
+    ann.terminal.types("d")
+    await ann.terminal.expects("Discard it (d once more)")
+    ann.terminal.types("d")
+    await ann.terminal.expects { !$0.text.contains("The note is gone") && $0.text.contains("discarded") }
+    await stage.close()
+  }
 }

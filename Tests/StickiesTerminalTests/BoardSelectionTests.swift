@@ -188,17 +188,44 @@ import Testing
     await ann.terminal.expects { $0.text.contains("Delete (2)") && $0.text.contains("● first") }
     // The menu says the same.
     ann.terminal.press(.function(10))
-    for _ in 1...3 { ann.terminal.press(.right) }
+    for _ in 1...4 { ann.terminal.press(.right) }
     await ann.terminal.expects { $0.text.contains("Cancel ") && $0.text.contains("Next Note Out of Sight") }
     ann.terminal.press(.escape)
     try await clickButton("Cancel")
     await ann.terminal.expects { !$0.text.contains("Delete (") && !$0.text.contains("● first") }
     ann.terminal.press(.function(10))
-    for _ in 1...3 { ann.terminal.press(.right) }
+    for _ in 1...4 { ann.terminal.press(.right) }
     await ann.terminal.expects { $0.text.contains("Edit  ") && $0.text.contains("Next Note Out of Sight") }
     ann.terminal.press(.escape)
     try await clickButton("Edit")
     await ann.terminal.expects("Delete (0)")
+    await stage.close()
+  }
+
+  @Test func theMenuHasWhatOneDoesToATextAndOpensInTheMiddleOfIt() async throws {
+    let stage = try await Stage()
+    let ann = try await stage.open()
+    ann.terminal.types("none two")
+    await ann.terminal.expects("one two")
+    func choose(_ steps: Int) async {
+      ann.terminal.press(.function(10))
+      for _ in 1...2 { ann.terminal.press(.right) }
+      await ann.terminal.expects("Select All Text")
+      for _ in 0..<steps { ann.terminal.press(.down) }
+      ann.terminal.press(.enter)
+      await ann.terminal.expects { !$0.text.contains("Select All Text") && $0.cursor != nil }
+    }
+    await choose(6)
+    await ann.terminal.expects { $0.text.contains("one ") && !$0.text.contains("two") }
+    // What makes no sense in the middle of it ends it.
+    ann.terminal.press(.function(10))
+    ann.terminal.press(.right)
+    await ann.terminal.expects("Collapse")
+    let collapse = try #require(await ann.terminal.expects("Collapse").place(of: "Collapse"))
+    ann.terminal.mouse(.press(.left), collapse.x, collapse.y)
+    await ann.terminal.expects { !$0.text.contains("Collapse") && $0.cursor == nil && !$0.text.contains("not yet") }
+    #expect(try await stage.stored().map(\.text) == ["one "])
+    #expect(try await stage.stored().map(\.collapsed) == [true])
     await stage.close()
   }
 

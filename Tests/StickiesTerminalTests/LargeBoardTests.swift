@@ -75,6 +75,19 @@ import Testing
     await stage.close()
   }
 
+  /// It stays here to come back to, and is not shown among what is found.
+  @Test func theNoteOneWasAtIsNotShownAmongWhatIsFound() async throws {
+    let (stage, ann) = try await opened()
+    ann.terminal.press(.tab)
+    await ann.terminal.expects("┏ n0 ")
+    ann.terminal.types("/n240")
+    let grid = await ann.terminal.expects { $0.text.contains("11 notes") && $0.text.contains("11→") }
+    #expect(!grid.text.contains(" n0 ") && !grid.text.contains(" n1 "))
+    ann.terminal.press(.escape)
+    await ann.terminal.expects("┏ n0 ")
+    await stage.close()
+  }
+
   @Test func whoOnlyLookedAtWhatASearchFindsOnALargeBoardIsBack() async throws {
     let (stage, ann) = try await opened()
     // The list's window does not have it: nothing but the search keeps the note.

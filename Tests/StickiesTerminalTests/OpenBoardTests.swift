@@ -350,8 +350,15 @@ import Testing
     let ann = try await stage.open()
     let screen = try #require(ann.session.screen)
     #expect(screen.commands.count > 40)
-    #expect(screen.application.menuBar.problems(commands: Array(screen.commands)) == [])
-    #expect(Set(screen.application.menuBar.commands.map(\.command)) == screen.commands)
+    // Those of a text are the note's that is written in.
+    ann.terminal.types("n")
+    await ann.terminal.expects { $0.cursor != nil }
+    let editing = try #require(screen.editing)
+    let texts = Set(TextCommands.keys.keys.filter { editing.answers($0) })
+    #expect(texts.count > 8)
+    let all = screen.commands.union(texts)
+    #expect(screen.application.menuBar.problems(commands: Array(all)) == [])
+    #expect(Set(screen.application.menuBar.commands.map(\.command)) == all)
     await stage.close()
   }
 }

@@ -22,7 +22,7 @@ import Testing
     "TerminalCells": [],
     "StickiesTerminal": [
       "TerminalCells", "TerminalApplication", "GraphModel", "GraphReplica", "GraphControllers", "GraphClient",
-      "StickiesKit",
+      "StickiesKit", "CMalloc",
     ],
     "stickiesd": ["GraphModel", "GraphWire", "GraphStore", "GraphServer", "StickiesKit"],
     "stickies": [

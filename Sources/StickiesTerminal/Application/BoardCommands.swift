@@ -80,7 +80,7 @@ enum Step: String, CaseIterable {
 /// The menu bar: every command with its key.
 enum BoardMenu {
   static var bar: Menu {
-    Menu("", [.submenu(board), .submenu(note), .submenu(arrange), .submenu(selection), .submenu(view)])
+    Menu("", [.submenu(board), .submenu(note), .submenu(text), .submenu(arrange), .submenu(selection), .submenu(view)])
   }
 
   private static func item(_ title: String, _ command: Command, _ key: Key, _ modifiers: Modifiers = []) -> MenuItem {
@@ -113,6 +113,10 @@ enum BoardMenu {
         item("Undo", .undo, .character("u")), item("Redo", .redo, .character("r"), .control),
         item("Delete", .deleteNote, .delete),
       ])
+  }
+
+  private static var text: Menu {
+    Menu("Text", TextCommands.all.map { item($0.title, $0.command, $0.key.key, $0.key.modifiers) })
   }
 
   private static var arrange: Menu {

@@ -16,7 +16,7 @@ extension BoardScreen {
     _ command: Command, state: @escaping () -> CommandState = { CommandState() }, _ perform: @escaping () -> Void
   ) {
     on(command) { [weak self] in
-      guard let self, editing == nil else { return .disabled }
+      guard let self, editing == nil || isMenuOpen else { return .disabled }
       return state()
     } perform: {
       perform()
@@ -52,7 +52,7 @@ extension BoardScreen {
     board(.quit) { [weak self] in self?.application.terminate() }
     board(.suspend) { [weak self] in self?.link.stop() }
     on(.cancel) { [weak self] in self?.cancel() }
-    board(.openMenu) { [weak self] in self?.openMenu() }
+    on(.openMenu) { [weak self] in self?.openMenu() }
     board(.undo) { [weak self] in self?.undo(isRedo: false) }
     board(.redo) { [weak self] in self?.undo(isRedo: true) }
     board(.help) { [weak self] in
@@ -184,10 +184,19 @@ extension BoardScreen {
     application.setNeedsDisplay()
   }
 
+  /// Whether a command is chosen there: what makes no sense in the middle of writing ends it.
+  private var isMenuOpen: Bool { application.keyWindow is MenuWindow }
+
   func openMenu(_ index: Int = 0) {
-    endEditing()
     let window = MenuWindow(application.menuBar, open: index, on: self)
     beginModal(window)
+  }
+
+  /// Performs what was chosen in the menu, which is closed again.
+  func perform(chosen command: Command) {
+    if application.send(command) { return }
+    endEditing()
+    application.send(command)
   }
 }
 

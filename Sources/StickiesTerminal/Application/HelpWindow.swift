@@ -26,9 +26,7 @@ final class HelpWindow: Window {
       [
         ("Esc", "ends it"), ("Alt-Left", "a word back"), ("Alt-Right", "a word on"),
         ("Shift-Left", "selects; all moves do"),
-        ("Ctrl-A", "selects all"), ("Ctrl-C", "copies the selection"), ("Ctrl-X", "cuts it"), ("Ctrl-V", "pastes it"),
-        ("Ctrl-Z", "takes typing back"), ("Ctrl-Y", "types it again"), ("Ctrl-W", "deletes a word"),
-        ("Ctrl-U", "deletes the row so far"), ("Ctrl-K", "deletes the rest of it"),
+        ("Ctrl-Z", "takes typing back"),
       ]),
     .init(
       "In the History",

@@ -21,7 +21,7 @@ final class MenuWindow: Window {
     case .closed: close()
     case .performed(let command):
       close()
-      screen?.application.send(command)
+      screen?.perform(chosen: command)
     case .moved, .ignored: break
     }
     return true
@@ -45,7 +45,7 @@ final class MenuWindow: Window {
       return
     }
     close()
-    screen.application.send(item.command)
+    screen.perform(chosen: item.command)
   }
 
   private func item(at path: [Int]) -> MenuItem? {

@@ -219,8 +219,8 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
   }
 
   func results(_ controller: ResultsController, didFail refusal: Refusal) {
-    guard refusal == Replica.tooMany(Self.maximumNotes), part == nil else { return didLoad(refusal) }
-    beginPart()
+    if refusal == Replica.tooMany(Self.maximumNotes), part == nil { return beginPart() }
+    if isLoaded { didFail(refusal) } else { didLoad(refusal) }
   }
 
   private func follow(_ difference: ResultsDifference) {

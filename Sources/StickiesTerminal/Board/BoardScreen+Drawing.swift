@@ -61,7 +61,8 @@ extension BoardScreen {
   // MARK: - The board
 
   var canvasState: Canvas {
-    var notes = shownIDs.compactMap { page.windows[$0].flatMap { state($0) } }
+    let unfound = unfound
+    var notes = shownIDs.compactMap { $0 == unfound ? nil : page.windows[$0].flatMap { state($0) } }
     if page.part != nil {
       // What lies outside is marked by numbers that count what is not here as well.
       let seen = seen
@@ -70,6 +71,14 @@ extension BoardScreen {
     return Canvas(
       color: PaperColor(name: page.board.color.rawValue), origin: page.scroll, notes: notes, links: linkStates,
       pointers: pointers)
+  }
+
+  /// Of a large board the note that one comes back to stays here while others are searched for, be it found or not.
+  private var unfound: ObjectID? {
+    guard page.part != nil, found != nil, let query = search?.query, let id = searchListener?.focus, id != editing?.id,
+      let note = page.note(id), !query.matches(note.text)
+    else { return nil }
+    return id
   }
 
   /// A board that shows beside this one for as long as a scroll takes: its notes and lines.

@@ -43,6 +43,8 @@ final class BoardScreen: ApplicationDelegate {
   var retryTimer: TimerID?
   /// Saves that were refused since the last one that was not.
   var refusedInARow = 0
+  /// The message that something is not saved, while that is so.
+  var notSaved: TimerID?
   /// Whose note somebody edits here.
   var editing: NoteController?
   /// What the status line says beside the connection, and of which notes it says that they are gone.

@@ -86,6 +86,23 @@ final class NoteController: WindowController, WindowControlling {
   }
 
   override func mouse(_ mouse: MouseEvent) -> Bool { screen?.noteMouse(mouse, on: self) ?? false }
+
+  // MARK: - Commands of whoever writes in it
+
+  override func answers(_ command: Command) -> Bool { textKey(command) != nil || super.answers(command) }
+
+  override func state(of command: Command) -> CommandState {
+    guard textKey(command) != nil else { return super.state(of: command) }
+    let needsSelection = command == .copyText || command == .cutText
+    return CommandState(isEnabled: !needsSelection || editor?.selection.isEmpty == false)
+  }
+
+  override func perform(_ command: Command) {
+    guard let key = textKey(command) else { return super.perform(command) }
+    _ = edit(.key(key))
+  }
+
+  private func textKey(_ command: Command) -> KeyEvent? { editor == nil ? nil : TextCommands.keys[command] }
 }
 
 /// The window of a note on the screen. It takes keys and mouse; the board draws all notes at once, so that what lies under

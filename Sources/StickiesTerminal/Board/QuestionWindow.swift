@@ -9,9 +9,14 @@ struct QuestionText {
     var perform: () -> Void
     /// Whether escape means it, too.
     var isEscape = false
+    /// Whether something goes that is nowhere else: the key has to come twice, or the letter of a word would do it.
+    var isForGood = false
 
-    init(key: Character, title: String, isEscape: Bool = false, perform: @escaping () -> Void) {
-      (self.key, self.title, self.perform, self.isEscape) = (key, title, perform, isEscape)
+    init(
+      key: Character, title: String, isEscape: Bool = false, isForGood: Bool = false, perform: @escaping () -> Void
+    ) {
+      (self.key, self.title, self.perform) = (key, title, perform)
+      (self.isEscape, self.isForGood) = (isEscape, isForGood)
     }
   }
 
@@ -28,8 +33,11 @@ struct QuestionText {
   /// The note that it is about, where it is about one.
   var subject: NoteController?
 
-  func view(withAnswers: Bool) -> QuestionView {
-    let answers = choices.map { QuestionView.Button($0.title, key: String($0.key)) }
+  /// - Parameter doubted: the key that is to come once more.
+  func view(withAnswers: Bool, doubted: Character? = nil) -> QuestionView {
+    let answers = choices.map {
+      QuestionView.Button($0.title, key: $0.key == doubted ? "\($0.key) once more" : String($0.key))
+    }
     return QuestionView(
       title, message: lines.joined(separator: " "), offer: text?() ?? "",
       buttons: withAnswers ? answers + (cancel == nil ? [] : [.init("Cancel", key: "Esc")]) : [])
@@ -42,6 +50,8 @@ final class QuestionWindow: Window {
   weak var screen: BoardScreen?
   /// Set until whoever types has paused.
   private var pause: TimerID?
+  /// The key of an answer for good, which has come once.
+  private var doubted: Character?
   /// Whether somebody is typing still: keys are the text's, and none is an answer.
   var isTypedOver: Bool { pause != nil }
 
@@ -71,9 +81,15 @@ final class QuestionWindow: Window {
       awaitPause()
       return true
     }
+    let before = doubted
+    if doubted != nil { setNeedsDisplay() }
+    doubted = nil
     switch key.key {
     case .character(let character) where key.modifiers.isEmpty:
-      if let choice = text.choices.first(where: { $0.key == character }) { close(choice.perform) }
+      guard let choice = text.choices.first(where: { $0.key == character }) else { break }
+      if !choice.isForGood || before == character { return answer(choice.perform) }
+      doubted = character
+      setNeedsDisplay()
     case .enter: if let first = text.choices.first { close(first.perform) }
     // Asked about leaving, whoever presses it stays; it is no way around the question.
     case .character("c") where key.modifiers == .control: if let cancel = text.cancel { close(cancel) }
@@ -94,7 +110,9 @@ final class QuestionWindow: Window {
 
   override func mouse(_ mouse: MouseEvent) -> Bool {
     guard case .press(.left) = mouse.kind, pause == nil else { return true }
-    guard case .button(let place)? = text.view(withAnswers: true).part(at: mouse.position, frame: frame) else {
+    guard
+      case .button(let place)? = text.view(withAnswers: true, doubted: doubted).part(at: mouse.position, frame: frame)
+    else {
       return true
     }
     if text.choices.indices.contains(place) {
@@ -102,6 +120,11 @@ final class QuestionWindow: Window {
     } else if let cancel = text.cancel {
       close(cancel)
     }
+    return true
+  }
+
+  private func answer(_ perform: () -> Void) -> Bool {
+    close(perform)
     return true
   }
 
@@ -114,7 +137,8 @@ final class QuestionWindow: Window {
 
   override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
     guard let screen else { return }
-    text.view(withAnswers: pause == nil).draw(into: &grid, frame: frame, clip: clip, theme: screen.theme)
+    text.view(withAnswers: pause == nil, doubted: doubted).draw(
+      into: &grid, frame: frame, clip: clip, theme: screen.theme)
     grid.cursor = nil
   }
 }

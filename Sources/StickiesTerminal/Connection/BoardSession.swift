@@ -49,6 +49,7 @@ public final class BoardSession {
 
   private(set) var screen: BoardScreen?
   private var alarm: Task<Void, Never>?
+  private var memoryTimer: TimerID?
   private var isTurnAsked = false
 
   /// A session on the terminal of this process.
@@ -81,6 +82,7 @@ public final class BoardSession {
     keepTexts: @escaping ([String]) -> String?,
     makeTerminal: (@escaping @Sendable ([DriverEvent]) -> Void) throws -> any BoardTerminal
   ) throws {
+    FreedMemory.keepTogether()
     self.client = client
     self.user = user
     self.editor = editor
@@ -249,8 +251,11 @@ public final class BoardSession {
       perform: { [client] in client.perform() },
       save: { [client] done in client.save(policy: .objectTrump) { done($0) } },
       present: { [client] state in client.showPresence(state) },
-      observe: { [requests] hear, busy in
-        let observer = requests.observe { hear() }
+      observe: { [requests, weak self] hear, busy in
+        let observer = requests.observe {
+          hear()
+          self?.giveMemoryBackSoon()
+        }
         observer.busyDidChange = { busy($0) }
         return BoardChannel(
           send: { observer.send($0) }, cancel: { observer.cancel($0) }, last: { observer.last },
@@ -263,6 +268,15 @@ public final class BoardSession {
       keep: keepTexts,
       editOutside: { [weak self] text, done in self?.edit(text, done) },
       leaveEditor: { [weak self] in self?.leaveEditor?() })
+  }
+
+  /// Once nothing is answered any more for a while.
+  private func giveMemoryBackSoon() {
+    if let memoryTimer { application.cancel(memoryTimer) }
+    memoryTimer = application.schedule(at: Self.now + FreedMemory.quietMilliseconds) { [weak self] in
+      self?.memoryTimer = nil
+      FreedMemory.giveBack()
+    }
   }
 
   private func read(

@@ -232,7 +232,7 @@ extension BoardScreen {
             self?.copy(controller.editedText ?? loss.text)
             self?.endEditing(of: controller)
           },
-          .init(key: "d", title: "Discard it") { [weak self] in
+          .init(key: "d", title: "Discard it", isForGood: true) { [weak self] in
             self?.discard(controller.editedText ?? loss.text)
             self?.endEditing(of: controller)
           },
@@ -252,7 +252,7 @@ extension BoardScreen {
             newNote(with: text, at: onBoard(placeOfNewNote))
           },
           .init(key: "c", title: "Copy it") { [weak self] in self?.copy(text) },
-          .init(key: "d", title: "Discard it") { [weak self] in self?.discard(text) },
+          .init(key: "d", title: "Discard it", isForGood: true) { [weak self] in self?.discard(text) },
         ],
         typing: { event in
           switch event {

@@ -68,6 +68,9 @@ extension BoardScreen {
     switch result {
     case .success(let saved):
       refusedInARow = 0
+      // It is saved now; what was said since stays.
+      if let notSaved, notSaved == messageTimer { message = nil }
+      notSaved = nil
       keepDraft(saved.committed.conflicts)
       unsent.confirm(number, saved.committed.identities)
       if !made.isEmpty { page.identify(saved.committed.identities, at: saved.committed.revision) }
@@ -77,7 +80,10 @@ extension BoardScreen {
       page.withdraw(made)
       _ = unsent.refuse(number)
       let isGone = letGo(refusal, texts)
-      if !isGone { say("not saved: \(refusal.message)", isTrouble: true) }
+      if !isGone {
+        say("not saved: \(refusal.message)", isTrouble: true)
+        notSaved = messageTimer
+      }
       let isSettled = settle(refusal) || isGone
       if !isSettled { perform(quitting.refused(unsent: unsent.count)) }
     }

@@ -21,7 +21,9 @@ extension BoardScreen {
 
   /// How a command stands for whoever looks at the screen.
   func shownState(of command: Command) -> CommandState {
-    history.map { $0.state(of: command) } ?? state(of: command)
+    if let history { return history.state(of: command) }
+    if let editing, editing.answers(command) { return editing.state(of: command) }
+    return state(of: command)
   }
 
   // MARK: - The list
