@@ -31,7 +31,8 @@ enum BoardAnswer: Sendable {
   case notes([ObjectImage])
   case links([ObjectImage])
   case ids([ObjectID])
-  case saved(Saved)
+  /// Whether all of the step was taken back or done again. Not the objects: an answer is kept until the next one comes.
+  case stepped(isWhole: Bool)
   case changed(NoteBatchResult)
 }
 
@@ -132,9 +133,9 @@ final class BoardInquiries {
     ask(.identify(notes), done) { if case .ids(let ids) = $0 { ids } else { nil } }
   }
 
-  /// Takes the last step back, or does it again.
-  func step(isRedo: Bool, _ done: @escaping (Result<Saved, Refusal>) -> Void) {
-    ask(.step(isRedo: isRedo), done) { if case .saved(let saved) = $0 { saved } else { nil } }
+  /// Takes the last step back, or does it again; answered with whether that was all of it.
+  func step(isRedo: Bool, _ done: @escaping (Result<Bool, Refusal>) -> Void) {
+    ask(.step(isRedo: isRedo), done) { if case .stepped(let isWhole) = $0 { isWhole } else { nil } }
   }
 
   /// Changes all notes that satisfy a condition; given up, the server takes back what it has done of it.

@@ -336,7 +336,8 @@ extension GraphClient {
     case .find(let search): .notes(try await find(search))
     case .links(let predicate, let limit): .links(try await links(where: predicate, limit: limit))
     case .identify(let predicate): .ids(try await identifiers(of: noteEntity, where: predicate))
-    case .step(let isRedo): .saved(try await isRedo ? redo() : undo())
+    case .step(let isRedo):
+      .stepped(isWhole: try await (isRedo ? redo() : undo()).committed.conflicts.isEmpty)
     case .change(let batch): .changed(try await batches.perform(batch))
     }
   }

@@ -7,8 +7,6 @@
 enum FreedMemory {
   /// When so long nothing was answered, in milliseconds, what is free goes back to the system.
   static let quietMilliseconds: Int64 = 1_000
-  /// Less than so many bytes are soon used again.
-  private static let least = 4 << 20
 
   /// Keeps it in few places: each thread would have one of its own.
   static func keepTogether() {
@@ -19,7 +17,7 @@ enum FreedMemory {
 
   static func giveBack() {
     #if canImport(Glibc)
-      if mallinfo2().fordblks >= least { malloc_trim(0) }
+      malloc_trim(0)
     #endif
   }
 }

@@ -268,8 +268,8 @@ extension BoardScreen {
     inquiries.step(isRedo: isRedo) { [weak self] result in
       guard let self else { return }
       switch result {
-      case .success(let saved):
-        let stays = saved.committed.conflicts.isEmpty ? "" : "; what others changed since stays"
+      case .success(let isWhole):
+        let stays = isWhole ? "" : "; what others changed since stays"
         say((isRedo ? "Done again" : "Undone") + stays)
       case .failure(BoardInquiries.givenUp): say("given up; the server may still do it")
       case .failure(let refusal): say(refusal.message, isTrouble: refusal.code != .notFound)
