@@ -3,6 +3,10 @@ import GraphWire
 
 /// Questions to history.
 extension StoreReads {
+  /// So many object changes of history are read for one log, and about so many bytes.
+  static let maximumLogChanges = 200_000
+  static let maximumLogBytes = 256 << 20
+
   func log(_ request: LogRequest, _ number: UInt64, _ stream: ReadStream) throws {
     var chunk = [CommitEntry]()
     var size = 0
@@ -25,11 +29,7 @@ extension StoreReads {
         throw Refusal.prunedCommit(request.through, oldest: oldest)
       }
       let start = min(max(first, end - Revision(clamping: request.limit)), end)
-      if let commits = try commits(after: start, through: end) {
-        for commit in commits.reversed() { try put(commit) }
-      } else {
-        head = try store.log(LogRequest(after: start, through: end), put)
-      }
+      for commit in try commits(after: start, through: end).reversed() { try put(commit) }
     } else {
       head = try store.log(request, put)
     }
@@ -37,14 +37,12 @@ extension StoreReads {
     stream.finish(.success(head))
   }
 
-  /// Newer commits taken back at once; nil where that is too much: then each object is found along its own past, which takes
-  /// longer and no memory.
-  private func commits(after: Revision, through: Revision) throws -> [CommitRecord]? {
+  private func commits(after: Revision, through: Revision) throws -> [CommitRecord] {
     do {
       return try store.commits(
-        after: after, through: through, maximumChanges: largestLog.changes, maximumBytes: largestLog.bytes)
+        after: after, through: through, maximumChanges: Self.maximumLogChanges, maximumBytes: Self.maximumLogBytes)
     } catch let refusal as Refusal where refusal.code == .limit {
-      return nil
+      throw Refusal(.limit, refusal.message + ": ask for fewer commits, or for those of one entity or object")
     }
   }
 

@@ -9,8 +9,6 @@ struct StoreReads: Sendable {
   let searchLimit: Duration
   /// What the asker sees the answer through.
   var lens: ModelLens?
-  /// A log of more object changes, or of about more bytes, is read object by object.
-  var largestLog = (changes: 200_000, bytes: 256 << 20)
 
   /// Reads objects or the log into `stream`, frame by frame, as long as somebody wants them.
   func run(_ request: ReadRequest, _ number: UInt64, into stream: ReadStream) {
