@@ -102,8 +102,8 @@ struct PathReader: Sendable {
   private static let fewObjects = 16
 
   /// The objects at the end of the hops; nil for a to-one that leads nowhere.
-  /// - Parameter once: an object that several ways lead to need be there only once. Without it a path among friends of friends
-  ///   has more ways than there are objects.
+  /// - Parameter once: an object that several ways lead to need be there only once: a path among friends of friends has more
+  ///   ways than there are objects. Not for counts.
   func objects(_ judgement: Judgement, once: Bool = false) -> [ObjectID?] {
     guard let image = judgement.image(at: level) else { return [] }
     var ids: [ObjectID?] = [image.id]
@@ -131,12 +131,12 @@ struct PathReader: Sendable {
     return ids
   }
 
-  /// - Parameter once: as for `objects`; not each value need be there as often as it is found.
-  func values(_ judgement: Judgement, once: Bool = false) -> [Value] {
+  /// What the path leads to, for whoever asks whether some or all of it is so: not as often as there are ways.
+  func values(_ judgement: Judgement) -> [Value] {
     guard let image = judgement.image(at: level) else { return [] }
     if hops.isEmpty { return [value(at: image.id, image, judgement.source)] }
     var values = [Value]()
-    for id in objects(judgement, once: once) {
+    for id in objects(judgement, once: true) {
       if judgement.source.isExhausted { return [] }
       values.append(value(at: id, image, judgement.source))
     }

@@ -63,17 +63,17 @@ public struct PredicateEvaluator: Sendable {
     case .any:
       return { judgement in
         let other = right(judgement)
-        return reader.values(judgement, once: true).contains { match($0, other) }
+        return reader.values(judgement).contains { match($0, other) }
       }
     case .all:
       return { judgement in
         let other = right(judgement)
-        return reader.values(judgement, once: true).allSatisfy { match($0, other) }
+        return reader.values(judgement).allSatisfy { match($0, other) }
       }
     case .none:
       return { judgement in
         let other = right(judgement)
-        return !reader.values(judgement, once: true).contains { match($0, other) }
+        return !reader.values(judgement).contains { match($0, other) }
       }
     }
   }
