@@ -48,23 +48,19 @@ extension PredicateSQL {
 
   // MARK: - A path against a constant
 
-  /// A step of a path beyond those that nest.
-  private struct Steps {
-    /// From the path's end on: `name(r) AS (SELECT …)`, each reading the one before it.
-    var tables = [String]()
-  }
-
   private mutating func leading(
     _ comparison: GraphPredicate.Comparison, _ path: GraphPredicate.Path, _ scope: Scope
   ) -> String? {
     // A step nests in the step before it, as deep as SQLite's parser goes; those of a longer path stand side by side.
-    var steps = path.hops.count > Self.maximumDepth / 2 ? Steps() : nil
-    return leading(comparison, path, path.hops[...], scope, &steps)
+    var tables: [String]? = path.hops.count > Self.maximumDepth / 2 ? [] : nil
+    return leading(comparison, path, path.hops[...], scope, &tables)
   }
 
+  /// - Parameter tables: the steps of a path that is too long to nest, from its end on: `name(r) AS (SELECT …)`, each of which
+  ///   reads the one before it.
   private mutating func leading(
     _ comparison: GraphPredicate.Comparison, _ path: GraphPredicate.Path, _ hops: ArraySlice<PropertyNumber>,
-    _ scope: Scope, _ steps: inout Steps?
+    _ scope: Scope, _ tables: inout [String]?
   ) -> String? {
     guard let hop = hops.first else { return constant(comparison, path.end, scope) }
     guard let property = model.property(hop), let relationship = property.relationship,
@@ -74,18 +70,18 @@ extension PredicateSQL {
     let edges = relationship.storage == .members ? property : model.property(relationship.inverse)
     let isOverEdges = edges?.relationship?.storage == .members
     let views = views([next, isOverEdges ? edges.flatMap { layout.table(of: $0.owner) } : nil])
-    guard let condition = within(views, { $0.leading(comparison, path, hops.dropFirst(), inner, &steps) }) else {
+    guard let condition = within(views, { $0.leading(comparison, path, hops.dropFirst(), inner, &tables) }) else {
       return nil
     }
     let isFirst = hops.count == path.hops.count
     /// A column of the rows that match, for an IN.
     func matching(_ column: String) -> String {
       let select = "SELECT \(inner.alias).\(column) FROM \(quoted(next.name)) AS \(inner.alias) WHERE \(condition)"
-      guard steps != nil else { return "(\(select))" }
-      steps?.tables.append("s\(inner.alias)(r) AS (\(select))")
+      guard let before = tables else { return "(\(select))" }
+      let all = before + ["s\(inner.alias)(r) AS (\(select))"]
+      tables = all
       let rows = "SELECT r FROM s\(inner.alias)"
-      guard isFirst, let tables = steps?.tables else { return "(\(rows))" }
-      return "(WITH \(tables.joined(separator: ", ")) \(rows))"
+      return isFirst ? "(WITH \(all.joined(separator: ", ")) \(rows))" : "(\(rows))"
     }
     switch relationship.storage {
     case .reference:
