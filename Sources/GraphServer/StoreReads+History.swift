@@ -29,21 +29,14 @@ extension StoreReads {
         throw Refusal.prunedCommit(request.through, oldest: oldest)
       }
       let start = min(max(first, end - Revision(clamping: request.limit)), end)
-      for commit in try commits(after: start, through: end).reversed() { try put(commit) }
+      let commits = try store.commits(
+        after: start, through: end, maximumChanges: Self.maximumLogChanges, maximumBytes: Self.maximumLogBytes)
+      for commit in commits.reversed() { try put(commit) }
     } else {
       head = try store.log(request, put)
     }
     try stream.put(frame(ToClient(number, .log(chunk, last: true))))
     stream.finish(.success(head))
-  }
-
-  private func commits(after: Revision, through: Revision) throws -> [CommitRecord] {
-    do {
-      return try store.commits(
-        after: after, through: through, maximumChanges: Self.maximumLogChanges, maximumBytes: Self.maximumLogBytes)
-    } catch let refusal as Refusal where refusal.code == .limit {
-      throw Refusal(.limit, refusal.message + ": ask for fewer commits, or for those of one entity or object")
-    }
   }
 
   func why(_ property: PropertyNumber, of id: ObjectID, _ number: UInt64, _ stream: ReadStream) throws {

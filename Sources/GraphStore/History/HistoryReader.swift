@@ -163,7 +163,8 @@ struct HistoryReader {
       let isWanted = through.map { commit.revision <= $0 } ?? true
       if isWanted { count += commit.changes.count + 1 } else { skipped += commit.changes.count + 1 }
       guard count <= maximumChanges, skipped <= Self.maximumSkippedChanges else {
-        throw Refusal(.limit, "more than \(maximumChanges) changes lie between revision \(after) and now")
+        throw Refusal(
+          .limit, "more than \(maximumChanges) changes lie between revision \(after) and now; ask for fewer commits")
       }
       let changes: [ObjectChange]
       if commit.parts == nil {
