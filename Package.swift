@@ -47,12 +47,10 @@ let package = Package(
     .target(name: "GraphReplica", dependencies: ["GraphModel", "GraphWire"]),
     .target(name: "GraphControllers", dependencies: ["GraphModel", "GraphReplica"]),
     .systemLibrary(name: "CMalloc"),
+    .target(name: "FreedMemory", dependencies: [.target(name: "CMalloc", condition: .when(platforms: [.linux]))]),
     .target(
       name: "GraphServer",
-      dependencies: [
-        "GraphModel", "GraphWire", "GraphHub", "GraphStore",
-        .target(name: "CMalloc", condition: .when(platforms: [.linux])), log, lifecycle,
-      ] + nio),
+      dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphStore", "FreedMemory", log, lifecycle] + nio),
     .target(name: "GraphClient", dependencies: ["GraphModel", "GraphWire", "GraphReplica"] + nio),
     .target(
       name: "StickiesKit", dependencies: ["GraphModel", "GraphWire", "GraphReplica", "GraphClient"],
@@ -63,21 +61,20 @@ let package = Package(
     .target(
       name: "StickiesTerminal",
       dependencies: [
-        .target(name: "CMalloc", condition: .when(platforms: [.linux])),
         "TerminalCells", "TerminalApplication", "GraphModel", "GraphReplica", "GraphControllers", "GraphClient",
-        "StickiesKit",
+        "StickiesKit", "FreedMemory",
       ]),
     .executableTarget(
       name: "stickiesd",
       dependencies: [
-        "GraphModel", "GraphWire", "GraphStore", "GraphServer", "StickiesKit", arguments, configuration,
+        "GraphModel", "GraphWire", "GraphStore", "GraphServer", "StickiesKit", "FreedMemory", arguments, configuration,
         lifecycle, log,
       ]),
     .executableTarget(
       name: "stickies",
       dependencies: [
         "GraphModel", "GraphWire", "GraphReplica", "GraphClient", "GraphControllers", "StickiesKit", "StickiesTerminal",
-        "TerminalApplication", "TerminalCells", arguments,
+        "TerminalApplication", "TerminalCells", "FreedMemory", arguments,
       ]),
     // The README's program, as it stands there.
     .executableTarget(name: "first-program", dependencies: ["StickiesKit"], path: "docs/examples/first-program"),

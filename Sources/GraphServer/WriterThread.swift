@@ -1,4 +1,5 @@
 import Foundation
+import FreedMemory
 import GraphHub
 import GraphModel
 import Synchronization
@@ -25,6 +26,11 @@ final class WriterThread: Sendable {
 
   /// A batch has at most this many requests: a reply never waits for more than that many others.
   static let maximumBatch = 1_024
+
+  /// A commit of so many changes leaves more freed memory behind than the next ones need.
+  private static let largeCommit = 10_000
+  /// When so long nothing came behind it, that is given back to the system.
+  private static let quietTime = DispatchTimeInterval.seconds(1)
 
   init(
     store: any GraphStoring, clock: @escaping @Sendable () -> Timestamp,
@@ -124,13 +130,13 @@ final class WriterThread: Sendable {
       case .batch(let batch):
         let done = perform(batch)
         if case .committed(let results) = done {
-          leftMuch = leftMuch || results.contains { $0.result.record?.changes.count ?? 0 >= FreedMemory.largeCommit }
+          leftMuch = leftMuch || results.contains { $0.result.record?.changes.count ?? 0 >= Self.largeCommit }
         }
         deliver(done)
       case .work(let work): work()
       case .wait:
         guard leftMuch else { wake.wait(); continue }
-        guard wake.wait(timeout: .now() + FreedMemory.quietTime) == .timedOut else { continue }
+        guard wake.wait(timeout: .now() + Self.quietTime) == .timedOut else { continue }
         FreedMemory.giveBack()
         leftMuch = false
         wake.wait()

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import FreedMemory
 import GraphModel
 import GraphServer
 import GraphStore
@@ -66,7 +67,7 @@ struct Serve: AsyncParsableCommand {
     // A reader that vanished is an error of one write, not the end of the program.
     signal(SIGPIPE, SIG_IGN)
     FileLimit.raise()
-    GraphServer.keepFreedMemoryTogether()
+    FreedMemory.keepTogether()
     try await StoreCommand.tellingFailures {
       let settings = try await store.settings(
         listen: listen, logLevel: logLevel, searchSeconds: searchSeconds, history: history)

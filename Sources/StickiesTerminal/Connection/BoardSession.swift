@@ -1,4 +1,5 @@
 import Glibc
+import FreedMemory
 import GraphClient
 import GraphControllers
 import GraphModel
@@ -50,6 +51,8 @@ public final class BoardSession {
   private(set) var screen: BoardScreen?
   private var alarm: Task<Void, Never>?
   private var memoryTimer: TimerID?
+  /// When so long nothing was answered, in milliseconds, freed memory goes back to the system.
+  private static let quietMilliseconds: Int64 = 1_000
   private var isTurnAsked = false
 
   /// A session on the terminal of this process.
@@ -82,7 +85,6 @@ public final class BoardSession {
     keepTexts: @escaping ([String]) -> String?,
     makeTerminal: (@escaping @Sendable ([DriverEvent]) -> Void) throws -> any BoardTerminal
   ) throws {
-    FreedMemory.keepTogether()
     self.client = client
     self.user = user
     self.editor = editor
@@ -273,7 +275,7 @@ public final class BoardSession {
   /// Once nothing is answered any more for a while.
   private func giveMemoryBackSoon() {
     if let memoryTimer { application.cancel(memoryTimer) }
-    memoryTimer = application.schedule(at: Self.now + FreedMemory.quietMilliseconds) { [weak self] in
+    memoryTimer = application.schedule(at: Self.now + Self.quietMilliseconds) { [weak self] in
       self?.memoryTimer = nil
       FreedMemory.giveBack()
     }

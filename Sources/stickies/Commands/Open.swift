@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+import FreedMemory
 import Glibc
 import GraphModel
 import GraphReplica
@@ -34,6 +35,7 @@ struct Open: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
+    FreedMemory.keepTogether()
     try await options.withShell(reconnects: true) { shell in
       guard isatty(0) == 1, isatty(1) == 1 else {
         throw ValidationError("open draws a screen: standard input and output must be a terminal")
