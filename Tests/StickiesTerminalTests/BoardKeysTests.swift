@@ -66,6 +66,66 @@ import Testing
     await stage.close()
   }
 
+  @Test func manyNotesArePassedByThePage() async throws {
+    let stage = try await Stage()
+    try await stage.row(of: 0..<30)
+    let ann = try await stage.open()
+    let screen = try #require(ann.session.screen)
+    let page = screen.notesPerPage
+    #expect((10..<29).contains(page))
+    await ann.terminal.expects("n2 ")
+    // Nothing is in focus: a page from the first.
+    let steps: [(Key, Int)] = [
+      (.pageDown, page - 1), (.pageDown, 29), (.pageDown, 29), (.pageUp, 29 - page), (.home, 0), (.pageUp, 0),
+      (.end, 29),
+    ]
+    for (key, number) in steps {
+      ann.terminal.press(key)
+      await ann.terminal.expects("┏ n\(number) ")
+    }
+    ann.terminal.types("/n")
+    await ann.terminal.expects("30 notes")
+    ann.terminal.press(.pageUp)
+    await ann.terminal.expects("┏ n\(29 - page) ")
+    await stage.close()
+  }
+
+  @Test func keysOfTheBoardDoNothingBeneathAQuestionOrTheHelp() async throws {
+    let stage = try await Stage(boards: ["Work", "Home"])
+    _ = try await stage.note("first", x: 16)
+    let ann = try await stage.open()
+    let screen = try #require(ann.session.screen)
+    await ann.terminal.expects { $0.text.contains("first") && $0.text.contains("● ○") }
+    ann.terminal.press(.tab)
+    ann.terminal.types("c")
+    await ann.terminal.expects { !$0.text.contains("not yet") }
+    ann.terminal.types("u")
+    await ann.terminal.expects("Undone")
+    let color = try await stage.stored().map(\.color)
+    func pressAll() {
+      ann.terminal.press(.right, .alt)
+      ann.terminal.press(.character("r"), .control)
+      ann.terminal.press(.function(10))
+    }
+    screen.ask(
+      QuestionText(
+        title: "Sure?", lines: ["It is asked."], choices: [.init(key: "y", title: "Yes") {}], cancel: {}))
+    await ann.terminal.expects("It is asked.")
+    pressAll()
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { !$0.text.contains("It is asked.") && $0.text.contains("│ Work") }
+    ann.terminal.types("?")
+    await ann.terminal.expects("─ Help ─")
+    pressAll()
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { !$0.text.contains("─ Help ─") && $0.text.contains("│ Work") }
+    #expect(try await stage.stored().map(\.color) == color)
+    // And are the board's again.
+    ann.terminal.press(.right, .alt)
+    await ann.terminal.expects("│ Home")
+    await stage.close()
+  }
+
   @Test func behindAnUndoKeysAreAStepOfTheirOwn() async throws {
     let stage = try await Stage()
     _ = try await stage.note("first", x: 16, y: 32)

@@ -167,6 +167,21 @@ import Testing
     await stage.close()
   }
 
+  @Test func aLargeBoardIsPassedByThePage() async throws {
+    let (stage, ann) = try await opened()
+    let page = try #require(ann.session.screen).notesPerPage
+    let steps: [(Key, Int)] = [
+      (.home, 0), (.pageDown, page), (.pageDown, 2 * page), (.pageUp, page), (.end, Self.count - 1),
+      (.pageDown, Self.count - 1), (.pageUp, Self.count - 1 - page), (.pageDown, Self.count - 1), (.home, 0),
+      (.pageUp, 0),
+    ]
+    for (key, number) in steps {
+      ann.terminal.press(key)
+      await ann.terminal.expects("┏ n\(number) ")
+    }
+    await stage.close()
+  }
+
   @Test func aLinkLeadsToANoteHoweverFarItLies() async throws {
     let (stage, ann) = try await opened()
     ann.terminal.press(.tab)

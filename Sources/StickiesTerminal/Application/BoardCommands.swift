@@ -18,6 +18,10 @@ extension Command {
 
   static let nextNote = Command("next-note")
   static let previousNote = Command("previous-note")
+  static let notesOn = Command("notes-on")
+  static let notesBack = Command("notes-back")
+  static let firstNote = Command("first-note")
+  static let lastNote = Command("last-note")
   static let nextHidden = Command("next-hidden")
   static let raise = Command("raise")
   static let lower = Command("lower")
@@ -144,6 +148,8 @@ enum BoardMenu {
       "Selection",
       [
         item("Next Note", .nextNote, .tab), item("Previous Note", .previousNote, .tab, .shift),
+        item("A Page of Notes On", .notesOn, .pageDown), item("A Page of Notes Back", .notesBack, .pageUp),
+        item("First Note", .firstNote, .home), item("Last Note", .lastNote, .end),
         item("Next Note Out of Sight", .nextHidden, .character("o")), .separator,
         item("Edit Mode", .editMode, .character("e")), item("Select", .select, .character(" ")),
         item("Select All", .selectAll, .character("a")),

@@ -142,6 +142,10 @@ extension BoardScreen {
   private func answerPlaces() {
     board(.nextNote) { [weak self] in self?.focusNext(by: 1) }
     board(.previousNote) { [weak self] in self?.focusNext(by: -1) }
+    board(.notesOn) { [weak self] in self?.focusFar(by: self?.notesPerPage ?? 1) }
+    board(.notesBack) { [weak self] in self?.focusFar(by: -(self?.notesPerPage ?? 1)) }
+    board(.firstNote) { [weak self] in self?.focusFar(by: -.max) }
+    board(.lastNote) { [weak self] in self?.focusFar(by: .max) }
     board(.nextHidden) { [weak self] in self?.showNextHidden() }
     for step in Step.allCases {
       // With no note in focus the arrows move the board.

@@ -2,7 +2,7 @@ import TerminalApplication
 import TerminalCells
 
 /// The help, over everything else until a key closes it.
-final class HelpWindow: Window {
+final class HelpWindow: ModalWindow {
   private var page = 0
   private weak var screen: BoardScreen?
 

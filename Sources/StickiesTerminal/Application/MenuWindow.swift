@@ -2,7 +2,7 @@ import TerminalApplication
 import TerminalCells
 
 /// The open menu bar: a modal window over the whole screen, which draws only the menus.
-final class MenuWindow: Window {
+final class MenuWindow: ModalWindow {
   private var tracking: MenuTracking
   private weak var screen: BoardScreen?
 
@@ -15,7 +15,7 @@ final class MenuWindow: Window {
   override func screenDidResize(_ size: Size) { frame = Rect(origin: Point(x: 0, y: 0), size: size) }
 
   override func keyDown(_ key: KeyEvent) -> Bool {
-    let step = tracking.key(key) { [weak self] in self?.state(of: $0) ?? .disabled }
+    let step = tracking.key(key) { [weak self] in self?.screen?.shownState(of: $0) ?? .disabled }
     setNeedsDisplay()
     switch step {
     case .closed: close()
@@ -60,15 +60,10 @@ final class MenuWindow: Window {
   }
 
   private var view: MenuBarView {
-    MenuBarView(tracking.menuBar, tracking: tracking) { [weak self] in self?.state(of: $0) ?? .disabled }
+    MenuBarView(tracking.menuBar, tracking: tracking) { [weak self] in self?.screen?.shownState(of: $0) ?? .disabled }
   }
 
   private func close() { application?.endModal(self) }
-
-  /// While the menu is open it is in front of everybody who would answer.
-  override func state(of command: Command) -> CommandState {
-    screen?.shownState(of: command) ?? .disabled
-  }
 
   override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
     guard let screen else { return }

@@ -79,6 +79,34 @@ extension BoardScreen {
     }
   }
 
+  /// Shows the note so many further in reading order, or the first or the last of all.
+  func findFar(by step: Int) {
+    guard let part = page.part else { return }
+    func sort(_ isForward: Bool) -> [SortKey] {
+      [SortKey](Note.self, isForward ? [\.y.ascending, \.x.ascending] : [\.y.descending, \.x.descending])
+    }
+    let notes = page.notes(where: part.filter)
+    // The end is the beginning of the other direction.
+    let end = NoteSearch(predicate: notes, sort: sort(step < 0))
+    var search = end
+    if abs(step) <= BoardPart.maximumNotes, let focus = page.windows.focus,
+      let image = context.storedObjects.image(of: focus)
+    {
+      search = NoteSearch(predicate: notes, sort: sort(step > 0), limit: abs(step))
+      search.after = try? FetchCursor(
+        behind: image, of: focus.entity, sort: search.sort, model: context.model, in: context.storedObjects)
+    }
+    isFinding = true
+    inquiries.find(search) { [weak self] result in
+      guard let self else { return }
+      if case .success(let notes) = result {
+        guard notes.count < search.limit, search != end else { return found(result.map { $0.suffix(1) }, orSay: nil) }
+        return inquiries.find(end) { [weak self] in self?.found($0, orSay: nil) }
+      }
+      found(result, orSay: nil)
+    }
+  }
+
   private func found(_ result: Result<[Note], Refusal>, orSay nothing: String?) {
     switch result {
     case .success(let notes):

@@ -119,6 +119,22 @@ extension BoardScreen {
     show(order[next])
   }
 
+  /// The note so many further in reading order; the first or the last where there are not as many.
+  func focusFar(by step: Int) {
+    let order = listIDs
+    let here = page.windows.focus.flatMap { order.firstIndex(of: $0) }
+    if page.part != nil, found == nil {
+      guard let here, abs(step) < order.count, order.indices.contains(here + step) else { return findFar(by: step) }
+      return show(order[here + step])
+    }
+    guard !order.isEmpty else { return }
+    let most = max(-order.count, min(step, order.count))
+    show(order[max(0, min((here ?? (step > 0 ? -1 : order.count)) + most, order.count - 1))])
+  }
+
+  /// Rows of the list, whether it is open or not.
+  var notesPerPage: Int { max(1, application.screenSize.height - 4) }
+
   func place(of id: ObjectID) -> (Double, Double, ObjectID) {
     let shape = page.shape(of: id)
     return (shape?.y ?? 0, shape?.x ?? 0, id)

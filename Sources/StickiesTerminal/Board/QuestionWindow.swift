@@ -45,7 +45,7 @@ struct QuestionText {
 }
 
 /// A modal window that asks: no other window hears keys or mouse until it is answered.
-final class QuestionWindow: Window {
+final class QuestionWindow: ModalWindow {
   let text: QuestionText
   weak var screen: BoardScreen?
   /// Set until whoever types has paused.

@@ -4,7 +4,7 @@ import TerminalApplication
 import TerminalCells
 
 /// Chooses what is shown: a modal list of colors and tags. What is chosen counts at once, so that one sees what it does.
-final class FilterWindow: Window {
+final class FilterWindow: ModalWindow {
   private enum Choice: Hashable {
     case heading(String)
     case color(StickiesKit.Color)

@@ -7,11 +7,10 @@ import TerminalCells
 /// Nothing that one does here is done to the board as it is, which lies unseen beneath: commands end at this window, all but
 /// the few that change nothing but the view. And it stays until somebody closes it, or the board is gone: were it to go by
 /// itself, keys that are meant for it would come to that board.
-final class HistoryWindow: Window {
-  /// What the board answers meanwhile.
-  private static let passing: Set<Command> = [
-    .quit, .quitAnywhere, .suspend, .help, .openMenu, .list, .groupList, .narrowList, .widenList,
-  ]
+final class HistoryWindow: ModalWindow {
+  override class var passing: Set<Command> {
+    [.quit, .quitAnywhere, .suspend, .help, .openMenu, .list, .groupList, .narrowList, .widenList]
+  }
 
   let past: PastReader
   private var isDragging = false
@@ -49,8 +48,6 @@ final class HistoryWindow: Window {
   }
 
   // MARK: - Events
-
-  override func answers(_ command: Command) -> Bool { !Self.passing.contains(command) }
 
   override func state(of command: Command) -> CommandState {
     Self.passing.contains(command) ? screen?.state(of: command) ?? .disabled : super.state(of: command)

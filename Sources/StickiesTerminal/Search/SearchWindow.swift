@@ -24,6 +24,7 @@ final class SearchWindow: FieldWindow, LineFieldTextObserver, LineFieldEndObserv
     setNeedsDisplay()
     switch key.key {
     case .escape: screen?.closeSearch()
+    case .pageUp, .pageDown: screen?.focusFar(by: (screen?.notesPerPage ?? 1) * (key.key == .pageUp ? -1 : 1))
     case .tab, .up, .down: screen?.focusNext(by: key.key == .up || key.modifiers.contains(.shift) ? -1 : 1)
     default: return field.take(key)
     }

@@ -79,11 +79,11 @@ public struct HelpView: Hashable, Sendable {
   private func place(_ screen: Rect) -> Place {
     let columns = max(1, min((screen.size.width - 4) / Self.columnWidth, 4, (lines.count + 11) / 12))
     let rows = max(1, screen.size.height - 5)
-    let needed = (lines.count + columns - 1) / columns
-    let panel = screen.centered(Size(width: columns * Self.columnWidth + 4, height: min(needed, rows) + 4))
-    let inside = panel.inset(2)
-    let perPage = max(1, inside.size.height * columns)
-    return Place(panel: panel, inside: inside, columns: columns, pages: max(1, (lines.count + perPage - 1) / perPage))
+    let pages = max(1, (lines.count + rows * columns - 1) / (rows * columns))
+    // All pages alike, none with a line or two.
+    let height = (lines.count + pages * columns - 1) / (pages * columns)
+    let panel = screen.centered(Size(width: columns * Self.columnWidth + 4, height: height + 4))
+    return Place(panel: panel, inside: panel.inset(2), columns: columns, pages: pages)
   }
 
   /// How many pages it takes on a screen.
