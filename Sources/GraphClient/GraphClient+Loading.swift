@@ -24,7 +24,7 @@ extension GraphClient {
   /// Waits for a load of the context, which is sent when whoever else wants something in this turn has said so.
   /// - Throws: `Refusal`, `unavailable` when there is no connection.
   public func fill(_ load: LoadID) async throws {
-    guard state != .closed else { throw Refusal(.unavailable, "the client is closed") }
+    guard state != .closed else { throw Refusal(.unavailable, "the connection is closed") }
     try await withCheckedThrowingContinuation { continuation in
       filling[load, default: []].append(continuation)
       guard !isCollecting else { return }

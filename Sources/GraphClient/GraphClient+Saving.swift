@@ -23,7 +23,7 @@ extension GraphClient {
   }
 
   func answer(to id: TransactionID) async throws -> Saved {
-    guard state != .closed else { throw Refusal(.unavailable, "the client is closed") }
+    guard state != .closed else { throw Refusal(.unavailable, "the connection is closed; nothing of this was sent") }
     return try await withCheckedThrowingContinuation { continuation in
       saves[id] = continuation
       perform()

@@ -44,7 +44,7 @@ extension GraphClient {
   }
 
   private func loaded(_ follow: () -> QueryID) async throws -> QueryID {
-    guard state != .closed else { throw Refusal(.unavailable, "the client is closed") }
+    guard state != .closed else { throw Refusal(.unavailable, "the connection is closed") }
     let query = follow()
     try await withCheckedThrowingContinuation { continuation in
       loading[query] = continuation

@@ -223,7 +223,7 @@ struct Shell {
   }
 
   /// What tells an object from others of its kind, for a person: its text, name or title, else the first of its strings
-  /// that says something.
+  /// that says something, else the first of its other attributes that do.
   func title(_ image: ObjectImage) -> String {
     guard let entity = model.entity(image.id.entity) else { return "" }
     let texts = entity.attributes.filter { [.string, .text].contains($0.attribute?.kind) }
@@ -232,7 +232,12 @@ struct Shell {
       let line = String(TextTable.firstLine(image[property].stringValue ?? "").prefix(60))
       if !line.isEmpty { return line }
     }
-    return "(empty)"
+    let others = entity.attributes.filter { attribute in
+      ![.string, .text, .data, .json].contains(attribute.attribute?.kind) && attribute.slot != nil
+        && !image[attribute].isNull
+    }
+    let told = others.prefix(2).map { "\($0.name) \(image[$0].json(kind: $0.attribute?.kind).text)" }
+    return named.isEmpty && !told.isEmpty ? told.joined(separator: ", ") : "(empty)"
   }
 
   // MARK: Writing

@@ -161,8 +161,8 @@ import Testing
         ["update", ids["helm"], "hall=\(ids["east"])"], hall, "Hall.exhibits has 5 objects and takes 4",
         "count, value 5"
       ),
-      (["update", short, "stops=\(vase)"], tour, "Tour.stops has 1 objects and needs 2", "count, value 1"),
-      (["delete", vase, mask], tour, "Tour.stops has 1 objects and needs 2", "count, value 1"),
+      (["update", short, "stops=\(vase)"], tour, "Tour.stops has 1 object and needs 2", "count, value 1"),
+      (["delete", vase, mask], tour, "Tour.stops has 1 object and needs 2", "count, value 1"),
       (
         ["delete", ids["ship"], ids["hello"], ids["bye"]], tour, "Tour.talks has 0 objects and needs 1",
         "count, value 0"
@@ -176,7 +176,7 @@ import Testing
         "minimumLength, value \"\""
       ),
       (
-        ["update", ids["lake"], "artist=A"], title("lake", "Painting"), "Painting.artist has 1 bytes and needs 2",
+        ["update", ids["lake"], "artist=A"], title("lake", "Painting"), "Painting.artist has 1 byte and needs 2",
         "minimumLength, value \"A\""
       ),
       (

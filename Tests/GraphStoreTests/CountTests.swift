@@ -70,7 +70,8 @@ import Testing
       let head = try store.store.head.revision
       let refusal = try #require(try store.refusal(changes), sourceLocation: place)
       #expect(refusal.code == .invalid, sourceLocation: place)
-      #expect(refusal.message == "Team.players has \(count) objects and \(words)", sourceLocation: place)
+      let objects = count == 1 ? "1 object" : "\(count) objects"
+      #expect(refusal.message == "Team.players has \(objects) and \(words)", sourceLocation: place)
       #expect(refusal.violations.map(\.rule) == ["count"], sourceLocation: place)
       let violation = try #require(refusal.violations.first, sourceLocation: place)
       #expect(violation.id == team && violation.property == players.number, sourceLocation: place)

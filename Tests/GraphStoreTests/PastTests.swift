@@ -265,7 +265,7 @@ import struct GraphModel.FetchRequest
     #expect(refused?.code == .limit)
     #expect(
       refused?.message.hasPrefix(
-        "more than 10 objects have changed since revision 1: ask for revision 3 or a later one, or for single objects by"
+        "ask for revision 3 or a later one: more than 10 objects have changed since revision 1; single objects can be "
       )
         == true)
     let one = try store.answer(FetchRequest(entity: person, predicate: .identifiers([people[3]])), at: 1)
@@ -295,8 +295,8 @@ import struct GraphModel.FetchRequest
     #expect(refused?.code == .limit)
     #expect(
       refused?.message.hasPrefix(
-        "objects of more than \(bytes - 1) bytes have changed since revision 1: ask for revision 2 or a later one, or for "
-          + "single objects by their ids")
+        "ask for revision 2 or a later one: objects of more than \(bytes - 1) bytes have changed since revision 1; single "
+          + "objects can be read as of any revision by their ids")
         == true, "\(String(describing: refused))")
     #expect(try store.answer(request, at: 2).parts.count == 4)
     let one = try store.answer(FetchRequest(entity: request.entity, predicate: .identifiers([people[3]])), at: 1)

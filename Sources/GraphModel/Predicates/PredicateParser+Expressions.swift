@@ -162,7 +162,7 @@ extension PredicateParser {
     }
     guard function.arity.contains(terms.count) else {
       let wanted = function.arity.count == 1 ? "\(function.arity.lowerBound)" : "\(function.arity.lowerBound) or more"
-      throw fail("\(function.rawValue)() takes \(wanted) arguments", at: start)
+      throw fail("\(function.rawValue)() takes \(wanted) \(wanted == "1" ? "argument" : "arguments")", at: start)
     }
     var arguments = [Operand]()
     // A literal is what the argument beside it is.

@@ -65,9 +65,8 @@ extension PredicateParser {
         lists.insert(name)
         return [.variable(name, at: start)]
       }
-      guard let items = values[name]?.terms(at: start) else {
-        throw fail("\(word) needs a list as its value", at: start)
-      }
+      guard let value = values[name] else { throw fail("\(word) has no value, and needs a list", at: start) }
+      guard let items = value.terms(at: start) else { throw fail("\(word) needs a list as its value", at: start) }
       return items
     }
     guard skip("{") || skip("(") else { throw fail("a list such as {1, 2} is expected here") }

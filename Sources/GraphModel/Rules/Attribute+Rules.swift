@@ -43,11 +43,12 @@ extension Attribute {
         case .data(let bytes): bytes.count
         default: 0
         }
+      let bytes = length == 1 ? "1 byte" : "\(length) bytes"
       if let minimumLength, length < minimumLength {
-        broken.append(("minimumLength", "has \(length) bytes and needs \(minimumLength)"))
+        broken.append(("minimumLength", "has \(bytes) and needs \(minimumLength)"))
       }
       if let maximumLength, length > maximumLength {
-        broken.append(("maximumLength", "has \(length) bytes and takes \(maximumLength)"))
+        broken.append(("maximumLength", "has \(bytes) and takes \(maximumLength)"))
       }
     }
     if let expression, let pattern, case .string(let text) = value, !expression.matchesWhole(text) {

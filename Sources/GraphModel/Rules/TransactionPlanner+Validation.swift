@@ -104,15 +104,16 @@ extension TransactionPlanner {
       let relationship = property.relationship
     else { return }
     let count = try related(to: id, through: property).count
+    let objects = count == 1 ? "1 object" : "\(count) objects"
     if let minimum = relationship.minimumCount, count < minimum {
       violate(
         id, property, "count", .integer(Int64(count)),
-        "\(entity.name).\(property.name) has \(count) objects and needs \(minimum)")
+        "\(entity.name).\(property.name) has \(objects) and needs \(minimum)")
     }
     if let maximum = relationship.maximumCount, count > maximum {
       violate(
         id, property, "count", .integer(Int64(count)),
-        "\(entity.name).\(property.name) has \(count) objects and takes \(maximum)")
+        "\(entity.name).\(property.name) has \(objects) and takes \(maximum)")
     }
   }
 

@@ -156,7 +156,8 @@ extension StoreChecker {
         count = try objects.readReferrers(to: image.id, through: inverse).count
       }
       if let minimum = relationship.minimumCount, count < minimum {
-        report(.count, place, "has \(count) objects in \(property.name) and needs \(minimum)")
+        let objects = count == 1 ? "1 object" : "\(count) objects"
+        report(.count, place, "has \(objects) in \(property.name) and needs \(minimum)")
       }
       if let maximum, count > maximum {
         report(.count, place, "has \(count) objects in \(property.name) and takes \(maximum)")

@@ -58,14 +58,15 @@ extension HistoryReader {
   }
 
   /// - Parameters:
-  ///   - excess: what is too much, as the sentence begins.
+  ///   - excess: what is too much, as a sentence begins.
   ///   - readable: the oldest revision whose state can be read; nil where that is not known.
   static func tooMuchSince(_ revision: Revision, _ excess: String, readable: Revision? = nil) -> Refusal {
     let later = readable.map { "revision \($0) or a later one" } ?? "a later revision"
+    // What to do comes first: a terminal may have room for no more.
     return Refusal(
       .limit,
-      "\(excess) since revision \(revision): ask for \(later), or for single objects by their ids, which can be read as "
-        + "of any; all of it is in a backup from then")
+      "ask for \(later): \(excess) since revision \(revision); single objects can be read as of any revision by their "
+        + "ids, and all of it is in a backup from then")
   }
 
   // MARK: - All that was touched

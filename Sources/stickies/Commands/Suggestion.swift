@@ -15,8 +15,8 @@ enum Suggestion {
   /// - Parameter names: those that would do; nil for all of the entity's.
   static func sentence(forProperty name: String, of entity: Entity, among names: [String]? = nil) -> String {
     if let advice = entity.adviceOnComposite(name) { return advice }
-    let own = entity.properties.map(\.name)
-    let more = sentence(for: name, among: names ?? own) ?? "; it has \(own.joined(separator: ", "))"
+    let names = names ?? entity.properties.map(\.name)
+    let more = sentence(for: name, among: names) ?? "; it has \(names.joined(separator: ", "))"
     return "\(entity.name) has no property \"\(name)\"\(more)"
   }
 

@@ -188,15 +188,15 @@ struct Columns {
       return
     }
     let properties = family.flatMap(\.properties)
-    let known = properties.map(\.name)
+    let known = properties.filter { $0.slot != nil || $0.attribute == nil }.map(\.name)
     var chosen = [String]()
     for part in list.split(separator: ",") {
       let name = String(part.filter { !$0.isWhitespace })
-      guard known.contains(name) || ["id", "entity", "revision"].contains(name) else {
-        throw Refusal(.malformed, Suggestion.sentence(forProperty: name, of: entity, among: known))
-      }
       if let property = properties.first(where: { $0.name == name }), property.slot == nil, property.attribute != nil {
         throw Refusal(.malformed, "\(entity.name).\(name) is transient: no store has it")
+      }
+      guard known.contains(name) || ["id", "entity", "revision"].contains(name) else {
+        throw Refusal(.malformed, Suggestion.sentence(forProperty: name, of: entity, among: known))
       }
       if !chosen.contains(name) { chosen.append(name) }
     }
