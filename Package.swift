@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let collections: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let nio: [Target.Dependency] = [
@@ -42,8 +43,8 @@ let package = Package(
   targets: [
     .target(name: "GraphModel"),
     .target(name: "GraphWire", dependencies: ["GraphModel"]),
-    .target(name: "GraphStore", dependencies: ["GraphModel", grdb, sqlite, log]),
-    .target(name: "GraphHub", dependencies: ["GraphModel", "GraphWire", collections]),
+    .target(name: "GraphStore", dependencies: ["GraphModel", grdb, sqlite, log, heap]),
+    .target(name: "GraphHub", dependencies: ["GraphModel", "GraphWire", deque]),
     .target(name: "GraphReplica", dependencies: ["GraphModel", "GraphWire"]),
     .target(name: "GraphControllers", dependencies: ["GraphModel", "GraphReplica"]),
     .systemLibrary(name: "CMalloc"),

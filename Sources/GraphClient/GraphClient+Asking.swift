@@ -9,7 +9,7 @@ extension GraphClient {
     let number = lastRequest
     let stream = ReplyStream { [weak self] in self?.handle(.more(number)) }
     guard state != .closed else {
-      stream.end(Refusal(.unavailable, "the client is closed"))
+      stream.end(Refusal(.unavailable, "the connection is closed"))
       return stream
     }
     replies[number] = stream
@@ -18,8 +18,11 @@ extension GraphClient {
   }
 
   /// The newest commits after a revision and up to another (0: the newest), newest first.
-  public func log(after: Revision = 0, through: Revision = 0, limit: Int) async throws -> [CommitEntry] {
-    try await log(LogRequest(after: after, limit: UInt64(limit), through: through))
+  /// - Parameter changes: so many of each commit's changes at most, 0 for who and when only; nil for all of them.
+  public func log(
+    after: Revision = 0, through: Revision = 0, limit: Int, changes: UInt64? = nil
+  ) async throws -> [CommitEntry] {
+    try await log(LogRequest(after: after, limit: UInt64(limit), through: through, changes: changes))
   }
 
   /// The commits that a log asks for, in its order.

@@ -3,37 +3,27 @@ import GraphWire
 
 /// Questions to history.
 extension StoreReads {
-  /// So many object changes of history are read for one log, and about so many bytes.
-  static let maximumLogChanges = 200_000
+  /// So many object changes are told by one log, and about so many bytes of them.
+  static let maximumLogChanges = 1_000_000
   static let maximumLogBytes = 256 << 20
 
   func log(_ request: LogRequest, _ number: UInt64, _ stream: ReadStream) throws {
-    var chunk = [CommitEntry]()
-    var size = 0
-    func put(_ commit: CommitRecord) throws {
+    var (chunk, size) = ([CommitEntry](), 0)
+    var (changes, bytes) = (0, 0)
+    let head = try store.log(request, while: { stream.isWanted }) { commit in
+      changes += commit.changes.count
+      bytes += commit.approximateSize
+      guard changes <= Self.maximumLogChanges, bytes <= Self.maximumLogBytes else {
+        throw Refusal(
+          .limit,
+          "the log would have more than \(Self.maximumLogChanges) changes, or \(Self.maximumLogBytes >> 20) MiB of them: "
+            + "ask for fewer commits, or for fewer changes of each")
+      }
       chunk.append(entry(commit))
       size += commit.approximateSize
       guard size >= ProtocolLimits.chunkSize else { return }
       try stream.put(frame(ToClient(number, .log(chunk, last: false))))
       (chunk, size) = ([], 0)
-    }
-    var head: Token
-    if request.isPlain {
-      head = try store.head
-      let end = min(request.through > 0 ? request.through : head.revision, head.revision)
-      let oldest = try store.oldestRevision
-      // Who names no revision gets what there is.
-      let first = request.after > 0 ? request.after : oldest
-      if first < oldest { throw Refusal.prunedCommit(first + 1, oldest: oldest) }
-      if request.through > 0, request.through <= oldest {
-        throw Refusal.prunedCommit(request.through, oldest: oldest)
-      }
-      let start = min(max(first, end - Revision(clamping: request.limit)), end)
-      let commits = try store.commits(
-        after: start, through: end, maximumChanges: Self.maximumLogChanges, maximumBytes: Self.maximumLogBytes)
-      for commit in commits.reversed() { try put(commit) }
-    } else {
-      head = try store.log(request, put)
     }
     try stream.put(frame(ToClient(number, .log(chunk, last: true))))
     stream.finish(.success(head))

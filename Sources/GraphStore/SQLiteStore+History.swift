@@ -9,48 +9,58 @@ extension SQLiteStore {
   static let followedBytes = 4 << 20
   /// Commits that are looked at for one part, whether they fit or not.
   static let followedRows = 20_000
-  /// Commits whose images are made together where a log begins with the oldest.
-  private static let logPage = 256
+  /// Commits that are gathered before they are told.
+  private static let gatheredCommits = 256
 
   /// Hands out the commits that a log asks for.
-  public func log(_ request: LogRequest, _ body: (CommitRecord) throws -> Void) throws -> Token {
+  public func log(
+    _ request: LogRequest, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void
+  ) throws -> Token {
     try request.filter.check(in: model)
-    return try read { _, history, head in
+    return try read { objects, history, head in
       // Who names no revision gets what there is.
       if request.after > 0, request.after < .max { try history.refusePrunedCommit(request.after + 1) }
       try history.refusePrunedCommit(request.through)
       let through = request.through > 0 ? min(request.through, head.revision) : head.revision
-      let fitting = try FittingCommits(request.filter, after: request.after, through: through, history: history)
-      var missing = request.limit == 0 ? Int.max : Int(clamping: request.limit)
-      if request.oldestFirst {
-        var page = [HistoryReader.Commit]()
-        func turn() throws {
-          for record in try records(of: page, history) { try body(record) }
-          page = []
-        }
-        try fitting.forEach(newestFirst: false) { commit in
-          page.append(commit)
-          missing -= 1
-          if page.count == Self.logPage { try turn() }
-          return missing > 0
-        }
-        try turn()
-      } else {
-        let past = PastObjects(history: history)
-        try fitting.forEach(newestFirst: true) { commit in
-          try body(history.record(of: commit, past))
-          missing -= 1
-          return missing > 0
-        }
+      let fitting = try FittingCommits(
+        request.filter, after: request.after, through: through,
+        changes: request.changes.map { Int(clamping: $0) } ?? .max, history: history)
+      try objects.connection.run(while: isWanted) {
+        try tell(fitting, request, history, body)
       }
       return head
     }
   }
 
+  private func tell(
+    _ fitting: FittingCommits, _ request: LogRequest, _ history: HistoryReader, _ body: (CommitRecord) throws -> Void
+  ) throws {
+    var missing = request.limit == 0 ? Int.max : Int(clamping: request.limit)
+    var (gathered, changes) = ([HistoryReader.Commit](), 0)
+    let teller = CommitTeller(history)
+    func turn() throws {
+      if request.oldestFirst {
+        for record in try records(of: gathered, history) { try body(record) }
+      } else {
+        try teller.tell(gathered, body)
+      }
+      (gathered, changes) = ([], 0)
+    }
+    try fitting.forEach(newestFirst: !request.oldestFirst) { commit in
+      gathered.append(commit)
+      changes += commit.changes.count
+      missing -= 1
+      if gathered.count == Self.gatheredCommits || changes >= CommitTeller.gatheredChanges { try turn() }
+      return missing > 0
+    }
+    try turn()
+  }
+
   /// - Parameter commits: oldest first, as the records are.
   private func records(of commits: [HistoryReader.Commit], _ history: HistoryReader) throws -> [CommitRecord] {
-    let past = PastObjects(history: history)
-    return try commits.reversed().map { try history.record(of: $0, past) }.reversed()
+    var records = [CommitRecord]()
+    try CommitTeller(history).tell(commits.reversed()) { records.append($0) }
+    return records.reversed()
   }
 
   /// The next commits behind a token.

@@ -30,6 +30,9 @@ public struct FrameDecoder: Sendable {
   /// A decoder at the beginning of a stream.
   public init(maximumFrameSize: Int = ProtocolLimits.maximumFrameSize) { self.maximumFrameSize = maximumFrameSize }
 
+  /// Room that stays when everything was taken: what one large frame took is given back.
+  private static let keptCapacity = 1 << 20
+
   /// Takes bytes as they came, cut anywhere.
   public mutating func append(_ bytes: some Sequence<UInt8>) {
     if position > 0, position == buffer.count || position > 1 << 16 {
@@ -45,6 +48,7 @@ public struct FrameDecoder: Sendable {
   /// The next whole message; nil when more bytes are needed.
   /// - Throws: `MalformedMessage` for a frame that is empty or larger than allowed; the stream is of no use then.
   public mutating func next() throws(MalformedMessage) -> ArraySlice<UInt8>? {
+    if position == buffer.count, buffer.capacity > Self.keptCapacity { (buffer, position) = ([], 0) }
     guard buffer.count - position >= ProtocolLimits.headerSize else { return nil }
     let length = buffer[position..<(position + ProtocolLimits.headerSize)].reduce(0) { $0 << 8 | Int($1) }
     guard length > 0 else { throw MalformedMessage("a frame is empty") }

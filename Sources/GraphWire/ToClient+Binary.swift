@@ -332,6 +332,7 @@ extension CommitEntry: BinaryForm {
     writer.field(8, redoes ?? 0)
     if let undo { writer.field(9, undo) }
     writer.field(10, unlisted)
+    writer.field(11, more)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -352,6 +353,7 @@ extension CommitEntry: BinaryForm {
         redoes = revision == 0 ? nil : revision
       case 9: undo = try field.form()
       case 10: unlisted = try field.unsigned()
+      case 11: more = try field.unsigned()
       default: break
       }
     }

@@ -258,6 +258,8 @@ public struct CommitEntry: Hashable, Sendable {
   public var fingerprint: UInt64
   /// So many changes are not listed: a batch made them.
   public var unlisted: UInt64
+  /// So many changes fit besides these; no more were asked for.
+  public var more: UInt64
 
   /// All of a commit, as history has it.
   public init(_ record: CommitRecord) {
@@ -271,10 +273,11 @@ public struct CommitEntry: Hashable, Sendable {
     changes = record.changes.compactMap { Delta.Change($0) }
     fingerprint = record.fingerprint
     unlisted = UInt64(record.summary?.count ?? 0)
+    more = UInt64(record.more)
   }
 
   init() {
-    (revision, time, author, undoes, changes, fingerprint, unlisted) = (0, 0, "", nil, [], 0, 0)
+    (revision, time, author, undoes, changes, fingerprint, unlisted, more) = (0, 0, "", nil, [], 0, 0, 0)
     transaction = TransactionID(replica: .zero, sequence: 0)
   }
 }

@@ -290,6 +290,18 @@ import Testing
     #expect(try revisions("--until", "2000-01-01T00:00:00Z") == [])
     let tags = try daemon.run("log", "--entity", "Tag", "--json").json()
     #expect(tags[0]?["changes"]?.count == 1)
+    // As many changes of each commit as are asked for, and how many more there are.
+    let all = try daemon.run("log", "--until", "2", "--limit", "1", "--json").json()[0]
+    let count = try #require(all?["changes"]?.count)
+    #expect(count > 1 && all?["more"] == nil)
+    let cut = try daemon.run("log", "--until", "2", "--limit", "1", "--json", "--changes", "1").json()[0]
+    #expect(cut?["changes"]?.count == 1 && cut?["more"] == .integer(Int64(count - 1)))
+    #expect(cut?["changes"]?[0] == all?["changes"]?[0])
+    let lines = try daemon.run("log", "--until", "2", "--limit", "1", "--changes", "1").lines
+    #expect(lines.count == 3 && lines.last == "    … and \(count - 1) more", "\(lines)")
+    let none = try daemon.run("log", "--until", "2", "--limit", "1", "--changes", "0").lines
+    #expect(none.count == 2 && none.last == "    \(count) changes", "\(none)")
+    #expect(try daemon.run("log", "--changes", "-1").status == 64)
     #expect(try daemon.run("log", "--entity", "Tga").status == 64)
     #expect(try daemon.run("log", "--since", "soon").status == 64)
     #expect(daemon.stop() == 0)

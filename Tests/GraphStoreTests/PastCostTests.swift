@@ -3,31 +3,16 @@ import GRDB
 import GraphModel
 import GraphStore
 import GraphTesting
-import Synchronization
 import Testing
 
 import struct GraphModel.FetchRequest
 
 /// What the past costs: it grows with what has changed since, not with the store and not with how often.
 @Suite struct PastCostTests {
-  /// Statements that ran on readers' connections.
-  private final class Count: Sendable {
-    private let number = Mutex(0)
-
-    func add() { number.withLock { $0 += 1 } }
-
-    func take() -> Int {
-      number.withLock { number in
-        defer { number = 0 }
-        return number
-      }
-    }
-  }
-
   @Test func anObjectsPastIsWalkedFromTheNearestChangeThatHoldsItWhole() throws {
-    let count = Count()
+    let count = StatementCount()
     let store = try TestStore(try Fixtures.company()) { options in
-      options.willRunStatement = { isReader in if isReader { count.add() } }
+      options.willRunStatement = count.add
     }
     let person = try store.insert("Person", ["name": .string("Ann"), "age": .integer(0)])
     var images = [try #require(try store.image(person))]
@@ -102,9 +87,9 @@ import struct GraphModel.FetchRequest
   }
 
   @Test func whatIsKeptForARevisionIsNotReadAgain() throws {
-    let count = Count()
+    let count = StatementCount()
     let store = try TestStore(try Fixtures.company()) { options in
-      options.willRunStatement = { isReader in if isReader { count.add() } }
+      options.willRunStatement = count.add
     }
     let people = try store.must((0..<50).map { try store.insertion("Person", ["name": .string("n\($0)")]) })
     for person in people { try store.must([store.update(person, "Person.age", .integer(7))]) }

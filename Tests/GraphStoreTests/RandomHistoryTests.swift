@@ -99,6 +99,7 @@ import Testing
       if run.random.chance(30) { request.filter.since = run.random.pick(all)?.time }
       if run.random.chance(30) { request.filter.until = run.random.pick(all)?.time }
       request.oldestFirst = run.random.chance(50)
+      if run.random.chance(30) { request.changes = UInt64.random(in: 0...2, using: &run.random) }
       var found = [CommitRecord]()
       _ = try run.store.store.log(request) { found.append($0) }
       #expect(found == run.fitting(request, all), "seed \(seed): \(request)")
@@ -248,7 +249,10 @@ import Testing
           family?.contains(change.id.entity) == false
             || !filter.object.isEmpty && change.id.description != filter.object
         }
-        return filter.takesWholeCommits || !record.changes.isEmpty ? record : nil
+        guard filter.takesWholeCommits || !record.changes.isEmpty else { return nil }
+        let shown = Array(record.changes.prefix(request.changes.map { Int(clamping: $0) } ?? .max))
+        (record.changes, record.more) = (shown, record.changes.count - shown.count)
+        return record
       }
       if !request.oldestFirst { fitting.reverse() }
       return request.limit == 0 ? fitting : Array(fitting.prefix(Int(request.limit)))

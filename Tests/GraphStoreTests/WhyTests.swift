@@ -1,7 +1,6 @@
 import GraphModel
 import GraphStore
 import GraphTesting
-import Synchronization
 import Testing
 
 /// Who set a property, what it replaced, and what lost to it.
@@ -132,24 +131,19 @@ import Testing
     }
     let (color, text) = (try store.property("Note.color").number, try store.property("Note.text").number)
     try store.store.close()
-    let statements = StatementCounter()
+    let statements = StatementCount()
     var options = SQLiteStore.Options()
-    options.willRunStatement = { isReader in if isReader { statements.count.withLock { $0 += 1 } } }
+    options.willRunStatement = statements.add
     let counted = try SQLiteStore(directory: store.directory.path, model: store.model, options: options)
     for (property, revision) in [(color, painted), (text, 2)] {
-      statements.count.withLock { $0 = 0 }
+      _ = statements.take()
       let origin = try counted.origin(of: property, of: note)
       #expect(origin.revision == revision)
       // Sixty-four to the nearest marks, and about as many behind each of ten openings.
-      #expect(statements.count.withLock { $0 } < 64 * 11 + 100)
+      #expect(statements.take() < 64 * 11 + 100)
     }
     try counted.close()
     try store.reopen()
     try store.expectSound()
   }
-}
-
-/// Counts come from whatever thread runs a statement.
-private final class StatementCounter: Sendable {
-  let count = Mutex(0)
 }

@@ -170,6 +170,26 @@ import Testing
     }
   }
 
+  @Test func behindALargeFrameSmallOnesAreCutAsBefore() throws {
+    func frame(_ body: [UInt8]) -> [UInt8] {
+      var frame = [0, 0, 0, 0] + body
+      Frame.setLength(&frame)
+      return frame
+    }
+    let bodies = [[1], [UInt8](repeating: 2, count: 3 << 20), [3, 3], [UInt8](repeating: 4, count: 2 << 20), [5]]
+    let stream = bodies.flatMap(frame)
+    for size in [1 << 16, 3 << 20, (3 << 20) + 9, stream.count] {
+      var decoder = FrameDecoder()
+      var found = [[UInt8]]()
+      for start in stride(from: 0, to: stream.count, by: size) {
+        decoder.append(stream[start..<min(start + size, stream.count)])
+        while let body = try decoder.next() { found.append(Array(body)) }
+      }
+      #expect(found == bodies, "in parts of \(size)")
+      #expect(decoder.isAtBoundary)
+    }
+  }
+
   @Test func theFrameLimitHoldsAtBelowAndAbove() throws {
     for (length, isLegal) in [(99, true), (100, true), (101, false)] {
       var decoder = FrameDecoder(maximumFrameSize: 100)

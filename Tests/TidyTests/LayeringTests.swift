@@ -44,7 +44,7 @@ import Testing
   private static let theirs: [String: Set<String>] = [
     "GraphModel": collections, "GraphWire": collections, "GraphHub": collections, "GraphReplica": collections,
     "GraphControllers": collections,
-    "GraphStore": ["GRDB", "GRDBSQLite", "Logging"],
+    "GraphStore": collections.union(["GRDB", "GRDBSQLite", "Logging"]),
     "GraphServer": nio.union(["Logging", "ServiceLifecycle", "Metrics"]),
     "GraphClient": nio.union(["Logging"]),
     "stickiesd": service, "stickies": service, "graph-sim": service,

@@ -18,6 +18,8 @@ public struct CommitRecord: Hashable, Sendable {
   public var redoes: Revision?
   /// What happened to each object, deletes by cascade and inverses included; each object once.
   public var changes: [ObjectChange]
+  /// Of a record of the past: so many changes besides these, which were not asked for.
+  public var more = 0
   /// What a batch did, when that is too much to list; then `changes` is empty.
   public var summary: ChangeSummary?
   /// What it did to the live queries that follow paths; nil where none is followed, and for a record of the past.

@@ -10,25 +10,26 @@ public struct LogRequest: Hashable, Sendable {
   public var filter: HistoryFilter
   /// From the oldest on, instead of from the newest back.
   public var oldestFirst: Bool
+  /// Of each commit so many of the changes that fit, and how many more there are; nil for all of them. 0 costs no look at
+  /// any object.
+  public var changes: UInt64?
 
   /// The newest commits, newest first, unless more is said.
   public init(
     after: Revision = 0, limit: UInt64 = 0, through: Revision = 0, filter: HistoryFilter = HistoryFilter(),
-    oldestFirst: Bool = false
+    oldestFirst: Bool = false, changes: UInt64? = nil
   ) {
     self.after = after
     self.limit = limit
     self.through = through
     self.filter = filter
     self.oldestFirst = oldestFirst
+    self.changes = changes
   }
-
-  /// Whether it asks for nothing but the newest commits of a range.
-  public var isPlain: Bool { filter.isEmpty && !oldestFirst }
 }
 
 /// `message Log { int64 after = 1; uint64 limit = 2; int64 through = 3; HistoryFilter filter = 20;
-/// bool oldest_first = 21; }`
+/// bool oldest_first = 21; optional uint64 changes = 22; }`
 extension LogRequest: BinaryForm {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, after)
@@ -36,6 +37,7 @@ extension LogRequest: BinaryForm {
     writer.field(3, through)
     if !filter.isEmpty { writer.field(20, filter) }
     writer.field(21, oldestFirst)
+    if let changes { writer.field(22, changes, always: true) }
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -47,6 +49,7 @@ extension LogRequest: BinaryForm {
       case 3: through = try field.integer()
       case 20: filter = try field.form()
       case 21: oldestFirst = try field.bool()
+      case 22: changes = try field.unsigned()
       default: break
       }
     }

@@ -40,9 +40,12 @@ public protocol GraphStoring: Sendable {
 
   /// The commits that a log asks for, in its order, with whole images of the changes that it asks for; of a large batch
   /// its summary.
+  /// - Parameter isWanted: asked again and again while history is read; false gives the log up.
   /// - Returns: the state that all of it was read at.
-  /// - Throws: `Refusal(.limit)` when history has to be read too far for it.
-  func log(_ request: LogRequest, _ body: (CommitRecord) throws -> Void) throws -> Token
+  /// - Throws: `Refusal(.limit)` when history has to be read too far for it, and any error when it was given up.
+  func log(
+    _ request: LogRequest, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void
+  ) throws -> Token
 
   /// The next commits behind a token, as many as are read at a time.
   /// - Throws: `Refusal`: `notFound` for a token of another store or of another past, `pruned` for one whose
@@ -210,6 +213,11 @@ extension GraphStoring {
   /// The commits after `after`, however large they are.
   public func commits(after: Revision, through: Revision?, maximumChanges: Int) throws -> [CommitRecord] {
     try commits(after: after, through: through, maximumChanges: maximumChanges, maximumBytes: .max)
+  }
+
+  /// The commits that a log asks for, to its end.
+  public func log(_ request: LogRequest, _ body: (CommitRecord) throws -> Void) throws -> Token {
+    try log(request, while: { true }, body)
   }
 
   /// Answers a fetch to its end.

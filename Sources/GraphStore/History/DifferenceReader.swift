@@ -30,10 +30,15 @@ struct DifferenceReader {
   func forEach(_ body: (ObjectDifference) throws -> Void) throws {
     let root = try request.object.map { try history.located($0).id }
     let family = HistoryFilter(entities: request.entities).family(in: model)
-    let ids = root != nil && !request.contents ? [root].compactMap { $0 } : try touched()
+    var ids = root != nil && !request.contents ? [root].compactMap { $0 } : try touched()
+    if let family { ids.removeAll { !family.contains($0.entity) } }
     let isBackwards = request.to != 0 && request.to < request.from
-    for id in ids {
-      if let family, !family.contains(id.entity) { continue }
+    for (place, id) in ids.enumerated() {
+      if place % PastObjects.preparedAtOnce == 0 {
+        let next = ids[place...].prefix(PastObjects.preparedAtOnce)
+        try later.prepare(Dictionary(uniqueKeysWithValues: next.map { ($0, high) }))
+        try earlier.prepare(Dictionary(uniqueKeysWithValues: next.map { ($0, low) }))
+      }
       var (after, before) = (try later.image(of: id, at: high), try earlier.image(of: id, at: low))
       forgetCounts(of: &after)
       forgetCounts(of: &before)

@@ -2,13 +2,14 @@ import GRDBSQLite
 import GraphModel
 
 /// Walks history for the commits that fit a filter. Authors and times are asked of the rows' first columns; of an object
-/// only its own past is read; for entities a commit's ids are looked at, and its changes only when one fits.
+/// only its own past is read; for entities a commit's ids are looked at, and of its changes only those that fit.
 struct FittingCommits {
   let history: HistoryReader
   /// Numbers of the authors; nil for anybody.
   private let authors: [Int64]?
   private let family: Set<EntityNumber>?
   private let object: ObjectID?
+  private let changes: Int
   /// Behind the first, up to the second.
   private let after: Revision
   private let through: Revision
@@ -16,8 +17,12 @@ struct FittingCommits {
   /// So many commits are looked at for one answer at most.
   static let maximumCommits = 5_000_000
 
-  init(_ filter: HistoryFilter, after: Revision, through: Revision, history: HistoryReader) throws {
+  /// - Parameter changes: so many of each commit are decoded at most, the others counted.
+  init(
+    _ filter: HistoryFilter, after: Revision, through: Revision, changes: Int = .max, history: HistoryReader
+  ) throws {
     self.history = history
+    self.changes = changes
     family = filter.family(in: history.objects.model)
     object = filter.object.isEmpty ? nil : try history.located(prefix: filter.object)
     authors = filter.authors.isEmpty ? nil : try filter.authors.compactMap { try history.number(ofAuthor: $0) }.sorted()
@@ -56,18 +61,16 @@ struct FittingCommits {
     .limit, "more than \(maximumCommits) commits would have to be looked at; say a smaller range")
 
   private func fitting(_ row: Row) throws -> HistoryReader.Commit? {
-    guard let family else { return try history.commit(row) }
-    let numbers = history.objects.layout.numbers
-    let changes = row.blob(8)
-    if let parts = try HistoryParts(changes) {
-      let entities = parts.entities.map { numbers.present(entity: $0) }
-      return family.isDisjoint(with: entities) ? nil : try history.commit(row)
+    let (model, numbers) = (history.objects.model, history.objects.layout.numbers)
+    let commit = try history.commit(row, first: changes) { stored in
+      let entity = numbers.present(entity: stored.entity)
+      return family?.contains(entity) ?? (model.entity(entity) != nil)
     }
-    let ids = try HistoryChange.ids(in: changes)
-    guard ids.contains(where: { family.contains(numbers.present(entity: $0.entity)) }) else { return nil }
-    var commit = try history.commit(row)
-    commit.changes.removeAll { !family.contains($0.id.entity) }
-    return commit
+    guard let family else { return commit }
+    if let parts = commit.parts {
+      return family.isDisjoint(with: parts.entities.map { numbers.present(entity: $0) }) ? nil : commit
+    }
+    return commit.changes.isEmpty && commit.more == 0 ? nil : commit
   }
 
   /// Along the object's own past.
@@ -104,7 +107,7 @@ struct FittingCommits {
     guard var commit = try history.row(of: revision), let change = try history.change(of: object, at: revision),
       try authors.map({ try history.number(ofAuthor: commit.author).map($0.contains) ?? false }) ?? true
     else { return true }
-    commit.changes = [change]
+    (commit.changes, commit.more) = changes > 0 ? ([change], 0) : ([], 1)
     commit.parts = nil
     return try body(commit)
   }
@@ -134,38 +137,5 @@ extension HistoryReader {
       if isEarlier { low = middle + 1 } else { high = middle }
     }
     return low
-  }
-
-  /// A commit with whole images. The commits of one `past` must come newest first.
-  func record(of commit: Commit, _ past: PastObjects) throws -> CommitRecord {
-    let model = objects.model
-    let changes = try commit.changes.map { change -> ObjectChange in
-      let after = try past.image(of: change.id, at: commit.revision)
-      return ObjectChange(
-        kind: change.kind, id: change.id, before: change.before(after, model: model), after: after,
-        edits: change.edits.map(\.edit), spacing: change.spacing)
-    }
-    return CommitRecord(
-      revision: commit.revision, time: commit.time, author: commit.author, transaction: commit.transaction,
-      fingerprint: commit.fingerprint, undo: commit.undo, undoes: commit.undoes, redoes: commit.redoes,
-      changes: changes, summary: commit.parts?.summary(objects.layout.numbers))
-  }
-}
-
-extension HistoryChange {
-  /// Only the ids of a commit's changes, in the store's numbers: nothing else of them is decoded.
-  static func ids(in bytes: [UInt8]) throws(MalformedMessage) -> [ObjectID] {
-    var ids = [ObjectID]()
-    var reader = BinaryReader(bytes)
-    while let (number, field) = try reader.next() {
-      guard number == 1 else { continue }
-      var change = try field.reader()
-      while let (number, field) = try change.next() {
-        guard number == 2 else { continue }
-        ids.append(try field.form())
-        break
-      }
-    }
-    return ids
   }
 }

@@ -180,6 +180,38 @@ extension HistoryChange: BinaryForm {
     }
     return changes
   }
+
+  /// The first of the changes of certain objects, and how many of them there are; of all others only the ids are decoded.
+  static func decode(
+    _ bytes: [UInt8], first most: Int = .max, where isWanted: (ObjectID) -> Bool
+  ) throws(MalformedMessage) -> (changes: [HistoryChange], count: Int) {
+    var (changes, count) = ([HistoryChange](), 0)
+    var reader = BinaryReader(bytes)
+    while let (number, field) = try reader.next() {
+      guard number == 1, let id = try id(in: field), isWanted(id) else { continue }
+      count += 1
+      if count <= most { changes.append(try field.form()) }
+    }
+    return (changes, count)
+  }
+
+  /// The ids of a commit's changes.
+  static func ids(in bytes: [UInt8]) throws(MalformedMessage) -> [ObjectID] {
+    var ids = [ObjectID]()
+    var reader = BinaryReader(bytes)
+    while let (number, field) = try reader.next() {
+      if number == 1, let id = try id(in: field) { ids.append(id) }
+    }
+    return ids
+  }
+
+  private static func id(in change: BinaryReader.Field) throws(MalformedMessage) -> ObjectID? {
+    var reader = try change.reader()
+    while let (number, field) = try reader.next(), number <= 2 {
+      if number == 2 { return try field.form() }
+    }
+    return nil
+  }
 }
 
 extension HistoryEdit: BinaryForm {

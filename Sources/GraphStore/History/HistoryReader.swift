@@ -62,6 +62,8 @@ struct HistoryReader {
     var redoes: Revision?
     var undo: UndoGroup?
     var changes: [HistoryChange]
+    /// So many changes besides these were not decoded.
+    var more = 0
     /// Set where the changes lie in parts: then `changes` is empty, or one of them.
     var parts: HistoryParts?
     /// The number of the part that `changes` is.
@@ -130,18 +132,30 @@ struct HistoryReader {
   }
 
   func commit(_ row: Row) throws -> Commit {
+    try commit(row) { try (HistoryChange.decode($0), 0) }
+  }
+
+  /// A commit with the first of its changes of certain objects, whose ids are in the store's numbers.
+  func commit(_ row: Row, first most: Int, where isWanted: (ObjectID) -> Bool) throws -> Commit {
+    try commit(row) { bytes in
+      let (changes, count) = try HistoryChange.decode(bytes, first: most, where: isWanted)
+      return (changes, count - changes.count)
+    }
+  }
+
+  private func commit(_ row: Row, _ decode: ([UInt8]) throws -> (changes: [HistoryChange], more: Int)) throws -> Commit
+  {
     let undo = row.blob(7)
-    let changes = row.blob(8)
-    let parts = try HistoryParts(changes)
+    let bytes = row.blob(8)
+    let parts = try HistoryParts(bytes)
     let version = objects.layout.version(of: row.integer(0))
+    let (changes, more) = parts == nil ? try decode(bytes) : ([], 0)
     return Commit(
       revision: row.integer(0), time: row.integer(1), author: row.text(2),
       transaction: TransactionID(replica: row.id(3), sequence: UInt64(bitPattern: row.integer(4))),
       fingerprint: UInt64(bitPattern: row.integer(5)), undoes: row.isNull(6) ? nil : row.integer(6),
       redoes: row.isNull(9) ? nil : row.integer(9), undo: undo.isEmpty ? nil : try UndoGroup(binary: undo),
-      changes: parts == nil
-        ? try HistoryChange.decode(changes).map { $0.present(objects.layout, version: version) } : [],
-      parts: parts)
+      changes: changes.map { $0.present(objects.layout, version: version) }, more: more, parts: parts)
   }
 
   /// So many changes newer than the wanted commits are taken back at most.
@@ -220,7 +234,7 @@ struct HistoryReader {
   }
 
   /// - Parameter ids: ascending.
-  private static func isAny(of ids: [ObjectID], in place: HistoryParts.Place) -> Bool {
+  static func isAny(of ids: [ObjectID], in place: HistoryParts.Place) -> Bool {
     var (low, high) = (0, ids.count)
     while low < high {
       let middle = (low + high) / 2

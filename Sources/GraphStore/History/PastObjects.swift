@@ -8,6 +8,8 @@ final class PastObjects {
     /// The change that led to it.
     var newest: Revision
     var mapped: MappedValues
+    /// What was read of the changes up to it, oldest first.
+    var ahead = [HistoryReader.Event]()
   }
 
   /// So many changes of objects are taken back for one answer at most.
@@ -25,24 +27,57 @@ final class PastObjects {
   func image(of id: ObjectID, at revision: Revision) throws -> ObjectImage? {
     var state = try states[id] ?? present(id)
     if state.newest > revision {
-      let events = try history.events(of: id, newest: state.newest, after: revision)
-      steps += events.count
-      guard steps <= Self.maximumSteps else {
-        throw Refusal(.limit, "more than \(Self.maximumSteps) changes would have to be taken back; ask for less")
-      }
-      for event in events.reversed() {
-        state.mapped.pass(id, state.image, at: event.revision)
-        state.image = event.change.before(state.image, model: history.objects.model)
-        state.newest = event.change.previous
+      takeBack(&state, id, to: revision)
+      if state.newest > revision {
+        state.ahead = try history.events(of: id, newest: state.newest, after: revision)
+        try count(state.ahead)
+        takeBack(&state, id, to: revision)
       }
       guard state.newest <= revision else {
         throw Refusal.pruned(revision, oldest: try history.oldest())
       }
     }
     // All may be forgotten: an object then starts from the present again.
-    if states.count >= Self.maximumStates { states.removeAll(keepingCapacity: true) }
+    if states[id] == nil, states.count >= Self.maximumStates { states.removeAll(keepingCapacity: true) }
     states[id] = state
     return history.computed(state.mapped.told(state.image, at: revision), at: revision)
+  }
+
+  /// So many objects are worth a walk through the commits since, and their changes on it fit into memory.
+  static let preparedAtOnce = 10_000
+
+  /// Reads what of history these objects will be taken back by, each down to its revision: then the commits are read
+  /// once for all of them, instead of once for each.
+  func prepare(_ revisions: [ObjectID: Revision]) throws {
+    if states.count + revisions.count > Self.maximumStates { states.removeAll(keepingCapacity: true) }
+    var spans = [ObjectID: HistoryReader.Span]()
+    for (id, revision) in revisions {
+      let state = try states[id] ?? present(id)
+      states[id] = state
+      if state.newest > revision, state.ahead.isEmpty {
+        spans[id] = HistoryReader.Span(newest: state.newest, base: revision)
+      }
+    }
+    for (id, events) in try history.events(of: spans) {
+      try count(events)
+      states[id]?.ahead = events
+    }
+  }
+
+  private func takeBack(_ state: inout State, _ id: ObjectID, to revision: Revision) {
+    while let event = state.ahead.last, event.revision > revision {
+      state.ahead.removeLast()
+      state.mapped.pass(id, state.image, at: event.revision)
+      state.image = event.change.before(state.image, model: history.objects.model)
+      state.newest = event.change.previous
+    }
+  }
+
+  private func count(_ events: [HistoryReader.Event]) throws {
+    steps += events.count
+    guard steps <= Self.maximumSteps else {
+      throw Refusal(.limit, "more than \(Self.maximumSteps) changes would have to be taken back; ask for less")
+    }
   }
 
   private func present(_ id: ObjectID) throws -> State {

@@ -61,8 +61,11 @@ final class PastGraph {
     }
     let past = PastObjects(history: history)
     var touched = [ObjectID: ObjectImage?]()
-    for change in commit.changes where history.objects.model.entity(change.id.entity) != nil {
-      touched[change.id] = .some(try past.image(of: change.id, at: revision - 1))
+    let ids = commit.changes.map(\.id).filter { history.objects.model.entity($0.entity) != nil }
+    for start in stride(from: 0, to: ids.count, by: PastObjects.preparedAtOnce) {
+      let next = ids[start...].prefix(PastObjects.preparedAtOnce)
+      try past.prepare(Dictionary(next.map { ($0, revision - 1) }) { first, _ in first })
+      for id in next { touched[id] = .some(try past.image(of: id, at: revision - 1)) }
     }
     self.init(history: history, touched: touched)
   }

@@ -63,16 +63,24 @@ struct StepReversal {
         own[change.id, default: []].append((commit.revision, change))
       }
     }
-    for id in ids {
-      let now = try objects.readImage(of: id)
-      bytes += now?.approximateSize ?? 0
-      try limits.check(changes: 0, bytes: bytes)
-      let newest = try now?.revision ?? history.deletion(of: id)?.revision ?? 0
-      places[id] = order.count
-      order.append(
-        try ObjectReversal(
-          id, own: own[id] ?? [], past: try history.events(of: id, newest: newest, after: base), now: now,
-          author: author, model: model, cancelled: cancelled))
+    for start in stride(from: 0, to: ids.count, by: PastObjects.preparedAtOnce) {
+      let next = ids[start...].prefix(PastObjects.preparedAtOnce)
+      var (images, spans) = ([ObjectID: ObjectImage](), [ObjectID: HistoryReader.Span]())
+      for id in next {
+        images[id] = try objects.readImage(of: id)
+        bytes += images[id]?.approximateSize ?? 0
+        try limits.check(changes: 0, bytes: bytes)
+        let newest = try images[id]?.revision ?? history.deletion(of: id)?.revision ?? 0
+        spans[id] = HistoryReader.Span(newest: newest, base: base)
+      }
+      let pasts = try history.events(of: spans)
+      for id in next {
+        places[id] = order.count
+        order.append(
+          try ObjectReversal(
+            id, own: own[id] ?? [], past: pasts[id] ?? [], now: images[id], author: author, model: model,
+            cancelled: cancelled))
+      }
     }
   }
 

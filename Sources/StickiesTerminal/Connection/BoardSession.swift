@@ -377,7 +377,7 @@ extension GraphClient {
       (found.name, found.color) = (board.name, PaperColor(name: board.color.rawValue))
     }
     // Of the oldest state the commit may be gone.
-    if let commit = try? await log(after: wish.revision - 1, through: wish.revision, limit: 1).first {
+    if let commit = try? await log(after: wish.revision - 1, through: wish.revision, limit: 1, changes: 0).first {
       found.commit = PastCommit(revision: commit.revision, time: commit.time, author: commit.author)
     }
     found.reach = try await reach()

@@ -28,7 +28,7 @@ enum LiveCandidates {
     case .object: return try await objects(client)
     case .author:
       var seen = Set<String>()
-      return try await client.log(limit: most).map(\.author).filter { seen.insert($0).inserted }.map {
+      return try await client.log(limit: most, changes: 0).map(\.author).filter { seen.insert($0).inserted }.map {
         Candidate(word: TextTable.visible($0))
       }
     }

@@ -110,7 +110,7 @@ struct Doctor: AsyncParsableCommand {
     findings.append(model(client.context.model))
     let answers = try? await Deadline.run(
       milliseconds: Self.patienceMilliseconds, late: { ExitCode.failure },
-      { (status: try await client.status(), newest: try await client.log(limit: 1).first?.time) })
+      { (status: try await client.status(), newest: try await client.log(limit: 1, changes: 0).first?.time) })
     guard let (status, newest) = answers else {
       findings.append(
         Finding(

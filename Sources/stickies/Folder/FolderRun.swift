@@ -197,7 +197,7 @@ struct FolderRun {
     }
     // Whether that past is the folder's nobody can tell any more: what differs is compared with what is there.
     guard revision > status.oldest else { return }
-    let commit = try await shell.client.log(after: revision - 1, through: revision, limit: 1).first
+    let commit = try await shell.client.log(after: revision - 1, through: revision, limit: 1, changes: 0).first
     guard let commit, commit.revision == revision, commit.fingerprint != list.token.fingerprint else { return }
     throw Refusal(.denied, "the store was restored and went another way than \(folder.path); \(advice)")
   }
@@ -213,7 +213,7 @@ struct FolderRun {
     var after = max(sending.after, status.oldest)
     while after < head, !isCommitted {
       let through = min(after + 500, head)
-      let commits = try await shell.client.log(after: after, through: through, limit: 500)
+      let commits = try await shell.client.log(after: after, through: through, limit: 500, changes: 0)
       isCommitted = commits.contains { $0.transaction.replica == sending.replica }
       after = through
     }

@@ -23,6 +23,13 @@ struct LogCommand: AsyncParsableCommand {
   var until: String?
   @Flag(help: "The oldest first, instead of the newest.")
   var oldestFirst = false
+  @Option(
+    parsing: .unconditional,
+    help: "Of each commit at most so many changes. (default: \(Self.shownChanges); with --json all)")
+  var changes: UInt64?
+
+  /// Of a commit so many changes are shown where nothing is said.
+  private static let shownChanges: UInt64 = 10
 
   func validate() throws {
     if limit < 1 || limit > 100_000 { throw ValidationError("--limit takes a number from 1 to 100000") }
@@ -39,7 +46,8 @@ struct LogCommand: AsyncParsableCommand {
   @MainActor
   private func request(_ shell: Shell) async throws -> LogRequest {
     var request = LogRequest(
-      after: after, limit: UInt64(limit), filter: try await filter.filter(shell), oldestFirst: oldestFirst)
+      after: after, limit: UInt64(limit), filter: try await filter.filter(shell), oldestFirst: oldestFirst,
+      changes: changes ?? (shell.output.json ? nil : Self.shownChanges))
     switch try since.map({ try When($0, option: "--since", toTheEnd: false) }) {
     case .revision(let revision)?: request.after = max(request.after, revision - 1)
     case .time(let time)?: request.filter.since = time
@@ -115,21 +123,25 @@ extension Shell {
       return try await tellPruned(request, commits)
     }
     if commits.isEmpty {
-      let newest = try await client.log(LogRequest(limit: 1)).first?.revision ?? 0
+      let newest = try await client.log(limit: 1, changes: 0).first?.revision ?? 0
       StandardError.write("stickies: no commit fits; the newest is revision \(newest)")
     }
     for commit in commits {
       let what = commit.taken.map { ", \(commit.redoes == nil ? "undo" : "redo") of \($0)" } ?? ""
       output.print("\(commit.revision)  \(Output.localTime(commit.time))  \(TextTable.visible(commit.author))\(what)")
       // Only who changed no object says in a name what was done: a migration.
-      if commit.changes.isEmpty, commit.unlisted == 0, what.isEmpty, let name = commit.undo?.name, !name.isEmpty {
+      if commit.changes.isEmpty, commit.unlisted == 0, commit.more == 0, what.isEmpty, let name = commit.undo?.name,
+        !name.isEmpty
+      {
         output.print("    \(TextTable.visible(name))")
       }
       if commit.unlisted > 0 { output.print("    \(Output.count(Int(commit.unlisted), "change")) by a batch") }
-      for change in commit.changes.prefix(10) {
-        output.print("    \(Self.sign(change.kind)) \(output.line(change))")
-      }
-      if commit.changes.count > 10 { output.print("    … and \(commit.changes.count - 10) more") }
+      // A daemon of an earlier release tells all of them.
+      let shown = commit.changes.prefix(request.changes.map { Int(clamping: $0) } ?? .max)
+      for change in shown { output.print("    \(Self.sign(change.kind)) \(output.line(change))") }
+      let more = commit.changes.count - shown.count + Int(clamping: commit.more)
+      if more > 0, shown.isEmpty { output.print("    \(Output.count(more, "change"))") }
+      if more > 0, !shown.isEmpty { output.print("    … and \(more) more") }
     }
     try await tellPruned(request, commits)
   }
@@ -143,7 +155,7 @@ extension Shell {
     let isFull = commits.count >= Int(clamping: request.limit) && commits.last.map { $0.revision > oldest + 1 } == true
     if isFull, !request.oldestFirst { return }
     if let since = request.filter.since,
-      let first = try await client.log(LogRequest(limit: 1, oldestFirst: true)).first, first.time <= since
+      let first = try await client.log(LogRequest(limit: 1, oldestFirst: true, changes: 0)).first, first.time <= since
     {
       return
     }

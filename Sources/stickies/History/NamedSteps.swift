@@ -10,7 +10,7 @@ extension Shell {
   func undo(named name: String) async throws {
     let author = client.context.replica.author
     let commits = try await client.log(
-      LogRequest(limit: Self.namedCommits, filter: HistoryFilter(authors: [author])))
+      LogRequest(limit: Self.namedCommits, filter: HistoryFilter(authors: [author]), changes: 0))
     guard let revision = commits.newestStep(named: name) else {
       throw Refusal(
         .notFound,

@@ -120,12 +120,13 @@ enum ObjectJSON {
   static func commit(_ entry: CommitEntry, _ model: Model) -> JSON {
     commit(
       revision: entry.revision, author: entry.author, time: entry.time, undoes: entry.undoes, redoes: entry.redoes,
-      group: entry.undo?.name, unlisted: entry.unlisted, entry.changes, model)
+      group: entry.undo?.name, unlisted: entry.unlisted, more: entry.more, entry.changes, model)
   }
 
   static func commit(
     revision: Revision, author: String, time: Timestamp, undoes: Revision? = nil, redoes: Revision? = nil,
-    group: String? = nil, unlisted: UInt64 = 0, total: UInt64? = nil, _ changes: [Delta.Change], _ model: Model
+    group: String? = nil, unlisted: UInt64 = 0, more: UInt64 = 0, total: UInt64? = nil, _ changes: [Delta.Change],
+    _ model: Model
   ) -> JSON {
     var members = [
       JSON.Member("revision", .integer(revision)), JSON.Member("author", .string(author)),
@@ -135,6 +136,7 @@ enum ObjectJSON {
     if let redoes { members.append(.init("redoes", .integer(redoes))) }
     if let group, !group.isEmpty { members.append(.init("group", .string(group))) }
     if unlisted > 0 { members.append(.init("unlisted", .integer(Int64(clamping: unlisted)))) }
+    if more > 0 { members.append(.init("more", .integer(Int64(clamping: more)))) }
     if let total { members.append(.init("total", .integer(Int64(clamping: total)))) }
     members.append(.init("changes", .array(changes.map { change($0, model) })))
     return .object(members)

@@ -35,7 +35,8 @@ extension WatchPrinter {
   func showBatches(through newest: Revision) async -> Bool {
     guard newest > revision else { return false }
     // What the log does not hold, or nobody answers, stays untold; the result is there all the same.
-    let commits = (try? await client.log(after: revision, through: newest, limit: Self.commitsAskedFor)) ?? []
+    let commits =
+      (try? await client.log(after: revision, through: newest, limit: Self.commitsAskedFor, changes: 0)) ?? []
     let batches = commits.filter { $0.unlisted > 0 }.sorted { $0.revision < $1.revision }
     for batch in batches {
       let count = Output.count(Int(clamping: batch.unlisted), "change")

@@ -126,7 +126,7 @@ final class WatchPrinter {
       return Token(store: head.store, revision: 0, fingerprint: 0)
     }
     do {
-      guard let entry = try await client.log(after: revision - 1, through: revision, limit: 1).first else {
+      guard let entry = try await client.log(after: revision - 1, through: revision, limit: 1, changes: 0).first else {
         throw Refusal(.notFound, "the log does not hold revision \(revision)")
       }
       return Token(store: head.store, revision: revision, fingerprint: entry.fingerprint)

@@ -12,6 +12,7 @@ extension OracleMapping {
       $0.through = log.through
       if !log.filter.isEmpty { $0.filter = filter(log.filter) }
       $0.oldestFirst = log.oldestFirst
+      if let changes = log.changes { $0.changes = changes }
     }
   }
 

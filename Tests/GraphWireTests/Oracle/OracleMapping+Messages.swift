@@ -351,6 +351,7 @@ extension OracleMapping {
       $0.redoes = entry.redoes ?? 0
       if let undo = entry.undo { $0.undo = undoGroup(undo) }
       $0.unlisted = entry.unlisted
+      $0.more = entry.more
     }
   }
 

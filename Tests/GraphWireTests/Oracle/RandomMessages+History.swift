@@ -6,7 +6,8 @@ import GraphWire
 extension RandomMessages {
   mutating func log() -> LogRequest {
     LogRequest(
-      after: integer(), limit: unsigned(), through: integer(), filter: filter(), oldestFirst: bool())
+      after: integer(), limit: unsigned(), through: integer(), filter: filter(), oldestFirst: bool(),
+      changes: maybe { $0.unsigned() })
   }
 
   /// Several of a kind that has several forms.

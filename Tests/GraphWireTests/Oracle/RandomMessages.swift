@@ -290,6 +290,7 @@ struct RandomMessages {
     entry.changes = list { $0.change() }
     entry.fingerprint = unsigned()
     entry.unlisted = unsigned()
+    entry.more = unsigned()
     return entry
   }
 

@@ -1374,11 +1374,22 @@ nonisolated struct Graph_Log: Sendable {
   /// the oldest `limit` commits, oldest first
   var oldestFirst: Bool = false
 
+  /// of each commit so many at most; none: all
+  var changes: UInt64 {
+    get {_changes ?? 0}
+    set {_changes = newValue}
+  }
+  /// Returns true if `changes` has been explicitly set.
+  var hasChanges: Bool {self._changes != nil}
+  /// Clears the value of `changes`. Subsequent reads from it will return its default value.
+  mutating func clearChanges() {self._changes = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _filter: Graph_HistoryFilter? = nil
+  fileprivate var _changes: UInt64? = nil
 }
 
 /// what fits all that is said
@@ -2634,6 +2645,9 @@ nonisolated struct Graph_CommitEntry: Sendable {
 
   /// so many changes are not listed: a batch made them
   var unlisted: UInt64 = 0
+
+  /// so many changes fit besides these, and were not asked for
+  var more: UInt64 = 0
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -5057,7 +5071,7 @@ nonisolated extension Graph_More: SwiftProtobuf.Message, SwiftProtobuf._MessageI
 
 nonisolated extension Graph_Log: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Log"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}after\0\u{1}limit\0\u{1}through\0\u{2}\u{11}filter\0\u{3}oldest_first\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}after\0\u{1}limit\0\u{1}through\0\u{2}\u{11}filter\0\u{3}oldest_first\0\u{1}changes\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -5070,6 +5084,7 @@ nonisolated extension Graph_Log: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
       case 3: try { try decoder.decodeSingularInt64Field(value: &self.through) }()
       case 20: try { try decoder.decodeSingularMessageField(value: &self._filter) }()
       case 21: try { try decoder.decodeSingularBoolField(value: &self.oldestFirst) }()
+      case 22: try { try decoder.decodeSingularUInt64Field(value: &self._changes) }()
       default: break
       }
     }
@@ -5095,6 +5110,9 @@ nonisolated extension Graph_Log: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if self.oldestFirst != false {
       try visitor.visitSingularBoolField(value: self.oldestFirst, fieldNumber: 21)
     }
+    try { if let v = self._changes {
+      try visitor.visitSingularUInt64Field(value: v, fieldNumber: 22)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -5104,6 +5122,7 @@ nonisolated extension Graph_Log: SwiftProtobuf.Message, SwiftProtobuf._MessageIm
     if lhs.through != rhs.through {return false}
     if lhs._filter != rhs._filter {return false}
     if lhs.oldestFirst != rhs.oldestFirst {return false}
+    if lhs._changes != rhs._changes {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -7399,7 +7418,7 @@ nonisolated extension Graph_LogChunk: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension Graph_CommitEntry: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".CommitEntry"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}revision\0\u{1}time\0\u{1}author\0\u{1}transaction\0\u{1}undoes\0\u{1}changes\0\u{1}fingerprint\0\u{1}redoes\0\u{1}undo\0\u{1}unlisted\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}revision\0\u{1}time\0\u{1}author\0\u{1}transaction\0\u{1}undoes\0\u{1}changes\0\u{1}fingerprint\0\u{1}redoes\0\u{1}undo\0\u{1}unlisted\0\u{1}more\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7417,6 +7436,7 @@ nonisolated extension Graph_CommitEntry: SwiftProtobuf.Message, SwiftProtobuf._M
       case 8: try { try decoder.decodeSingularInt64Field(value: &self.redoes) }()
       case 9: try { try decoder.decodeSingularMessageField(value: &self._undo) }()
       case 10: try { try decoder.decodeSingularUInt64Field(value: &self.unlisted) }()
+      case 11: try { try decoder.decodeSingularUInt64Field(value: &self.more) }()
       default: break
       }
     }
@@ -7457,6 +7477,9 @@ nonisolated extension Graph_CommitEntry: SwiftProtobuf.Message, SwiftProtobuf._M
     if self.unlisted != 0 {
       try visitor.visitSingularUInt64Field(value: self.unlisted, fieldNumber: 10)
     }
+    if self.more != 0 {
+      try visitor.visitSingularUInt64Field(value: self.more, fieldNumber: 11)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -7471,6 +7494,7 @@ nonisolated extension Graph_CommitEntry: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.redoes != rhs.redoes {return false}
     if lhs._undo != rhs._undo {return false}
     if lhs.unlisted != rhs.unlisted {return false}
+    if lhs.more != rhs.more {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,0 +1,64 @@
+import GRDBSQLite
+import GraphModel
+import HeapModule
+
+/// What happened to many objects. Along the past of one after the other, a commit of a hundred thousand would be decoded
+/// a hundred thousand times.
+extension HistoryReader {
+  /// Of an object's changes those up to `newest`, its last one, and behind `base`.
+  struct Span {
+    var newest: Revision
+    var base: Revision
+  }
+
+  /// What happened to each object, oldest first, as far as it is kept. Every commit is read once, from the newest back, and
+  /// no more of it is decoded than these objects.
+  func events(of spans: [ObjectID: Span]) throws -> [ObjectID: [Event]] {
+    var events = [ObjectID: [Event]]()
+    var waiting = [Revision: [ObjectID]]()
+    var revisions = Heap<Revision>()
+    func wait(_ id: ObjectID, for revision: Revision) {
+      guard let base = spans[id]?.base, revision > base else { return }
+      if waiting[revision] == nil { revisions.insert(revision) }
+      waiting[revision, default: []].append(id)
+    }
+    for (id, span) in spans { wait(id, for: span.newest) }
+    while let revision = revisions.popMax(), let ids = waiting.removeValue(forKey: revision) {
+      for event in try self.events(of: ids, in: revision) where event.change.previous < revision {
+        events[event.change.id, default: []].append(event)
+        wait(event.change.id, for: event.change.previous)
+      }
+    }
+    return events.mapValues { $0.reversed() }
+  }
+
+  /// What a commit did to some objects; of a batch that came back to one all of that as one change.
+  private func events(of ids: [ObjectID], in revision: Revision) throws -> [Event] {
+    let row = try connection.statement(
+      """
+      SELECT a.name, r.id, changes FROM _commit JOIN _author AS a ON a.number = author
+      JOIN _replica AS r ON r.number = replica WHERE revision = ?
+      """)
+    row.bind(1, revision)
+    defer { sqlite3_reset(row.statement) }
+    guard try connection.step(row) else { return [] }
+    let (author, replica, bytes) = (row.text(0), row.id(1), row.blob(2))
+    let keys = Set(ids.map(\.key))
+    let version = objects.layout.version(of: revision)
+    func changes(in bytes: [UInt8]) throws -> [HistoryChange] {
+      try HistoryChange.decode(bytes) { keys.contains($0.key) }.changes
+        .map { $0.present(objects.layout, version: version) }
+    }
+    var found = [HistoryChange]()
+    if try HistoryParts(bytes) == nil {
+      found = try changes(in: bytes)
+    } else {
+      let sorted = ids.sorted()
+      for place in try places(of: revision) where Self.isAny(of: sorted, in: place) {
+        found += try changes(in: partBytes(place.number, of: revision))
+      }
+      found = HistoryChange.joined(found)
+    }
+    return found.map { Event(revision: revision, author: author, replica: replica, change: $0) }
+  }
+}

@@ -1,0 +1,125 @@
+import GraphModel
+import GraphStore
+import GraphTesting
+import Testing
+
+/// Logs and differences over commits of many objects: each commit is read a few times, not once for each of its objects.
+@Suite struct LargeLogTests {
+  private static let people = 5_000
+  /// More changes than the last commits that are remembered may have.
+  private static let updates: Int64 = 12
+
+  private struct Scene {
+    let store: TestStore
+    let ids: [ObjectID]
+    let count = StatementCount()
+
+    /// A commit that makes people, and others that change all of them: one of these is a batch's, in parts.
+    init() throws {
+      let count = count
+      store = try TestStore(try Fixtures.company(), sliceObjects: 1_000) { options in
+        options.willRunStatement = count.add
+      }
+      let people = try (0..<LargeLogTests.people).map { [store] in
+        try store.insertion("Person", ["name": .string("n\($0)"), "age": .integer(0)])
+      }
+      ids = try store.must(people)
+      for age in 1...updates {
+        if age == 5 {
+          let wish = Batch.Assignment(try store.property("Person.age").number, .value(.integer(age)))
+          _ = try store.batch("Person", .update(.always, [wish]))
+        } else {
+          try store.must(ids.map { try store.update($0, "Person.age", .integer(age)) })
+        }
+      }
+      _ = count.take()
+    }
+  }
+
+  @Test func everyLogOfLargeCommitsReadsHistoryOnce() throws {
+    let scene = try Scene()
+    let (store, count) = (scene.store, scene.count)
+    let all = try store.store.commits(after: 0, through: nil, maximumChanges: 1_000_000)
+    _ = count.take()
+    let age = try store.property("Person.age")
+    var told = [CommitRecord]()
+    _ = try store.store.log(LogRequest()) { told.append($0) }
+    #expect(told.reversed() == all)
+    // A few for each object in each page, and a few for each commit in each.
+    #expect(count.take() < 15 * Self.people)
+    told = []
+    _ = try store.store.log(LogRequest(oldestFirst: true, changes: 100)) { told.append($0) }
+    #expect(told.map(\.revision) == all.map(\.revision))
+    #expect(told.map(\.changes) == all.map { Array($0.changes.prefix(100)) })
+    #expect(count.take() < 15 * 100)
+    // Of the past, however much is newer.
+    var early = [CommitRecord]()
+    let request = LogRequest(
+      limit: 2, through: 4, filter: HistoryFilter(entities: [try store.entity("Person").number]), changes: 3)
+    _ = try store.store.log(request) { early.append($0) }
+    #expect(early.map(\.revision) == [4, 3])
+    #expect(early.map(\.more) == [Self.people - 3, Self.people - 3])
+    #expect(early.flatMap(\.changes).map { $0.after?[age] } == [3, 3, 3, 2, 2, 2].map { .integer($0) })
+    #expect(count.take() < 300)
+  }
+
+  @Test func aLogWithoutChangesLooksAtNoObject() throws {
+    let scene = try Scene()
+    let (store, count) = (scene.store, scene.count)
+    var told = [CommitRecord]()
+    _ = try store.store.log(LogRequest(changes: 0)) { told.append($0) }
+    #expect(told.count == 1 + Int(Self.updates))
+    #expect(told.allSatisfy { $0.changes.isEmpty })
+    #expect(told.map { $0.summary?.count ?? $0.more } == told.map { _ in Self.people })
+    #expect(count.take() < 50)
+  }
+
+  @Test func aLogThatNobodyWaitsForIsGivenUp() throws {
+    let scene = try Scene()
+    var (asked, told) = (0, 0)
+    #expect(throws: (any Error).self) {
+      try scene.store.store.log(
+        LogRequest(),
+        while: {
+          asked += 1
+          return asked < 3
+        }, { _ in told += 1 })
+    }
+    #expect(asked == 3)
+    #expect(told < 1 + Int(Self.updates))
+    // The connection is as good as before.
+    var newest = [Revision]()
+    _ = try scene.store.store.log(LogRequest(limit: 1)) { newest.append($0.revision) }
+    #expect(newest == [1 + Self.updates])
+  }
+
+  @Test func differencesOverLargeCommitsReadHistoryOnce() throws {
+    let scene = try Scene()
+    let (store, count) = (scene.store, scene.count)
+    let age = try store.property("Person.age")
+    var ages = Set<[Value]>()
+    var ids = Set<ObjectID>()
+    _ = try store.store.differences(DifferenceRequest(from: 2, to: 9)) { difference in
+      ids.insert(difference.object.id)
+      ages.insert([difference.object[age], difference.properties.first { $0.number == age.number }?.was ?? .null])
+    }
+    #expect(ids == Set(scene.ids))
+    #expect(ages == [[.integer(8), .integer(1)]])
+    #expect(count.take() < 10 * Self.people)
+  }
+
+  @Test func anUndoPastOthersLargeCommitsReadsHistoryOnce() throws {
+    let scene = try Scene()
+    let store = scene.store
+    store.author = "bob"
+    for name in ["one", "two", "three"] {
+      try store.must(scene.ids.map { try store.update($0, "Person.name", .string(name + " \($0)")) })
+    }
+    store.author = "ann"
+    let result = try store.undo()
+    #expect(try store.taken(result).conflicts.isEmpty)
+    let image = try #require(try store.image(scene.ids[7]))
+    #expect(image[try store.property("Person.age")] == .integer(Self.updates - 1))
+    #expect(image[try store.property("Person.name")] == .string("three \(scene.ids[7])"))
+  }
+}
