@@ -1,4 +1,6 @@
 import os
+import re
+import shutil
 import subprocess
 import unittest
 
@@ -128,6 +130,26 @@ class OpenTests(unittest.TestCase):
         ann.shows("and more")
         ann.waits(lambda text: "not yet" not in text, "the new note")
         self.assertIn("one", self.stage.run("list"))
+
+    def test_what_was_written_in_an_editor_that_fails_is_where_it_says(self):
+        self.stage.run("add", "one")
+        script = f"{self.stage.home}/editor"
+        with open(script, "w") as file:
+            file.write('#!/bin/sh\necho " and more" >> "$1"\nexit 3\n')
+        os.chmod(script, 0o755)
+        ann = self.stage.open(EDITOR=script)
+        ann.shows("one")
+        ann.types(f"{TAB}E")
+        # The path comes first: the line is cut at the edge of the screen.
+        ann.shows("what you wrote is in /")
+        path = re.search(r"what you wrote is in (/\S+note\.md)", ann.text)
+        self.assertIsNotNone(path, ann.text)
+        with open(path[1]) as file:
+            self.assertIn("and more", file.read())
+        shutil.rmtree(os.path.dirname(path[1]))
+        ann.types("q")
+        self.assertEqual(ann.ends(), 0)
+        self.assertNotIn("more", self.stage.run("list"))
 
     def test_what_is_typed_under_an_editor_that_reads_no_keys_is_no_command_afterwards(self):
         self.stage.run("add", "one")
