@@ -1,3 +1,4 @@
+import FreedMemory
 import GraphModel
 import GraphWire
 
@@ -10,14 +11,15 @@ extension StoreReads {
   func log(_ request: LogRequest, _ number: UInt64, _ stream: ReadStream) throws {
     var (chunk, size) = ([CommitEntry](), 0)
     var (changes, bytes) = (0, 0)
-    let head = try store.log(request, while: { stream.isWanted }) { commit in
+    defer { giveBack(behind: changes) }
+    let head = try store.log(request, maximumChanges: Self.maximumLogChanges, while: { stream.isWanted }) { commit in
       changes += commit.changes.count
       bytes += commit.approximateSize
-      guard changes <= Self.maximumLogChanges, bytes <= Self.maximumLogBytes else {
+      guard bytes <= Self.maximumLogBytes else {
         throw Refusal(
           .limit,
-          "the log would have more than \(Self.maximumLogChanges) changes, or \(Self.maximumLogBytes >> 20) MiB of them: "
-            + "ask for fewer commits, or for fewer changes of each")
+          "the log would take more than \(Self.maximumLogBytes >> 20) MiB: ask for fewer commits, or for fewer changes of "
+            + "each")
       }
       chunk.append(entry(commit))
       size += commit.approximateSize
@@ -28,6 +30,11 @@ extension StoreReads {
     try stream.put(frame(ToClient(number, .log(chunk, last: true))))
     stream.finish(.success(head))
   }
+
+  /// A read of so many objects leaves more freed memory behind than the next ones need.
+  private static let manyObjects = 50_000
+
+  private func giveBack(behind objects: Int) { if objects >= Self.manyObjects { FreedMemory.giveBack() } }
 
   func why(_ property: PropertyNumber, of id: ObjectID, _ number: UInt64, _ stream: ReadStream) throws {
     var origin = try store.origin(of: property, of: id)
@@ -53,9 +60,11 @@ extension StoreReads {
 
   func differences(_ request: DifferenceRequest, _ number: UInt64, _ stream: ReadStream) throws {
     var chunk = [ObjectDifference]()
-    var size = 0
+    var (size, count) = (0, 0)
+    defer { giveBack(behind: count) }
     let head = try store.differences(request) { difference in
       var difference = difference
+      count += 1
       if difference.approximateSize > ProtocolLimits.maximumFrameSize / 2 {
         // Too large for a frame with what the values were: which they are remains.
         difference.properties = difference.properties.map { .init($0.number, was: .null) }

@@ -14,7 +14,7 @@ extension SQLiteStore {
 
   /// Hands out the commits that a log asks for.
   public func log(
-    _ request: LogRequest, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void
+    _ request: LogRequest, maximumChanges: Int, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void
   ) throws -> Token {
     try request.filter.check(in: model)
     return try read { objects, history, head in
@@ -26,6 +26,11 @@ extension SQLiteStore {
         request.filter, after: request.after, through: through,
         changes: request.changes.map { Int(clamping: $0) } ?? .max, history: history)
       try objects.connection.run(while: isWanted) {
+        let limit = request.limit == 0 ? Int.max : Int(clamping: request.limit)
+        // Said before anything is read that takes long.
+        guard try fitting.count(limit, newestFirst: !request.oldestFirst, upTo: maximumChanges) <= maximumChanges else {
+          throw LogRequest.refusal(maximumChanges: maximumChanges)
+        }
         try tell(fitting, request, history, body)
       }
       return head

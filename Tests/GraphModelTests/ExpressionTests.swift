@@ -167,6 +167,21 @@ import Testing
   }
 
   /// What is legal travels, too; what is not is refused before any stack is deep.
+  @Test func aVariableStandsForTheTwoEndsOfBetween() throws {
+    let range = JSON.array([.integer(20), .integer(30)])
+    #expect(try predicate("age BETWEEN $range", ["range": range]) == predicate("age BETWEEN {20, 30}"))
+    for (value, message) in [
+      (JSON.array([.integer(20)]), "BETWEEN takes {low, high}"), (.integer(20), "$range needs a list as its value"),
+    ] {
+      let mistake = #expect(throws: PredicateSyntaxError.self) { try predicate("age BETWEEN $range", ["range": value]) }
+      #expect(mistake?.reason == message)
+    }
+    let missing = #expect(throws: PredicateSyntaxError.self) {
+      try predicate("age BETWEEN $range", ["other": .integer(1)])
+    }
+    #expect(missing?.reason == "$range has no value, and needs a list")
+  }
+
   @Test(arguments: [("(", ")", 198, 200), ("abs(", ")", 198, 797), ("-", "", 198, 200)])
   func nestedExpressionsEndAtTheFirstThatIsTooMuch(
     opening: String, closing: String, most: Int, column: Int

@@ -164,6 +164,7 @@ import Testing
   @Test(arguments: [
     ("", []), ("a == 1", []), ("a == $x", ["x"]), ("a == $x AND b == $y_2 OR c==$x", ["x", "y_2"]),
     (#"s == "$x" AND s != '$y' AND c == $z"#, ["z"]), ("a IN {$x,$y}", ["x", "y"]), ("a IN $list", ["list"]),
+    ("a BETWEEN $range", ["range"]),
     ("SUBQUERY(many, $m, $m.a == $x).@count > 1", ["x"]),
   ])
   func aQuestionKnowsItsVariables(predicate: String, variables: [String]) throws {
@@ -180,7 +181,8 @@ import Testing
   /// As in typed predicates: nil is compared with what may be null, and only by `==` and `!=`.
   @Test(arguments: [
     ("a == $x", []), ("b == $x", ["x"]), ("b != $x", ["x"]), ("$x == b", ["x"]), ("b < $x", []), ("b IN {$x}", []),
-    ("b IN $x", []), ("b == $x AND b > $x", []), ("b == $x OR NOT b == $x", ["x"]), ("b == $x AND a == $y", ["x"]),
+    ("b IN $x", []), ("b BETWEEN $x", []), ("b == $x AND b > $x", []), ("b == $x OR NOT b == $x", ["x"]),
+    ("b == $x AND a == $y", ["x"]),
     ("one == $x", ["x"]), ("one.a == $x", ["x"]), ("a + 1 == $x", ["x"]), ("b == $x + a", []),
     ("many.@count == $x", []), ("many.@sum.a == $x", []), ("many.@max.a == $x", ["x"]), ("ANY many.a == $x", []),
     ("ANY many.b == $x", ["x"]), ("SUBQUERY(many, $m, $m.b == $x).@count > 1", ["x"]),

@@ -191,7 +191,7 @@ import Testing
       attribute(
         #""type": "enumeration", "enumeration": "E", "default": "c""#,
         more: #""enumerations": [{"name": "E", "cases": ["a", "b"]}], "#), "entities[0].attributes[0].default",
-      "is no enumeration"),
+      "is none of a, b"),
     Case(
       attribute(#""type": "integer", "minimum": 2, "maximum": 1"#), "entities[0].attributes[0].maximum",
       "is less than the minimum"),

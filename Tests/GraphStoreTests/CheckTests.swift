@@ -144,7 +144,7 @@ import Testing
       ] {
         let found = try findings(try workplace(), sql)
         #expect(kinds(found) == [.derived, .checksum, .history], "\(sql)")
-        #expect(found.first { $0.kind == .derived }?.text == "has a \(name) that is not what it is derived from")
+        #expect(found.first { $0.kind == .derived }?.text == "has another \(name) than what it is derived from says")
       }
     case .dangling:
       let found = try findings(try notes(), #"DELETE FROM "Note.tags"; DELETE FROM Tag"#)

@@ -74,12 +74,42 @@ import Testing
     #expect(count.take() < 50)
   }
 
+  @Test func aLogOfTooManyChangesIsRefusedBeforeItTellsAny() throws {
+    let scene = try Scene()
+    // The batch's are not told.
+    let all = Int(Self.updates) * Self.people
+    for oldestFirst in [false, true] {
+      for (most, isTold) in [(all, true), (all - 1, false)] {
+        var (told, refused) = (0, Refusal?.none)
+        do {
+          _ = try scene.store.store.log(
+            LogRequest(oldestFirst: oldestFirst), maximumChanges: most, while: { !isTold || told == 0 },
+            { told += $0.changes.count })
+        } catch let refusal as Refusal {
+          refused = refusal
+        } catch {
+          // Given up behind the first that is told.
+        }
+        #expect((told > 0) == isTold)
+        #expect((refused?.code == .limit) == !isTold, "\(String(describing: refused))")
+      }
+    }
+    // Of each a few are not too many.
+    var told = 0
+    _ = try scene.store.store.log(
+      LogRequest(changes: 2), maximumChanges: 24, while: { true }, { told += $0.changes.count })
+    #expect(told == 24)
+    #expect(throws: Refusal.self) {
+      try scene.store.store.log(LogRequest(changes: 2), maximumChanges: 23, while: { true }, { _ in })
+    }
+  }
+
   @Test func aLogThatNobodyWaitsForIsGivenUp() throws {
     let scene = try Scene()
     var (asked, told) = (0, 0)
     #expect(throws: (any Error).self) {
       try scene.store.store.log(
-        LogRequest(),
+        LogRequest(), maximumChanges: .max,
         while: {
           asked += 1
           return asked < 3

@@ -159,7 +159,8 @@ struct ModelLinker {
       if member != "default", ![.integer, .double, .decimal, .date].contains(kind) {
         report("\(attribute.path).\(member)", "does not go with the type \(kind.rawValue)")
       } else if value(json, of: attribute) == nil {
-        report("\(attribute.path).\(member)", "is no \(kind.rawValue)")
+        let cases = attribute.enumeration.flatMap { enumerations[$0] }?.cases.joined(separator: ", ")
+        report("\(attribute.path).\(member)", cases.map { "is none of \($0)" } ?? "is no \(kind.rawValue)")
       }
     }
     func bound(_ name: String) -> Value? {

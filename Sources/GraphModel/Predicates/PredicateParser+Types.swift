@@ -54,6 +54,11 @@ extension PredicateParser {
     return converted(literal, to: .decimal)
   }
 
+  /// Whether a variable is next that will stand for a list.
+  var isAwaitedList: Bool {
+    if isStartOfArgument, case .word = current, case .awaited = arguments { true } else { false }
+  }
+
   /// The elements of `{…}`; round brackets do as well, and so does a variable that stands for a list.
   mutating func list() throws(PredicateSyntaxError) -> [Term] {
     let start = position

@@ -131,7 +131,7 @@ struct PredicateParser {
   // MARK: - Structure
 
   mutating func whole() throws(PredicateSyntaxError) -> GraphPredicate {
-    if tokens.count == 1 { throw fail("a condition is expected, such as color == \"yellow\"") }
+    if tokens.count == 1 { throw fail("a condition is expected, such as name == \"Ann\", or TRUEPREDICATE for all") }
     let predicate = try or(depth: 0)
     guard case .end = current else { throw fail("AND, OR or the end is expected here") }
     return predicate
@@ -282,12 +282,15 @@ struct PredicateParser {
     try check(quantifier, subject, at: start)
     try check(comparator, options, subject, at: place)
     var parts = [Operand]()
+    let isAwaited = isAwaitedList
     for term in try list() {
       var part = try operand(term, for: subject, comparator)
       guard !part.isMany else { throw fail("this path leads to many values", at: term.place) }
       try unify(&subject, &part, comparator, at: term.place)
       parts.append(part)
     }
+    // Which two they are is not known yet, only what they are.
+    if comparator == .between, isAwaited { parts += parts }
     if comparator == .between, parts.count != 2 { throw fail("BETWEEN takes {low, high}", at: place) }
     let right: GraphExpression =
       parts.allSatisfy(\.isConstant)

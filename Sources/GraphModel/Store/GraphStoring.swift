@@ -40,11 +40,14 @@ public protocol GraphStoring: Sendable {
 
   /// The commits that a log asks for, in its order, with whole images of the changes that it asks for; of a large batch
   /// its summary.
-  /// - Parameter isWanted: asked again and again while history is read; false gives the log up.
+  /// - Parameters:
+  ///   - maximumChanges: so many changes are told at most.
+  ///   - isWanted: asked again and again while history is read; false gives the log up.
   /// - Returns: the state that all of it was read at.
-  /// - Throws: `Refusal(.limit)` when history has to be read too far for it, and any error when it was given up.
+  /// - Throws: `Refusal(.limit)` when it would have more changes, before any is told, or when history has to be read too
+  ///   far for it; and any error when it was given up.
   func log(
-    _ request: LogRequest, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void
+    _ request: LogRequest, maximumChanges: Int, while isWanted: () -> Bool, _ body: (CommitRecord) throws -> Void
   ) throws -> Token
 
   /// The next commits behind a token, as many as are read at a time.
@@ -217,7 +220,7 @@ extension GraphStoring {
 
   /// The commits that a log asks for, to its end.
   public func log(_ request: LogRequest, _ body: (CommitRecord) throws -> Void) throws -> Token {
-    try log(request, while: { true }, body)
+    try log(request, maximumChanges: .max, while: { true }, body)
   }
 
   /// Answers a fetch to its end.

@@ -9,7 +9,7 @@ struct FittingCommits {
   private let authors: [Int64]?
   private let family: Set<EntityNumber>?
   private let object: ObjectID?
-  private let changes: Int
+  private var changes: Int
   /// Behind the first, up to the second.
   private let after: Revision
   private let through: Revision
@@ -55,6 +55,21 @@ struct FittingCommits {
       guard try body(commit) else { return last }
     }
     return last
+  }
+
+  /// How many changes the first commits have, of each no more than are decoded; counted as far as `most` and a little over.
+  func count(_ limit: Int, newestFirst: Bool, upTo most: Int) throws -> Int {
+    // One of each commit.
+    if object != nil { return 0 }
+    var counting = self
+    counting.changes = 0
+    var (count, missing) = (0, limit)
+    try counting.forEach(newestFirst: newestFirst) { commit in
+      count += min(commit.more, changes)
+      missing -= 1
+      return missing > 0 && count <= most
+    }
+    return count
   }
 
   private static let tooMany = Refusal(

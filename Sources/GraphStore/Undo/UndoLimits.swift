@@ -20,7 +20,7 @@ public struct UndoLimits: Sendable {
       : "it and the objects that it changed take more than \(self.bytes) bytes"
     throw Refusal(
       .limit,
-      "the step is too large to be taken back as one: \(what). A restore takes more: of an object "
+      "the step is too large to be taken back or done again as one: \(what). A restore takes more: of an object "
         + "with what was in it, or of the whole graph as of the revision before. Values can be set back, and what was "
         + "made can be deleted, with a batch and a predicate. Older steps are undone by their revision")
   }

@@ -27,6 +27,9 @@ extension GraphCommand {
           try await $0.object(words[words.count - 1], of: entity)
         }
         let whole = try await WholeObject(image, shell)
+        if let untold = whole.untold {
+          StandardError.write("stickies: relationships that are stored at their other end are not told: \(untold)")
+        }
         if shell.output.json {
           shell.output.print(ObjectJSON.object(image, shell.model, only: nil, members: whole.members))
         } else {
@@ -43,6 +46,8 @@ private struct WholeObject {
   let image: ObjectImage
   let entity: Entity
   private(set) var members = Members()
+  /// Why there are relationships that the daemon can't tell; nil where it told all.
+  private(set) var untold: String?
 
   /// So many of a relationship's objects are named to a person.
   private static let named = 10
@@ -54,7 +59,12 @@ private struct WholeObject {
     }
     self.entity = entity
     for property in entity.relationships where property.slot == nil {
-      members[property.number] = try await shell.members(of: property, owners: [image.id])
+      do {
+        members[property.number] = try await shell.members(of: property, owners: [image.id])
+      } catch let refusal as Refusal where refusal.code == .limit && shell.revision != nil {
+        // Of long ago an object can be told, and what it refers to; who referred to it is searched for.
+        untold = refusal.message
+      }
     }
   }
 
@@ -71,6 +81,10 @@ private struct WholeObject {
       lines.append("\(property.name): \(text)")
     }
     for property in entity.relationships {
+      if property.slot == nil, members[property.number] == nil {
+        lines.append("\(property.name): not to be told")
+        continue
+      }
       let ids = related(property)
       guard !ids.isEmpty else {
         lines.append("\(property.name): none")
