@@ -176,6 +176,27 @@ import Testing
     #expect(company.daemon.stop() == 0)
   }
 
+  @Test func aModelThatTakesNoProgramOfThisOneIsAProblem() throws {
+    let daemon = try Daemon()
+    let schema = daemon.home.path + "/Other"
+    try FileManager.default.createDirectory(atPath: schema, withIntermediateDirectories: true)
+    let other = StickiesModel.model.source.replacing(
+      #""name": "text""#, with: #""name": "mood", "type": "string", "optional": true}, {"name": "text""#,
+      maxReplacements: 1)
+    try other.write(toFile: schema + "/1.json", atomically: true, encoding: .utf8)
+    try daemon.start(["--schema", schema])
+    let found = try Self.diagnose(daemon.home.path, daemon.socket.description)
+    #expect(found.status == 1)
+    #expect(found.state("model") == "problem")
+    #expect(
+      found.message("model")
+        == "the daemon serves another version \(StickiesModel.model.version) of the notes' model than "
+        + "this program has")
+    #expect(found.mend("model").hasPrefix("use stickies graph"))
+    #expect(try daemon.run("list").status != 0)
+    #expect(daemon.stop() == 0)
+  }
+
   @Test func aFullDiskIsAProblem() throws {
     let home = try TemporaryDirectory()
     // A small disk of its own, seen by nobody else.
@@ -193,7 +214,9 @@ import Testing
     #expect(dumb.state("colors") == "warning")
     #expect(dumb.message("letters") == "the locale is C, which is not UTF-8")
     #expect(dumb.mend("letters") == "export LANG=C.UTF-8")
-    let plain = try Self.diagnose(home.path, nil, ["NO_COLOR": "1", "LC_ALL": "de_DE.utf8"])
+    let both = try Self.diagnose(home.path, nil, ["NO_COLOR": "1", "TERM": "dumb"])
+    #expect(both.state("colors") == "warning")
+    let plain = try Self.diagnose(home.path, nil, ["NO_COLOR": "1", "TERM": "xterm-256color", "LC_ALL": "de_DE.utf8"])
     #expect(plain.message("colors") == "off: NO_COLOR is set")
     #expect(plain.state("letters") == "fine")
   }

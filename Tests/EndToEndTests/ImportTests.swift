@@ -46,6 +46,22 @@ import Testing
     #expect(note?["y"] == .integer(7))
   }
 
+  @Test func anIDThatNoObjectHasIsNamedAndTheRestIsTaken() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let id = "a0000000000000000000000000"
+    let path = try Self.write(
+      [
+        #"{"entity":"Board","id":"b1","name":"Plans"}"#,
+        #"{"entity":"Note","id":"\#(id)","board":"b1","text":"one"}"#,
+        #"{"entity":"Note","id":"n2","board":"b1","text":"two"}"#,
+      ], to: daemon)
+    let result = try daemon.run("import", path, "--json").json()
+    #expect(Self.reasons(result) == ["in.jsonl:2 \"\(id)\" is no object's id"])
+    #expect(try daemon.run("list", "--json").json().arrayValue?.map { $0["text"]?.stringValue } == ["two"])
+    #expect(daemon.stop() == 0)
+  }
+
   /// More than one transaction holds: links stay with their notes, one undo takes back all of it.
   @Test func whatOneCommitCannotHoldBecomesSeveral() throws {
     let daemon = try Daemon()

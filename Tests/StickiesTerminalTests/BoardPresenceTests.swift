@@ -32,6 +32,24 @@ import Testing
     await stage.close()
   }
 
+  @Test func allWhoEditANoteAreNamed() async throws {
+    let stage = try await Stage()
+    _ = try await stage.note("left", x: 80, y: 64)
+    let ann = try await stage.open()
+    let ben = try await stage.open("ben@test")
+    let cyd = try await stage.open("cyd@test")
+    for seat in [ann, ben, cyd] { await seat.terminal.expects("left") }
+    for seat in [ben, cyd] {
+      seat.terminal.press(.tab)
+      seat.terminal.press(.enter)
+    }
+    await ann.terminal.expects { $0.text.contains("ben, cyd edit ") || $0.text.contains("cyd, ben edit ") }
+    await cyd.terminal.expects("ben edits")
+    ben.terminal.press(.escape)
+    await ann.terminal.expects("cyd edits")
+    await stage.close()
+  }
+
   @Test func whereOthersAreHidesNoTitle() async throws {
     let stage = try await Stage()
     _ = try await stage.note("left", x: 80, y: 64)

@@ -182,6 +182,37 @@ import Testing
     await stage.close()
   }
 
+  @Test func withoutAFocusAPageIsCountedFromTheFirst() async throws {
+    let (stage, ann) = try await opened()
+    let page = try #require(ann.session.screen).notesPerPage
+    ann.terminal.press(.pageDown)
+    await ann.terminal.expects("┏ n\(page - 1) ")
+    ann.terminal.press(.escape)
+    await ann.terminal.expectsNo("┏")
+    ann.terminal.press(.pageUp)
+    await ann.terminal.expects("┏ n\(Self.count - page) ")
+    await stage.close()
+  }
+
+  @Test func whatASearchFindsOnALargeBoardIsPassedByThePageToItsEnd() async throws {
+    let (stage, ann) = try await opened()
+    let page = try #require(ann.session.screen).notesPerPage
+    // n1, n10 to n19, n100 to n199, n1000 to n1999: more than the list holds.
+    let found = [1] + Array(10..<20) + Array(100..<200) + Array(1_000..<2_000)
+    ann.terminal.types("/n1")
+    await ann.terminal.expects("\(found.count) notes")
+    ann.terminal.press(.enter)
+    let steps: [(Key, Int)] = [
+      (.home, 0), (.pageDown, page), (.end, found.count - 1), (.pageUp, found.count - 1 - page),
+      (.pageDown, found.count - 1), (.pageDown, found.count - 1), (.home, 0),
+    ]
+    for (key, place) in steps {
+      ann.terminal.press(key)
+      await ann.terminal.expects("┏ n\(found[place]) ")
+    }
+    await stage.close()
+  }
+
   @Test func aLinkLeadsToANoteHoweverFarItLies() async throws {
     let (stage, ann) = try await opened()
     ann.terminal.press(.tab)

@@ -21,6 +21,7 @@ LINES = [
     ('stickies list --board "T', 'stickies list --board "To do" '),
     ("stickies list --board=T", "stickies list --board=To\\ do "),
     ("stickies list --board 12:", "stickies list --board 12:30\\ today "),
+    ("stickies list --board ba", "stickies list --board back\\\\slash "),
     ("stickies tag 1 ho", "stickies tag 1 home "),
     ("stickies show ", "stickies show 1 "),
     ("stickies open --interface l", "stickies open --interface list "),
@@ -37,6 +38,7 @@ class CompletionTests(unittest.TestCase):
         self.addCleanup(self.stage.close)
         self.stage.run("board", "add", "To do")
         self.stage.run("board", "add", "12:30 today")
+        self.stage.run("board", "add", "back\\slash")
         self.stage.run("add", "one: two", "--tag", "home", "--board", "To do")
         open(f"{self.stage.home}/letters.jsonl", "w").close()
 

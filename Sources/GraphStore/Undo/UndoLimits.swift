@@ -16,12 +16,13 @@ public struct UndoLimits: Sendable {
     guard changes > self.changes || bytes > self.bytes else { return }
     let what =
       changes > self.changes
-      ? "it has more than \(self.changes) changes"
-      : "it and the objects that it changed take more than \(self.bytes) bytes"
+      ? "has more than \(self.changes) changes"
+      : "and what it changed take more than \(self.bytes) bytes"
+    // What to do comes first: a terminal may have room for no more.
     throw Refusal(
       .limit,
-      "the step is too large to be taken back or done again as one: \(what). A restore takes more: of an object "
-        + "with what was in it, or of the whole graph as of the revision before. Values can be set back, and what was "
-        + "made can be deleted, with a batch and a predicate. Older steps are undone by their revision")
+      "the step \(what); older ones are undone by their revision. It is too large to be taken back or done again as one. A "
+        + "restore takes more: of an object with what was in it, or of the whole graph as of the revision before. Values can "
+        + "be set back, and what was made can be deleted, with a batch and a predicate")
   }
 }

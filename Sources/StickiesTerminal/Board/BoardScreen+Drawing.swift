@@ -102,7 +102,7 @@ extension BoardScreen {
       id: controller.number, frame: note.cells, z: z, text: note.text, color: note.color,
       matches: matches(in: note.text, at: note.cells), tags: note.tags, marks: marks(of: id, note),
       isCollapsed: note.isCollapsed && controller.editor == nil, isFocused: page.windows.focus == id,
-      circle: isSelected(id) ? .checked : .empty, circleColumns: circleColumns, editor: editor(of: id),
+      circle: isSelected(id) ? .checked : .empty, circleColumns: circleColumns, editors: editors(of: id),
       scroll: controller.scroll, editing: controller.editor)
   }
 

@@ -89,12 +89,12 @@ extension BoardScreen {
     // The end is the beginning of the other direction.
     let end = NoteSearch(predicate: notes, sort: sort(step < 0))
     var search = end
-    if abs(step) <= BoardPart.maximumNotes, let focus = page.windows.focus,
-      let image = context.storedObjects.image(of: focus)
-    {
+    if abs(step) <= BoardPart.maximumNotes {
       search = NoteSearch(predicate: notes, sort: sort(step > 0), limit: abs(step))
-      search.after = try? FetchCursor(
-        behind: image, of: focus.entity, sort: search.sort, model: context.model, in: context.storedObjects)
+      if let focus = page.windows.focus, let image = context.storedObjects.image(of: focus) {
+        search.after = try? FetchCursor(
+          behind: image, of: focus.entity, sort: search.sort, model: context.model, in: context.storedObjects)
+      }
     }
     isFinding = true
     inquiries.find(search) { [weak self] result in

@@ -123,7 +123,7 @@ extension BoardScreen {
   func focusFar(by step: Int) {
     let order = listIDs
     let here = page.windows.focus.flatMap { order.firstIndex(of: $0) }
-    if page.part != nil, found == nil {
+    if page.part != nil {
       guard let here, abs(step) < order.count, order.indices.contains(here + step) else { return findFar(by: step) }
       return show(order[here + step])
     }

@@ -51,8 +51,8 @@ extension BoardScreen {
   }
 
   /// Who edits a note elsewhere.
-  func editor(of id: ObjectID) -> Person? {
-    neighbors.all.first { $0.presence?.editing == id }.map(person)
+  func editors(of id: ObjectID) -> [Person] {
+    neighbors.all.filter { $0.presence?.editing == id }.map(person)
   }
 
   /// The cursors of others on this board.

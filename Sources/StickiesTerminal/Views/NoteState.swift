@@ -67,7 +67,7 @@ public struct NoteState: Sendable {
   /// Columns of the circle that have slid in, 0 to `NoteView.circleWidth`.
   public var circleColumns: Int
   /// Who edits it elsewhere.
-  public var editor: Person?
+  public var editors: [Person]
   /// Rows that are scrolled out above.
   public var scroll = 0
   /// The editor, while it is edited here; its width has to be `NoteView.textWidth(of:)`.
@@ -78,7 +78,7 @@ public struct NoteState: Sendable {
     id: Int, frame: Rect, z: Double = 0, text: String, color: PaperColor = .yellow,
     matches: [Range<Int>] = [], tags: [String] = [],
     marks: NoteMarks = [], isCollapsed: Bool = false, isFocused: Bool = false, circle: Circle = .empty,
-    circleColumns: Int = 0, editor: Person? = nil, scroll: Int = 0, editing: TextEditor? = nil
+    circleColumns: Int = 0, editors: [Person] = [], scroll: Int = 0, editing: TextEditor? = nil
   ) {
     self.id = id
     self.frame = frame
@@ -92,7 +92,7 @@ public struct NoteState: Sendable {
     self.isFocused = isFocused
     self.circle = circle
     self.circleColumns = circleColumns
-    self.editor = editor
+    self.editors = editors
     self.scroll = scroll
     self.editing = editing
   }

@@ -224,9 +224,12 @@ public struct NoteView: Sendable {
     let width = outline.size.width - 6
     guard width > 0 else { return }
     let clip = clip.intersection(Rect(x: outline.minX + 1, y: y, width: outline.size.width - 2, height: 1))
-    if let editor = state.editor {
-      let line = CellLine("\(editor.name) edits", width: width, cut: theme.symbols.cut)
-      grid.draw(" \(line.text) ", x: outline.minX + 2, y: y, theme.person(editor.color), clip: clip)
+    if let first = state.editors.first {
+      // Of many the first few: no note is wide enough for more.
+      let names = state.editors.prefix(20).map(\.name).joined(separator: ", ")
+      let line = CellLine(
+        "\(names) \(state.editors.count == 1 ? "edits" : "edit")", width: width, cut: theme.symbols.cut)
+      grid.draw(" \(line.text) ", x: outline.minX + 2, y: y, theme.person(first.color), clip: clip)
     } else if !state.tags.isEmpty {
       let tags = state.tags.prefix(20).map { "#\($0)" }.joined(separator: " ")
       let line = CellLine(tags, width: width, cut: theme.symbols.cut)

@@ -21,7 +21,7 @@ enum Examples {
     "import": ["import ~/Takeout/Keep"],
     "export": ["export", "export --board Notes --to notes"], "sync-folder": ["sync-folder notes"],
     "open": ["open", "open Work"], "status": ["status --json"],
-    "doctor": ["doctor", "doctor --server tcp://127.0.0.1:7333"],
+    "doctor": ["doctor", "doctor --server tcp://127.0.0.1:7417"],
     "completion": ["completion bash"], "graph entities": ["graph entities Person"],
     "graph fetch": ["graph fetch Person --where 'department.code == \"ENG\"' --sort name --properties name,hired"],
     "graph show": ["graph show kx4a90qz"], "graph insert": ["graph insert Department code=ENG"],

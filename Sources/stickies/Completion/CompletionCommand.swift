@@ -80,8 +80,8 @@ struct CompletionCommand: ParsableCommand {
         case "$line" in
           ('') ;;
           (:files) _files ;;
-          (*$'\t'*) told+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}") ;;
-          (*) told+=("${line//:/\\:}") ;;
+          (*$'\t'*) told+=("${${${line%%$'\t'*}//\\/\\\\}//:/\\:}:${line#*$'\t'}") ;;
+          (*) told+=("${${line//\\/\\\\}//:/\\:}") ;;
         esac
       done
       (( ${#told} )) && _describe -V stickies told

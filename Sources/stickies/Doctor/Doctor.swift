@@ -107,7 +107,7 @@ struct Doctor: AsyncParsableCommand {
         ? Finding("version", .fine, "stickies and stickiesd are \(version)")
         : Finding(
           "version", .warning, "this is stickies \(Stickies.version), the daemon is \(server)", mend: Self.sameVersion))
-    findings.append(model(client.context.model))
+    findings.append(await model(client.context.model, at: client.address))
     let answers = try? await Deadline.run(
       milliseconds: Self.patienceMilliseconds, late: { ExitCode.failure },
       { (status: try await client.status(), newest: try await client.log(limit: 1, changes: 0).first?.time) })
@@ -125,7 +125,8 @@ struct Doctor: AsyncParsableCommand {
     return (findings, isHere && status.location.hasPrefix("/") ? status.location : nil)
   }
 
-  private func model(_ served: Model) -> Finding {
+  @MainActor
+  private func model(_ served: Model, at address: ServerAddress) async -> Finding {
     let ours = StickiesModel.model
     if served.hash == ours.hash { return Finding("model", .fine, "\(served.name) \(served.version)") }
     guard served.name == ours.name else {
@@ -133,10 +134,26 @@ struct Doctor: AsyncParsableCommand {
         "model", .warning, "the daemon serves \(served.name) \(served.version), which has no notes",
         mend: "use stickies graph, or name another daemon by --server")
     }
-    return Finding(
-      "model", .warning,
-      "the daemon serves version \(served.version) of the notes' model, this program has \(ours.version)",
-      mend: served.version < ours.version ? "stop the daemon and run stickiesd migrate" : Self.sameVersion)
+    let mend = served.version < ours.version ? "stop the daemon and run stickiesd migrate" : Self.sameVersion
+    do {
+      // It may show its objects to older programs, too.
+      let client = try await Deadline.run(
+        milliseconds: Self.patienceMilliseconds, late: { Silence() },
+        { try await GraphClient.connect(to: address, model: ours, options: GraphClient.Options(author: "doctor")) })
+      await client.close()
+      return Finding(
+        "model", .warning,
+        "the daemon serves version \(served.version) of the notes' model, this program has \(ours.version)", mend: mend)
+    } catch {
+      let isOther = served.version == ours.version
+      return Finding(
+        "model", .problem,
+        isOther
+          ? "the daemon serves another version \(served.version) of the notes' model than this program has"
+          : "the daemon serves version \(served.version) of the notes' model and takes no program with \(ours.version)",
+        mend: isOther
+          ? "use stickies graph, which works with any model, or start a stickiesd without that --schema" : mend)
+    }
   }
 
   // MARK: - Telling

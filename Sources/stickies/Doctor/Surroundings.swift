@@ -22,7 +22,9 @@ enum Disk {
     }
     let free = UInt64(space.f_bavail) * UInt64(space.f_frsize)
     let told = "\(free >> 20) MiB are free where \(folder) lies"
-    let mend = "make room on that disk; stickiesd compact gives back what old history takes"
+    let mend =
+      "make room on that disk, or move the data to a larger one; with some room, stickiesd compact --keep-commits N takes "
+      + "old history out of a store whose daemon is stopped"
     if space.f_blocks > 0, free < fullBytes {
       return Finding("disk", .problem, "the disk is full: \(told)", mend: mend)
     }
@@ -55,7 +57,7 @@ enum TerminalCheck {
     func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
     var findings = [Finding]()
     let kind = variable("TERM") ?? ""
-    if variable("NO_COLOR") != nil {
+    if variable("NO_COLOR") != nil, !kind.isEmpty, kind != "dumb" {
       findings.append(Finding("colors", .fine, "off: NO_COLOR is set"))
     } else if kind.isEmpty || kind == "dumb" {
       findings.append(

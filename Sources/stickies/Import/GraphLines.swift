@@ -23,6 +23,9 @@ enum GraphLines {
 
   private static func read(_ json: JSON, _ names: [String: String], _ place: String, into batch: inout ImportBatch) {
     let entity = json["entity"]?.stringValue ?? ""
+    if let id = json["id"]?.stringValue, let key = UniqueID(id), ObjectID(key: key, entity: 0).isTemporary {
+      return batch.skip(place, "\"\(id)\" is no object's id")
+    }
     var values = LineValues(entity, json)
     switch entity {
     case "Board", "Tag":
