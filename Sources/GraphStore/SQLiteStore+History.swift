@@ -29,7 +29,10 @@ extension SQLiteStore {
         let limit = request.limit == 0 ? Int.max : Int(clamping: request.limit)
         // Said before anything is read that takes long.
         guard try fitting.count(limit, newestFirst: !request.oldestFirst, upTo: maximumChanges) <= maximumChanges else {
-          throw LogRequest.refusal(maximumChanges: maximumChanges)
+          throw Refusal(
+            .limit,
+            "the log would have more than \(maximumChanges) changes: ask for fewer commits, or for fewer changes of each"
+          )
         }
         try tell(fitting, request, history, body)
       }

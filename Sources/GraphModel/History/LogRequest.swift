@@ -26,13 +26,6 @@ public struct LogRequest: Hashable, Sendable {
     self.oldestFirst = oldestFirst
     self.changes = changes
   }
-
-  /// What is said of a log that would tell more.
-  public static func refusal(maximumChanges: Int) -> Refusal {
-    Refusal(
-      .limit,
-      "the log would have more than \(maximumChanges) changes: ask for fewer commits, or for fewer changes of each")
-  }
 }
 
 /// `message Log { int64 after = 1; uint64 limit = 2; int64 through = 3; HistoryFilter filter = 20;
