@@ -307,7 +307,7 @@ import Testing
   @Test(arguments: [true, false]) func aSignalWhileAnotherProgramEditsLosesNothing(isServed: Bool) async throws {
     let stage = try await Stage()
     _ = try await stage.note("first words")
-    let ann = try await stage.open(patience: 300)
+    let ann = try await stage.open(patience: isServed ? 600_000 : 300)
     await ann.terminal.expects("first words")
     let editor = HeldEditor(on: stage, ending: " and what is written too late")
     ann.terminal.press(.tab)

@@ -9,6 +9,9 @@ struct AwaitedEchoes {
   /// Permanent ids that may be one of those, each with its commit.
   private var held = [ObjectID: Revision]()
 
+  /// Whether some window waits.
+  var holdsAny: Bool { !held.isEmpty }
+
   func isSent(_ id: ObjectID) -> Bool { sent.contains(id) }
 
   mutating func send(_ ids: [ObjectID]) { sent.formUnion(ids.filter(\.isTemporary)) }
@@ -69,27 +72,29 @@ extension WindowSet {
   private mutating func identify(_ identity: Committed.Identity, _ changes: inout [WindowChange<Controller>]) {
     let (old, new) = (identity.temporary, identity.permanent)
     if shut.remove(old) != nil { shut.insert(new) }
-    guard var entry = entries.removeValue(forKey: old) else { return }
+    guard let controller = controllers.removeValue(forKey: old) else { return }
+    var loss = losses.removeValue(forKey: old)
     echoes.claim(new)
     // An insert that met an object which has a window already, by a uniqueness constraint: one window is left, the one
     // that is typed in.
-    if let other = entries[new] {
-      changes.append(.closed(other.controller, new))
+    if let other = controllers[new] {
+      changes.append(.closed(other, new))
       remove(new)
       order.removeAll { $0 == new }
     }
     shut.remove(new)
-    entry.loss?.id = new
-    entries[new] = entry
+    loss?.id = new
+    losses[new] = loss
+    controllers[new] = controller
     order = order.map { $0 == old ? new : $0 }
     focused = focused.map { $0 == old ? new : $0 }
-    entry.controller.objectDidBecome(new)
-    changes.append(.identified(entry.controller, new, was: old))
+    controller.objectDidBecome(new)
+    changes.append(.identified(controller, new, was: old))
   }
 
   /// They take their place in the order with the next `reconcile`.
   private mutating func openHeld(_ ids: [ObjectID], _ changes: inout [WindowChange<Controller>]) {
-    for id in ids where entries[id] == nil && !shut.contains(id) {
+    for id in ids where controllers[id] == nil && !shut.contains(id) {
       changes.append(.opened(open(id), id))
       order.append(id)
     }

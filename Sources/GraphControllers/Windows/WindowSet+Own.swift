@@ -3,11 +3,11 @@ import GraphModel
 /// What is this client's own, and what is everybody's.
 extension WindowSet {
   /// The object whose window has the focus. When that window closes, the focus goes back to the one that had it before.
-  public var focus: ObjectID? { focused.last }
+  @inlinable public var focus: ObjectID? { focused.last }
 
   /// Gives a window the focus; an object without a window is passed over.
   public mutating func setFocus(_ id: ObjectID) {
-    guard entries[id] != nil else { return }
+    guard controllers[id] != nil else { return }
     focused.removeAll { $0 == id }
     focused.append(id)
   }
@@ -17,6 +17,7 @@ extension WindowSet {
 
   /// The windows from the lowest to the highest, as on every client: by the height in the pile, by id where two are equal.
   /// Those whose object has no shape any more, which are lost ones, lie on top: somebody has to decide about them.
+  @inlinable
   public func pile(_ shapes: some WindowShapeSource) -> [ObjectID] {
     let heights: [(z: Double, id: ObjectID)] = order.map { id in
       (shapes.shape(of: id)?.z ?? Double.infinity, id)

@@ -3,26 +3,25 @@ import GraphModel
 /// The windows of one client: a controller for each arranged object, made and closed by reconciling against the arranged
 /// ids. The ids come from a results controller or a context; `reconcile` returns what changed, in order.
 ///
-/// An entry is made when an id is arranged for the first time, and leaves when the id is arranged no more, unless somebody
-/// edits in its window: then it stays as a *loss*, until the person has decided what becomes of the text. A window that
-/// its user closed has no entry; its id is remembered, so that the next commit does not open it again.
+/// A window is made when an id is arranged for the first time, and goes when the id is arranged no more, unless somebody
+/// edits in it: then it stays as a *loss*, until the person has decided what becomes of the text. Of a window that its user
+/// closed the id is remembered, so that the next commit does not open it again.
 ///
 /// Place and height in the pile are the object's (`WindowShapeSource`). Focus, selection and scroll are this client's: the
 /// focus lies here, selection and scroll in the controller, which lives as long as the window does.
 public struct WindowSet<Controller: WindowControlling> {
-  struct Entry {
-    let controller: Controller
-    var loss: WindowLoss?
-  }
-
   private let make: (ObjectID) -> Controller
-  var entries = [ObjectID: Entry]()
-  /// The ids of `entries`: those that are arranged in their order, then those that are not.
-  var order = [ObjectID]()
+  /// The windows. What a face asks in each turn, for all of them, is compiled into it: unspecialized it takes as long as
+  /// drawing them.
+  @usableFromInline var controllers = [ObjectID: Controller]()
+  /// What became of the objects of some of them.
+  var losses = [ObjectID: WindowLoss]()
+  /// The ids of `controllers`: those that are arranged in their order, then those that are not.
+  @usableFromInline var order = [ObjectID]()
   /// Windows that the user closed; they stay closed while their object lives.
   var shut = Set<ObjectID>()
   /// The windows that had the focus, the newest last.
-  var focused = [ObjectID]()
+  @usableFromInline var focused = [ObjectID]()
   /// What `WindowSet+Identity` waits for.
   var echoes = AwaitedEchoes()
 
@@ -33,16 +32,16 @@ public struct WindowSet<Controller: WindowControlling> {
   }
 
   /// The objects that have a window: the arranged ones in their order, then those that are lost or under way.
-  public var ids: [ObjectID] { order }
+  @inlinable public var ids: [ObjectID] { order }
 
   /// How many windows there are.
-  public var count: Int { order.count }
+  @inlinable public var count: Int { order.count }
 
   /// The controller of an object's window; nil when it has none.
-  public subscript(id: ObjectID) -> Controller? { entries[id]?.controller }
+  @inlinable public subscript(id: ObjectID) -> Controller? { controllers[id] }
 
   /// What became of the object of a window that is still open; nil when nothing did.
-  public func loss(of id: ObjectID) -> WindowLoss? { entries[id]?.loss }
+  public func loss(of id: ObjectID) -> WindowLoss? { losses[id] }
 
   // MARK: - Reconciling
 
@@ -56,6 +55,8 @@ public struct WindowSet<Controller: WindowControlling> {
   ) -> [WindowChange<Controller>] {
     shut.subtract(cause.deleted)
     echoes.forget(cause.deleted)
+    // Objects have changed, and none came or went.
+    if losses.isEmpty, !echoes.holdsAny, arranged == order { return [] }
     let wanted = Set(arranged)
     echoes.keep(only: wanted)
     var changes = [WindowChange<Controller>]()
@@ -67,12 +68,11 @@ public struct WindowSet<Controller: WindowControlling> {
     var seen = Set<ObjectID>()
     var next = [ObjectID]()
     for id in arranged where seen.insert(id).inserted && !shut.contains(id) {
-      if entries[id] == nil {
+      if let controller = controllers[id] {
+        if losses.removeValue(forKey: id) != nil { changes.append(.returned(controller, id)) }
+      } else {
         if echoes.holds(id, cause) { continue }
         changes.append(.opened(open(id), id))
-      } else if entries[id]?.loss != nil {
-        entries[id]?.loss = nil
-        if let controller = self[id] { changes.append(.returned(controller, id)) }
       }
       next.append(id)
     }
@@ -82,7 +82,7 @@ public struct WindowSet<Controller: WindowControlling> {
 
   mutating func open(_ id: ObjectID) -> Controller {
     let controller = make(id)
-    entries[id] = Entry(controller: controller)
+    controllers[id] = controller
     return controller
   }
 
@@ -90,19 +90,19 @@ public struct WindowSet<Controller: WindowControlling> {
   private mutating func leave(
     _ id: ObjectID, _ cause: ArrangementCause, _ changes: inout [WindowChange<Controller>]
   ) -> Bool {
-    guard let entry = entries[id] else { return false }
+    guard let controller = controllers[id] else { return false }
     let isDeleted = cause.deleted.contains(id)
-    if let loss = entry.loss {
+    if let loss = losses[id] {
       // It left the filter before and is deleted now: what is said of it must be true.
       guard isDeleted, loss.kind == .leftFilter else { return true }
-      return lose(id, entry.controller, .deleted, cause, &changes)
+      return lose(id, controller, .deleted, cause, &changes)
     }
-    guard entry.controller.isEditing || entry.controller.unsentText != nil else {
+    guard controller.isEditing || controller.unsentText != nil else {
       remove(id)
-      changes.append(.closed(entry.controller, id))
+      changes.append(.closed(controller, id))
       return false
     }
-    return lose(id, entry.controller, isDeleted ? .deleted : .leftFilter, cause, &changes)
+    return lose(id, controller, isDeleted ? .deleted : .leftFilter, cause, &changes)
   }
 
   private mutating func lose(
@@ -112,13 +112,14 @@ public struct WindowSet<Controller: WindowControlling> {
     let loss = WindowLoss(
       id: id, kind: kind, author: cause.author.isEmpty ? nil : cause.author, revision: cause.revision,
       text: controller.editedText ?? controller.unsentText ?? "")
-    entries[id]?.loss = loss
+    losses[id] = loss
     changes.append(.lost(controller, loss))
     return true
   }
 
   mutating func remove(_ id: ObjectID) {
-    entries[id] = nil
+    controllers[id] = nil
+    losses[id] = nil
     focused.removeAll { $0 == id }
   }
 
@@ -127,11 +128,11 @@ public struct WindowSet<Controller: WindowControlling> {
   /// The user closes a window: the object stays as it is, and its window stays closed until `reopen`.
   /// - Returns: nothing when there is no such window.
   public mutating func close(_ id: ObjectID) -> [WindowChange<Controller>] {
-    guard let entry = entries[id] else { return [] }
-    if entry.loss?.kind != .deleted { shut.insert(id) }
+    guard let controller = controllers[id] else { return [] }
+    if losses[id]?.kind != .deleted { shut.insert(id) }
     remove(id)
     order.removeAll { $0 == id }
-    return [.closed(entry.controller, id)]
+    return [.closed(controller, id)]
   }
 
   /// Whether the user closed the window of an object that is still there.
@@ -144,9 +145,9 @@ public struct WindowSet<Controller: WindowControlling> {
   /// window when it is arranged again.
   /// - Returns: nothing when the window is not lost.
   public mutating func resolveLoss(_ id: ObjectID) -> [WindowChange<Controller>] {
-    guard let entry = entries[id], entry.loss != nil else { return [] }
+    guard let controller = controllers[id], losses[id] != nil else { return [] }
     remove(id)
     order.removeAll { $0 == id }
-    return [.closed(entry.controller, id)]
+    return [.closed(controller, id)]
   }
 }

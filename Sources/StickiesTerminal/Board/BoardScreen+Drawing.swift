@@ -61,8 +61,13 @@ extension BoardScreen {
   // MARK: - The board
 
   var canvasState: Canvas {
-    let unfound = unfound
-    var notes = shownIDs.compactMap { $0 == unfound ? nil : page.windows[$0].flatMap { state($0) } }
+    let (page, unfound) = (page, unfound)
+    let ids = shownIDs
+    var notes = [NoteState]()
+    notes.reserveCapacity(ids.count)
+    for id in ids where id != unfound {
+      if let controller = page.windows[id], let state = state(controller, on: page) { notes.append(state) }
+    }
     if page.part != nil {
       // What lies outside is marked by numbers that count what is not here as well.
       let seen = seen

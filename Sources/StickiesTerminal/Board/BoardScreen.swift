@@ -212,12 +212,15 @@ final class BoardScreen: ApplicationDelegate {
   /// Lays the windows where their notes are; once in each turn.
   func layOut() {
     lookAround()
+    // All notes of the board are gone through: what is the same for all of them is looked up once.
+    let (page, canvas, editing) = (page, canvas, editing)
+    let shift = Point(x: canvas.minX - page.scroll.x, y: canvas.minY - page.scroll.y)
     // Of a large board only what a search finds is here.
     let shown = page.part == nil ? found.map { Set($0) } : nil
     for id in page.windows.ids {
       guard let controller = page.windows[id], let values = page.values(of: id) else { continue }
       controller.lastFrame = values.cells
-      var frame = onScreen(controller.lastFrame)
+      var frame = values.cells.moved(x: shift.x, y: shift.y)
       controller.textFrame = NoteView.textFrame(in: frame)
       if values.isCollapsed, controller !== editing { frame.size.height = 1 }
       // What a search has not found can't be clicked.

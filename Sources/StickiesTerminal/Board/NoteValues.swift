@@ -4,8 +4,8 @@ import GraphReplica
 import StickiesKit
 import TerminalCells
 
-/// What the screen shows of a note, read from the graph.
-struct NoteValues: Hashable {
+/// What the screen shows of a note, read from the graph. Shared, not copied: each turn passes those of all notes on.
+final class NoteValues: Sendable {
   /// Where it stands, in points.
   let shape: WindowShape
   /// The cells of the board that it takes when it is not collapsed.

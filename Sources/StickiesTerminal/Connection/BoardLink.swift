@@ -13,7 +13,7 @@ enum ConnectionState: Hashable {
 }
 
 /// A note as it was at a revision.
-struct PastNote: Hashable {
+struct PastNote {
   var id: ObjectID
   var values: NoteValues
 }
@@ -36,7 +36,7 @@ struct PastBoard: Hashable {
 }
 
 /// A board as it was.
-struct PastContents: Hashable {
+struct PastContents {
   /// What it was called, and its color; nil where it was not there.
   var name: String?
   var color: PaperColor?

@@ -15,7 +15,8 @@ public final class LayoutCache {
     let titleWidth: Int
   }
 
-  struct Entry {
+  /// What a text was laid out as; shared, for it is asked for whenever its note is drawn.
+  final class Entry {
     /// The note's text, as it was.
     let source: String
     /// The first line.
@@ -27,7 +28,14 @@ public final class LayoutCache {
     let layout: TextLayout
     /// Whether there is more of it than was laid out.
     let isCut: Bool
-    var used: Int
+    fileprivate(set) var used: Int
+
+    fileprivate init(
+      source: String, title: CellLine, text: String, start: Int, layout: TextLayout, isCut: Bool, used: Int
+    ) {
+      (self.source, self.title, self.text, self.start) = (source, title, text, start)
+      (self.layout, self.isCut, self.used) = (layout, isCut, used)
+    }
   }
 
   /// Entries kept at most.
@@ -47,9 +55,9 @@ public final class LayoutCache {
     let key = Key(id: id, width: width, titleWidth: titleWidth)
     uses += 1
     // Texts that share their storage are equal without a look into them.
-    if let place = entries.index(forKey: key), entries.values[place].source == text {
-      entries.values[place].used = uses
-      return entries.values[place]
+    if let entry = entries[key], entry.source == text {
+      entry.used = uses
+      return entry
     }
     misses += 1
     if entries.count >= capacity { evict() }

@@ -158,8 +158,10 @@ public struct NoteView: Sendable {
     if !rows.title.text.isEmpty {
       let end = grid.draw(rows.title.text, x: start.x, y: y, style, clip: clip)
       grid.draw(" ", x: start.x - 1, y: y, style, clip: clip)
-      let shown = Rect(x: start.x, y: y, width: rows.title.width, height: 1).intersection(clip)
-      grid.highlight(state.matches, of: rows.title.text, x: start.x, y: y, theme.match, clip: shown)
+      if !state.matches.isEmpty {
+        let shown = Rect(x: start.x, y: y, width: rows.title.width, height: 1).intersection(clip)
+        grid.highlight(state.matches, of: rows.title.text, x: start.x, y: y, theme.match, clip: shown)
+      }
       grid.draw(" ", x: end, y: y, style, clip: clip)
     }
     let close = closeColumn(outline)
@@ -190,10 +192,12 @@ public struct NoteView: Sendable {
       guard row < layout.rows.count else { break }
       let shown = layout.shown(row, of: text)
       grid.draw(shown, x: frame.minX, y: y, look.text, clip: area)
-      let place = layout.rows[row].visible
-      let found = matches.filter { $0.overlaps(place) }
-        .map { $0.lowerBound - place.lowerBound..<$0.upperBound - place.lowerBound }
-      grid.highlight(found, of: String(shown), x: frame.minX, y: y, theme.match, clip: area)
+      if !matches.isEmpty {
+        let place = layout.rows[row].visible
+        let found = matches.filter { $0.overlaps(place) }
+          .map { $0.lowerBound - place.lowerBound..<$0.upperBound - place.lowerBound }
+        grid.highlight(found, of: String(shown), x: frame.minX, y: y, theme.match, clip: area)
+      }
       guard let columns = state.editing?.selectedColumns(row: row) else { continue }
       let selected = Rect(x: frame.minX + columns.lowerBound, y: y, width: columns.count, height: 1)
       grid.restyle(selected, clip: area) { $0 = look.selected }

@@ -72,9 +72,13 @@ extension Grid {
     guard !area.isEmpty else { return }
     let glyphs = CellText.glyphs(of: character)
     let glyph = glyphs.count == 1 && glyphs[0].width == 1 ? glyphs[0] : .space
-    let style = style.bits
+    let cell = Cell(glyph, style: style.bits, .whole)
     for y in area.minY..<area.maxY {
-      for x in area.minX..<area.maxX { put(glyph, width: 1, x: x, y: y, style: style, clip: area) }
+      let row = y * size.width
+      // A wide character can lie across the ends only.
+      put(glyph, width: 1, x: area.minX, y: y, style: cell.styleBits, clip: area)
+      put(glyph, width: 1, x: area.maxX - 1, y: y, style: cell.styleBits, clip: area)
+      for index in row + area.minX..<row + area.maxX { cells[index] = cell }
     }
   }
 
