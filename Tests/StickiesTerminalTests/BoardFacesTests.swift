@@ -124,6 +124,33 @@ import Testing
     await stage.close()
   }
 
+  @Test func theHistoryHasMenusOfItsOwn() async throws {
+    let stage = try await Stage()
+    let note = try await stage.note("at first", x: 16, y: 32)
+    note.text = "in the end"
+    try await stage.other.save()
+    let ann = try await stage.open()
+    await ann.terminal.expects("in the end")
+    ann.terminal.types("h")
+    await ann.terminal.expects("history: revision")
+    let title = try #require(await ann.terminal.expects(" History ").place(of: " History "))
+    ann.terminal.mouse(.press(.left), title.x + 1, title.y)
+    let item = try #require(await ann.terminal.expects("A Revision Back").place(of: "A Revision Back"))
+    ann.terminal.mouse(.press(.left), item.x, item.y)
+    await ann.terminal.expects { $0.text.contains("at first") && !$0.text.contains("A Revision Back") }
+    // A key of the board, and one that both have.
+    ann.terminal.types("n")
+    await ann.terminal.expects("this is the past")
+    ann.terminal.types("?")
+    await ann.terminal.expects { $0.text.contains("The Oldest") && !$0.text.contains("New Note") }
+    ann.terminal.press(.escape)
+    ann.terminal.press(.end)
+    await ann.terminal.expects { $0.text.contains("in the end") && $0.text.contains("history: revision") }
+    ann.terminal.types("q")
+    await ann.terminal.expects { $0.text.contains("Arrange") && !$0.text.contains("history: revision") }
+    await stage.close()
+  }
+
   @Test func aClickOnADotPagesThere() async throws {
     let stage = try await Stage(boards: ["Work", "Home", "Garden"])
     let ann = try await stage.open()

@@ -153,9 +153,9 @@ import Testing
     #expect(ann.session.screen?.shownState(of: .deleteNote).isEnabled == false)
     // The help is over it, and leads back to it.
     ann.terminal.types("?")
-    await ann.terminal.expects("New Note")
+    await ann.terminal.expects { $0.text.contains("The Oldest") && !$0.text.contains("New Note") }
     ann.terminal.types("q")
-    await ann.terminal.expects { $0.text.contains("history: revision 3") && !$0.text.contains("New Note") }
+    await ann.terminal.expects { $0.text.contains("history: revision 3") && !$0.text.contains("The Oldest") }
     ann.terminal.types("q")
     await ann.terminal.expects { $0.text.contains("┏ plan") && !$0.text.contains("history: revision") }
     let stored = try await stage.stored()

@@ -359,6 +359,18 @@ import Testing
     let all = screen.commands.union(texts)
     #expect(screen.application.menuBar.problems(commands: Array(all)) == [])
     #expect(Set(screen.application.menuBar.commands.map(\.command)) == all)
+    ann.terminal.press(.escape)
+    ann.terminal.types("h")
+    await ann.terminal.expects("history: revision")
+    // The past has a bar of its own, with all that is answered there.
+    let history = try #require(screen.history)
+    let past = history.commands.filter { HistoryWindow.passing.contains($0) || history.state(of: $0).isEnabled }
+    #expect(past.count > 15)
+    #expect(screen.application.menuBar.problems(commands: Array(past)) == [])
+    #expect(Set(screen.application.menuBar.commands.map(\.command)) == past)
+    ann.terminal.types("h")
+    await ann.terminal.expects { !$0.text.contains("history: revision") && $0.text.contains("Arrange") }
+    #expect(Set(screen.application.menuBar.commands.map(\.command)) == all)
     await stage.close()
   }
 }

@@ -47,6 +47,12 @@ extension Command {
   static let filter = Command("filter")
   static let showAll = Command("show-all")
   static let history = Command("history")
+  static let revisionBack = Command("revision-back")
+  static let revisionOn = Command("revision-on")
+  static let revisionsBack = Command("revisions-back")
+  static let revisionsOn = Command("revisions-on")
+  static let oldestRevision = Command("oldest-revision")
+  static let newestRevision = Command("newest-revision")
   static let goToBoard = Command("go-to-board")
   static let nextBoard = Command("next-board")
   static let previousBoard = Command("previous-board")
@@ -85,6 +91,11 @@ enum Step: String, CaseIterable {
 enum BoardMenu {
   static var bar: Menu {
     Menu("", [.submenu(board), .submenu(note), .submenu(text), .submenu(arrange), .submenu(selection), .submenu(view)])
+  }
+
+  /// While the board is shown as it was: what can be done there.
+  static var past: Menu {
+    Menu("", [.submenu(pastBoard), .submenu(history), .submenu(pastView)])
   }
 
   private static func item(_ title: String, _ command: Command, _ key: Key, _ modifiers: Modifiers = []) -> MenuItem {
@@ -157,17 +168,49 @@ enum BoardMenu {
   }
 
   private static var view: Menu {
-    let scrolls = Step.allCases.map { item("Scroll \($0.rawValue.capitalizedWord)", .scroll($0), $0.key, .control) }
-    return Menu(
+    Menu(
       "View",
       [
         item("Search", .search, .character("/")), item("Show Only", .filter, .character("f")),
-        item("Show All Notes", .showAll, .character("F")), item("List", .list, .character("v")),
-        item("List by Color", .groupList, .character("g")), item("Narrower List", .narrowList, .character("<")),
-        item("Wider List", .widenList, .character(">")),
-        item("History", .history, .character("h")), .separator,
-      ] + scrolls)
+        item("Show All Notes", .showAll, .character("F")),
+      ] + list + [item("History", .history, .character("h")), .separator] + scrolls)
   }
+
+  private static var list: [MenuItem] {
+    [
+      item("List", .list, .character("v")), item("List by Color", .groupList, .character("g")),
+      item("Narrower List", .narrowList, .character("<")), item("Wider List", .widenList, .character(">")),
+    ]
+  }
+
+  private static var scrolls: [MenuItem] {
+    Step.allCases.map { item("Scroll \($0.rawValue.capitalizedWord)", .scroll($0), $0.key, .control) }
+  }
+
+  // MARK: - In the past
+
+  private static var pastBoard: Menu {
+    Menu(
+      "Board",
+      [
+        item("Help", .help, .character("?")), item("Menu", .openMenu, .function(10)),
+        item("Cancel", .cancel, .escape), item("Suspend", .suspend, .character("z"), .control), .separator,
+        item("Quit", .quitAnywhere, .character("q"), .control),
+      ])
+  }
+
+  private static var history: Menu {
+    Menu(
+      "History",
+      [
+        item("A Revision Back", .revisionBack, .left), item("A Revision On", .revisionOn, .right),
+        item("Ten Back", .revisionsBack, .pageUp), item("Ten On", .revisionsOn, .pageDown),
+        item("The Oldest", .oldestRevision, .home), item("The Newest", .newestRevision, .end), .separator,
+        item("Back to Now", .history, .character("h")),
+      ])
+  }
+
+  private static var pastView: Menu { Menu("View", list + [.separator] + scrolls) }
 }
 
 extension String {

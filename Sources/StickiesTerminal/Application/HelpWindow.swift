@@ -15,7 +15,9 @@ final class HelpWindow: ModalWindow {
 
   private var view: HelpView? {
     screen.map {
-      HelpView($0.application.menuBar, others: Self.others, symbols: $0.theme.symbols, page: page)
+      HelpView(
+        $0.application.menuBar, others: $0.history == nil ? Self.others : Self.othersOfPast,
+        symbols: $0.theme.symbols, page: page)
     }
   }
 
@@ -42,6 +44,13 @@ final class HelpWindow: ModalWindow {
         ("Dots", "a click goes there"),
       ]),
     .init("Anywhere", [("Ctrl-C", "leaves, or copies"), ("Tab", "on in fields and lists")]),
+  ]
+
+  /// In the history all keys are in the menu.
+  private static let othersOfPast: [HelpView.Section] = [
+    .init(
+      "With the Mouse",
+      [("Line", "a drag goes through time"), ("Board", "the wheel scrolls it"), ("List", "a click shows a note")])
   ]
 
   private func turn(to page: Int) {

@@ -220,9 +220,15 @@ extension BoardScreen {
       }
       return true
     }
+    _ = openMenu(at: mouse.position)
+    return true
+  }
+
+  /// Opens the menu whose title is there; false when none is.
+  func openMenu(at point: Point) -> Bool {
     let bar = Rect(x: 0, y: 0, width: application.screenSize.width, height: 1)
-    let part = MenuBarView(application.menuBar).part(at: mouse.position, frame: bar)
-    if case .title(let index)? = part { openMenu(index) }
+    guard case .title(let index)? = MenuBarView(application.menuBar).part(at: point, frame: bar) else { return false }
+    openMenu(index)
     return true
   }
 }

@@ -8,6 +8,7 @@ extension BoardScreen {
     endEditing()
     let window = HistoryWindow(on: self)
     history = window
+    application.menuBar = BoardMenu.past
     beginModal(window)
     window.past.start()
   }
@@ -15,6 +16,7 @@ extension BoardScreen {
   func closeHistory() {
     guard let window = history else { return }
     history = nil
+    application.menuBar = BoardMenu.bar
     window.past.close()
     application.endModal(window)
   }

@@ -9,7 +9,7 @@ import TerminalCells
 /// itself, keys that are meant for it would come to that board.
 final class HistoryWindow: ModalWindow {
   override class var passing: Set<Command> {
-    [.quit, .quitAnywhere, .suspend, .help, .openMenu, .list, .groupList, .narrowList, .widenList]
+    [.quitAnywhere, .suspend, .help, .openMenu, .list, .groupList, .narrowList, .widenList]
   }
 
   let past: PastReader
@@ -26,11 +26,13 @@ final class HistoryWindow: ModalWindow {
     past.didChange = { [weak self] in self?.setNeedsDisplay() }
     for step in Step.allCases { on(.scroll(step)) { [weak self] in self?.scroll(by: step.scroll) } }
     on(.cancel) { [weak self] in self?.escape() }
-    on(.history) {
-      CommandState(isChecked: true)
-    } perform: { [weak self] in
-      self?.screen?.closeHistory()
-    }
+    on(.history) { [weak self] in self?.screen?.closeHistory() }
+    on(.revisionBack) { [weak past] in past?.go(by: -1) }
+    on(.revisionOn) { [weak past] in past?.go(by: 1) }
+    on(.revisionsBack) { [weak past] in past?.go(by: -10) }
+    on(.revisionsOn) { [weak past] in past?.go(by: 10) }
+    on(.oldestRevision) { [weak past] in past?.go(to: 0) }
+    on(.newestRevision) { [weak past] in past?.go(to: .max) }
   }
 
   override func screenDidResize(_ size: Size) { frame = Rect(origin: Point(x: 0, y: 0), size: size) }
@@ -54,26 +56,13 @@ final class HistoryWindow: ModalWindow {
   }
 
   override func keyDown(_ key: KeyEvent) -> Bool {
-    guard key.modifiers.isEmpty else { return refuse(key) }
-    switch key.key {
-    case .left: past.go(to: past.revision - 1)
-    case .right: past.go(to: past.revision + 1)
-    case .pageUp: past.go(to: past.revision - 10)
-    case .pageDown: past.go(to: past.revision + 10)
-    case .home: past.go(to: 0)
-    case .end: past.go(to: .max)
-    case .escape: escape()
-    case .character("h"), .character("q"): screen?.closeHistory()
-    default: return refuse(key)
+    if BoardMenu.past.command(for: key) != nil { return false }
+    if key == KeyEvent(.character("q")) {
+      screen?.closeHistory()
+    } else if BoardMenu.bar.command(for: key) != nil {
+      // It means something on the board, and nothing here.
+      tellThatItIsPast()
     }
-    return true
-  }
-
-  /// A key that means something on the board, and nothing here.
-  private func refuse(_ key: KeyEvent) -> Bool {
-    guard let command = screen?.application.menuBar.command(for: key)?.command else { return true }
-    if Self.passing.contains(command) { return false }
-    tellThatItIsPast()
     return true
   }
 
@@ -114,7 +103,9 @@ final class HistoryWindow: ModalWindow {
       isDragging = true
       past.go(to: Revision(clamping: revision))
     case .close: screen?.closeHistory()
-    case nil: if !scrubberFrame.contains(point) { tellThatItIsPast() }
+    case nil:
+      if scrubberFrame.contains(point) || screen?.openMenu(at: point) == true { break }
+      tellThatItIsPast()
     }
   }
 

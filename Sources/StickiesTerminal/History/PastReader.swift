@@ -82,6 +82,8 @@ final class PastReader {
 
   // MARK: - Going back and forth
 
+  func go(by step: Revision) { go(to: revision + step) }
+
   func go(to wanted: Revision) {
     guard let screen else { return }
     guard screen.linkState.isConnected else { return screen.say("other revisions need the server", isTrouble: true) }
