@@ -120,7 +120,7 @@ import Testing
     #expect(try scene.order() == "ba")
   }
 
-  /// In transactions of five hundred, each step for itself, before and behind: many runs out of room in between.
+  /// In transactions of a hundred, each step for itself, before and behind: many runs out of room in between.
   @Test func tenThousandInsertsAtOnePlaceKeepTheirOrderAndTheirNumbersSmall() throws {
     let scene = try Scene("")
     let store = scene.store
@@ -128,8 +128,8 @@ import Testing
     let ends = try store.must([store.insertion("Step"), store.insertion("Step")])
     try store.must([scene.place(ends, after: nil)])
     var twin = [ObjectID]()
-    for _ in 0..<20 {
-      let inserts = try (0..<500).map { _ in try store.insertion("Step") }
+    for _ in 0..<100 {
+      let inserts = try (0..<100).map { _ in try store.insertion("Step") }
       let places = inserts.map { step in
         Change(.update, scene.project, base: .max, edits: [Edit(number, .place([step.id], after: ends[0]))])
       }

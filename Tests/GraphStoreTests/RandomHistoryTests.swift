@@ -7,7 +7,7 @@ import Testing
 /// differ in, what a restore brings back, which commit gave a property its value, and what a filtered log lists must be
 /// what the twin finds by looking at everything.
 @Suite struct RandomHistoryTests {
-  @Test(arguments: UInt64(1)...6) func differencesAreThoseOfTheTwoStates(seed: UInt64) throws {
+  @Test(arguments: Sweep.seeds(6)) func differencesAreThoseOfTheTwoStates(seed: UInt64) throws {
     var run = try Run(seed: seed)
     try run.commit(40)
     var compared = 0
@@ -28,7 +28,7 @@ import Testing
     #expect(compared > 100, "seed \(seed)")
   }
 
-  @Test(arguments: UInt64(1)...6) func theWholeGraphIsRestoredToAnyState(seed: UInt64) throws {
+  @Test(arguments: Sweep.seeds(6)) func theWholeGraphIsRestoredToAnyState(seed: UInt64) throws {
     var run = try Run(seed: 100 + seed)
     try run.commit(25)
     for _ in 0..<6 {
@@ -47,7 +47,7 @@ import Testing
     try run.store.expectSound()
   }
 
-  @Test(arguments: UInt64(1)...4) func everyValueNamesTheCommitThatSetIt(seed: UInt64) throws {
+  @Test(arguments: Sweep.seeds(2)) func everyValueNamesTheCommitThatSetIt(seed: UInt64) throws {
     var run = try Run(seed: 200 + seed)
     var setters = [Touched: Revision]()
     var seen: Revision = 0
@@ -83,7 +83,7 @@ import Testing
     try run.store.expectSound()
   }
 
-  @Test(arguments: UInt64(1)...4) func aFilteredLogListsWhatFits(seed: UInt64) throws {
+  @Test(arguments: Sweep.seeds(4)) func aFilteredLogListsWhatFits(seed: UInt64) throws {
     var run = try Run(seed: 300 + seed)
     try run.commit(40)
     let all = try run.store.store.commits(after: 0, through: nil, maximumChanges: 100_000)

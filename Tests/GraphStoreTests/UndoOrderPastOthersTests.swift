@@ -15,7 +15,7 @@ import Testing
     case editAnytime
   }
 
-  @Test(arguments: Others.allCases, 0..<UInt64(4))
+  @Test(arguments: Others.allCases, Sweep.seeds(2))
   func everyMemberComesBackBehindTheOneThatItStoodBehind(others: Others, block: UInt64) throws {
     var spaced = 0
     for seed in (block * 25 + 1)...(block * 25 + 25) {
