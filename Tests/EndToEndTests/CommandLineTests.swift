@@ -171,6 +171,10 @@ import Testing
     #expect(
       result.errors
         == "stickies: no stickiesd answers at \(daemon.socket); start one with: stickiesd --listen \(daemon.socket)\n")
+    // What was written wrongly is told first.
+    let unknown = try daemon.run("open", "--interface", "lst")
+    #expect(unknown.status == 64)
+    #expect(unknown.errors.contains("no interface is called 'lst'; there are board, list"))
   }
 
   @Test func aPredicateErrorPointsAtItsColumn() throws {

@@ -33,6 +33,13 @@ struct Open: AsyncParsableCommand {
   /// A program has one application.
   @MainActor private static let launcher = ApplicationLauncher()
 
+  /// A name that is wrong is told before anybody looks for the daemon.
+  func validate() throws {
+    guard BoardInterface(rawValue: interfaceName) == nil else { return }
+    let known = BoardInterface.allCases.map(\.rawValue).sorted()
+    throw ValidationError("\(ApplicationError.unknownInterface(interfaceName, known: known))")
+  }
+
   @MainActor
   func run() async throws {
     FreedMemory.keepTogether()
@@ -74,8 +81,12 @@ struct Open: AsyncParsableCommand {
   }
 
   private var names: ApplicationConfiguration {
+    .board(application: readOnly ? "viewer" : "editor", interface: interfaceName)
+  }
+
+  private var interfaceName: String {
     let told = interface ?? ProcessInfo.processInfo.environment["STICKIES_INTERFACE"] ?? ""
-    return .board(application: readOnly ? "viewer" : "editor", interface: told.isEmpty ? "board" : told)
+    return told.isEmpty ? BoardInterface.board.rawValue : told
   }
 
   private var depth: ColorDepth {
