@@ -230,6 +230,7 @@ import Testing
     try await stage.other.save()
     await ann.terminal.expects {
       $0.text.contains("No board is left") && $0.text.contains("ben@test deleted the board")
+        && !$0.text.contains("│ Home")
     }
     ann.terminal.click(40, 12, times: 2)
     ann.terminal.types("n")
@@ -285,6 +286,17 @@ import Testing
     ann.terminal.click(5, 5, times: 2)
     ann.terminal.resize(Size(width: 80, height: 24))
     await ann.terminal.expects { $0.text.contains("┏ first") && !$0.text.contains("unseen") }
+    ann.terminal.types("h")
+    await ann.terminal.expects("revision 2 of 2")
+    ann.terminal.resize(Size(width: 30, height: 8))
+    // Nothing of the past is drawn over it.
+    await ann.terminal.expects {
+      $0.text.contains("Too small") && !$0.text.contains("2 of 2") && !$0.text.contains("first")
+    }
+    ann.terminal.resize(Size(width: 80, height: 24))
+    await ann.terminal.expects("revision 2 of 2")
+    ann.terminal.press(.escape)
+    await ann.terminal.expects { $0.text.contains("┏ first") && !$0.text.contains("revision") }
     ann.terminal.resize(Size(width: 30, height: 8))
     await ann.terminal.expects("Too small")
     await ann.terminal.expects("Until then q leaves")

@@ -50,7 +50,7 @@ final class HelpWindow: ModalWindow {
   private static let othersOfPast: [HelpView.Section] = [
     .init(
       "With the Mouse",
-      [("Line", "a drag goes through time"), ("Board", "the wheel scrolls it"), ("List", "a click shows a note")])
+      [("Line", "a drag moves in time"), ("Board", "the wheel scrolls it"), ("List", "a click shows a note")])
   ]
 
   private func turn(to page: Int) {

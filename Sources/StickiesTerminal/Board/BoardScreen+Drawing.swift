@@ -158,7 +158,8 @@ extension BoardScreen {
       case .closed(let reason): .disconnected(reason: reason)
       }
     let past = history?.past
-    var state = StatusState(connection: connection, unsent: changesNotOnServer, board: past?.boardName ?? page.name)
+    let name = past?.boardName ?? (boardIsGone ? "" : page.name)
+    var state = StatusState(connection: connection, unsent: changesNotOnServer, board: name)
     state.isReadOnly = readOnlyReason != nil
     state.revision = past?.shown.map { UInt64(clamping: $0) }
     // The past is shown whole.

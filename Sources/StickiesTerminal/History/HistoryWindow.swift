@@ -138,7 +138,7 @@ final class HistoryWindow: ModalWindow {
   }
 
   override func draw(into grid: inout Grid, frame: Rect, clip: Rect) {
-    guard let screen else { return }
+    guard let screen, !TooSmall.isTooSmall(grid.size) else { return }
     defer { scrubber?.draw(into: &grid, frame: scrubberFrame, clip: clip, theme: screen.theme) }
     // While the first of the past is on its way, the board lies beneath as it is now.
     guard past.shown != nil || past.trouble != nil else { return }

@@ -76,12 +76,30 @@ public struct HelpView: Hashable, Sendable {
     let pages: Int
   }
 
+  /// The lines in columns of so many rows: none ends with a heading, and none begins with a gap.
+  private func folded(_ rows: Int) -> [ArraySlice<Line>] {
+    var columns = [ArraySlice<Line>]()
+    var rest = lines[...]
+    while let first = rest.first {
+      if case .blank = first {
+        rest.removeFirst()
+        continue
+      }
+      var column = rest.prefix(rows)
+      if column.count > 1, column.count < rest.count, case .heading? = column.last { column.removeLast() }
+      columns.append(column)
+      rest = rest[column.endIndex...]
+    }
+    return columns
+  }
+
   private func place(_ screen: Rect) -> Place {
     let columns = max(1, min((screen.size.width - 4) / Self.columnWidth, 4, (lines.count + 11) / 12))
     let rows = max(1, screen.size.height - 5)
-    let pages = max(1, (lines.count + rows * columns - 1) / (rows * columns))
-    // All pages alike, none with a line or two.
-    let height = (lines.count + pages * columns - 1) / (pages * columns)
+    let pages = max(1, (folded(rows).count + columns - 1) / columns)
+    // All pages alike, none with a line or two. Gaps fall away, so that it may be less than all lines take.
+    let least = max(1, min(lines.count / (pages * columns) - 1, rows))
+    let height = (least...rows).first { folded($0).count <= pages * columns } ?? rows
     let panel = screen.centered(Size(width: columns * Self.columnWidth + 4, height: height + 4))
     return Place(panel: panel, inside: panel.inset(2), columns: columns, pages: pages)
   }
@@ -106,11 +124,16 @@ public struct HelpView: Hashable, Sendable {
       into: &grid, frame: dots(place), clip: panelClip, theme: theme, style: theme.panel)
     let rows = place.inside.size.height
     guard rows > 0 else { return }
-    let first = page * rows * place.columns
     let inside = panelClip.intersection(place.inside)
-    for (index, line) in lines[min(first, lines.count)..<min(first + rows * place.columns, lines.count)].enumerated() {
-      let x = place.inside.minX + index / rows * Self.columnWidth
-      let y = place.inside.minY + index % rows
+    for (index, column) in folded(rows).dropFirst(page * place.columns).prefix(place.columns).enumerated() {
+      draw(column, into: &grid, x: place.inside.minX + index * Self.columnWidth, y: place.inside.minY, inside, theme)
+    }
+  }
+
+  private func draw(
+    _ column: ArraySlice<Line>, into grid: inout Grid, x: Int, y top: Int, _ inside: Rect, _ theme: Theme
+  ) {
+    for (y, line) in zip(top..., column) {
       switch line {
       case .blank: break
       case .heading(let text):

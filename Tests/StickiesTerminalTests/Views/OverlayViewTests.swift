@@ -1,3 +1,4 @@
+import Foundation
 import GraphTesting
 import TerminalApplication
 import Testing
@@ -62,6 +63,27 @@ import Testing
       seen += picture(44, 12) { help.draw(into: &$0, frame: $1, clip: $1, theme: theme) }
     }
     #expect(pages > 2)
+    // In no size a heading stands apart from what it heads.
+    let headings = ["File", "Note", "Besides", "Marks"]
+    for height in 9..<40 {
+      for width in [44, 80, 120, 160] {
+        let size = Rect(x: 0, y: 0, width: width, height: height)
+        for page in 0..<help.pages(in: size) {
+          let help = HelpView(
+            Self.menuBar, others: [.init("Besides", [("Drag", "moves a note")])], symbols: theme.symbols, page: page)
+          var grid = Grid.screen(width, height)
+          help.draw(into: &grid, frame: size, clip: size, theme: theme)
+          for y in 1..<height {
+            let row = grid.text(row: y)
+            for heading in headings {
+              guard let range = row.range(of: " \(heading) {2}", options: .regularExpression) else { continue }
+              let x = row.distance(from: row.startIndex, to: range.lowerBound)
+              #expect((x..<x + 36).contains { grid[$0, y + 1].text.first?.isLetter ?? false }, "\(heading) at \(size)")
+            }
+          }
+        }
+      }
+    }
     for command in Self.menuBar.commands { #expect(seen.contains(command.title)) }
     #expect(seen.contains("moves a note"))
     let parts = Set((0..<44 * 12).compactMap { help.part(at: Point(x: $0 % 44, y: $0 / 44), frame: screen) })
