@@ -158,10 +158,8 @@ public struct NoteView: Sendable {
     if !rows.title.text.isEmpty {
       let end = grid.draw(rows.title.text, x: start.x, y: y, style, clip: clip)
       grid.draw(" ", x: start.x - 1, y: y, style, clip: clip)
-      if !state.matches.isEmpty {
-        let shown = Rect(x: start.x, y: y, width: rows.title.width, height: 1).intersection(clip)
-        grid.highlight(state.matches, of: rows.title.text, x: start.x, y: y, theme.match, clip: shown)
-      }
+      let shown = Rect(x: start.x, y: y, width: rows.title.width, height: 1).intersection(clip)
+      grid.highlight(state.matches, of: rows.title.text, x: start.x, y: y, theme.match, clip: shown)
       grid.draw(" ", x: end, y: y, style, clip: clip)
     }
     let close = closeColumn(outline)

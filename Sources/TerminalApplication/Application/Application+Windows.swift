@@ -32,12 +32,8 @@ extension Application {
   /// where they went. Windows on the screen that it does not name, and modal ones, lie above those in their order; ones that
   /// it names and that are not on the screen are passed over. Each is named once.
   public func arrange(_ order: [Window]) {
-    // Mostly they lie so already, and modal ones above them.
-    if windows.count >= order.count, zip(windows, order).allSatisfy({ $0 === $1 }),
-      !modals.contains(where: { modal in windows.prefix(order.count).contains { $0 === modal } })
-    {
-      return
-    }
+    // Mostly they lie so already.
+    if modals.isEmpty, windows.starts(with: order, by: ===) { return }
     let there = Set(windows.map { ObjectIdentifier($0) })
     let modal = Set(modals.map { ObjectIdentifier($0) })
     let low = order.filter { there.contains(ObjectIdentifier($0)) && !modal.contains(ObjectIdentifier($0)) }
