@@ -14,7 +14,9 @@ extension Hub {
     case .behind(let revision): reached = revision
     }
     for (number, reader) in session.readers where number != query {
-      if case .live = reader.state { sessions[id]?.readers[number]?.through = max(reader.through, reached) }
+      guard case .live = reader.state else { continue }
+      session.readers[number]?.through = max(reader.through, reached)
+      session.advancedThrough = max(session.advancedThrough, reached)
     }
     sessions[id]?.progress = .behind(min(revision, reached))
     sessions[id]?.replay = []
@@ -60,13 +62,15 @@ extension Hub {
     var frames = [UInt8]()
     // Where the session stands when there is no more room: a result that waits to be shown need not wait longer.
     var reached: (revision: Revision, fingerprint: UInt64)?
+    // What the last advance in `frames` names.
+    var advanced: Revision?
     while let session = sessions[id], session.isLive, case .behind(let position) = session.progress,
       session.historyTicket == nil
     {
       if position >= head.revision {
         sessions[id]?.progress = .current
-        // Whoever waits to show a first result learns here that it may.
-        frames += advanceFrame(head.revision, head.fingerprint)
+        // A first result that waits to be shown may be shown now.
+        if advanced != head.revision { frames += advanceFrame(head.revision, head.fingerprint) }
         reached = nil
         break
       }
@@ -112,10 +116,15 @@ extension Hub {
       reached = (next, read.fingerprint)
       if !deltas.isEmpty {
         for delta in deltas { frames += delta }
-        if session.readers.count > 1 { frames += advanceFrame(next, read.fingerprint) }
+        if session.readers.count > 1, next >= session.advancedThrough {
+          frames += advanceFrame(next, read.fingerprint)
+          advanced = next
+        }
       }
     }
-    if let reached { frames += advanceFrame(reached.revision, reached.fingerprint) }
+    if let reached, reached.revision != advanced, reached.revision >= sessions[id]?.advancedThrough ?? 0 {
+      frames += advanceFrame(reached.revision, reached.fingerprint)
+    }
     if !frames.isEmpty { send(frame: frames, to: id, &actions) }
   }
 

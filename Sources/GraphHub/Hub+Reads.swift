@@ -1,7 +1,8 @@
 import GraphModel
 import GraphWire
 
-/// Reads of the store for a session: asked for, and what becomes of them. Rows go past the hub, straight to the client.
+/// Reads of the store for a session: asked for, and what becomes of them. Rows go past the hub, straight to
+/// the client; the hub sends the last frame of each read, so that what it says next follows the whole result.
 extension Hub {
   mutating func read(
     _ request: ReadRequest, _ id: SessionID, _ number: UInt64, _ actions: inout [HubAction]
@@ -12,11 +13,14 @@ extension Hub {
     actions.append(.read(ticket, seen(request, by: id), session: id, request: number))
   }
 
-  mutating func finishRead(_ ticket: Ticket, _ result: Result<Token, Refusal>, _ actions: inout [HubAction]) {
+  mutating func finishRead(_ ticket: Ticket, _ result: Result<ReadEnd, Refusal>, _ actions: inout [HubAction]) {
     switch tickets.removeValue(forKey: ticket) {
     case .read(let id, let request)?:
       sessions[id]?.reads[request] = nil
-      if case .failure(let refusal) = result { send(answer(refusal, request), to: id, &actions) }
+      switch result {
+      case .failure(let refusal): send(answer(refusal, request), to: id, &actions)
+      case .success(let end): send(frame: end.lastFrame, to: id, &actions)
+      }
       performWaiting(id, &actions)
     case .load(let id, let query)?:
       guard let reader = sessions[id]?.readers[query] else { return }
@@ -25,9 +29,11 @@ extension Hub {
       case .failure(let refusal):
         drop(query, id, &actions)
         send(answer(refusal, reader.request), to: id, &actions)
-      case .success(let at):
-        sessions[id]?.readers[query] = Session.Reader(state: .live, through: at.revision, request: reader.request)
-        showWhenReached(query, id, at.revision, &actions)
+      case .success(let end):
+        let revision = end.at.revision
+        sessions[id]?.readers[query] = Session.Reader(state: .live, through: revision, request: reader.request)
+        send(frame: end.lastFrame, to: id, &actions)
+        showWhenReached(query, id, revision, &actions)
       }
       performWaiting(id, &actions)
     default: break

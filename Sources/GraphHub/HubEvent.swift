@@ -15,6 +15,20 @@ public struct Ticket: Hashable, Sendable, Comparable {
   public static func < (left: Ticket, right: Ticket) -> Bool { left.number < right.number }
 }
 
+/// The end of a read.
+///
+/// The last frame takes the hub's own way to the socket, unlike those before it: a client takes every advance behind that
+/// frame for its new result as well, so the hub must know that the result is complete before it sends anything else.
+public struct ReadEnd: Sendable {
+  /// The state that was read.
+  public let at: Token
+  /// The frame that completes the answer.
+  public let lastFrame: [UInt8]
+
+  /// A read of the state `at`, completed by `lastFrame`.
+  public init(at: Token, lastFrame: [UInt8]) { (self.at, self.lastFrame) = (at, lastFrame) }
+}
+
 /// What happens to the hub.
 public enum HubEvent: Sendable {
   /// A connection was accepted; its hello is still to come.
@@ -35,8 +49,9 @@ public enum HubEvent: Sendable {
   case batchProgress(Ticket, BatchProgress)
   /// So many rows are kept under this ticket; or they are not, and those before them are of no use.
   case rowsKept(Ticket, request: UInt64, Result<Int, Refusal>)
-  /// A read has been delivered to its session down to the last byte, or was refused.
-  case readFinished(Ticket, Result<Token, Refusal>)
+  /// A read is complete: its frames but the last one have gone to the session, the last one is the hub's to send. Or the
+  /// read was refused.
+  case readFinished(Ticket, Result<ReadEnd, Refusal>)
   /// The commits that `.history` asked for, or the first of them; or they can't be read.
   case history(Ticket, Result<[CommitRecord], Refusal>)
   /// Objects for an order, in none.
@@ -70,7 +85,7 @@ public enum HubAction: Sendable {
   /// Nobody waits for the batch any more: it ends at its next slice, and nothing of it stays.
   case cancelBatch(Ticket)
   /// Read objects and stream them to the session as chunks that answer `request`: two at once, then one for each
-  /// `.continueRead`. Their bytes do not pass through the hub.
+  /// `.continueRead`. Their bytes do not pass through the hub, but for the last frame (`ReadEnd`).
   case read(Ticket, ReadRequest, session: SessionID, request: UInt64)
   /// Read objects for an order that windows are cut from, some at a time: one statement. `session` is who asked first.
   case collect(Ticket, FetchRequest, session: SessionID)

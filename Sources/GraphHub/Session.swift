@@ -49,6 +49,10 @@ final class Session {
   var lens: ModelLens?
   var progress = Progress.current
 
+  /// The highest revision that an advance has named to the other queries of a session whose newest query catches up. No
+  /// advance below it is sent: it would show the new query at a revision that the others have left.
+  var advancedThrough: Revision = 0
+
   var isBehind: Bool { if case .behind = progress { true } else { false } }
 
   var readers = [UInt64: Reader]()

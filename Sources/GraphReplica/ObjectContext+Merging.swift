@@ -122,12 +122,7 @@ extension ObjectContext {
   private func merge(_ item: Delta.Change, _ revision: Revision, into state: ObjectState) {
     guard var image = state.stored, image.revision < revision else { return }
     if let whole = item.object { return merge(whole, into: state) }
-    for edit in item.edits {
-      guard let property = model.property(edit.property), let value = edit.applied(to: image[property]) else {
-        continue
-      }
-      image[property] = value
-    }
+    image.apply(item.edits, model: model)
     image.revision = revision
     state.recordTextMoves(item.edits, at: revision)
     take(image, into: state)

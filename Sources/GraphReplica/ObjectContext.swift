@@ -58,6 +58,7 @@ public final class ObjectContext {
   public init(model: Model, replica: Replica, classes: [ManagedObject.Type] = []) {
     self.model = model
     self.replica = replica
+    self.replica.schema = model
     parent = nil
     revision = nil
     var byNumber = [EntityNumber: ManagedObject.Type]()

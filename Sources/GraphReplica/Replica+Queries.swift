@@ -213,8 +213,10 @@ extension Replica {
     }
     heldAdvance = nil
     for query in queries.keys.sorted() {
-      guard let incoming = queries[query]?.incoming, let at = incoming.at, at.revision <= revision else { continue }
+      guard var incoming = queries[query]?.incoming, incoming.at?.revision ?? .max <= revision else { continue }
       queries[query]?.incoming = nil
+      foldShown(into: &incoming, of: query)
+      guard let at = incoming.at else { continue }
       queries[query]?.isShown(at: at)
       if let place = queries[query]?.shown {
         let rows = WindowRows(incoming.objects, total: incoming.total, place)
@@ -249,6 +251,15 @@ extension Replica {
     move(to: Token(store: store, revision: revision, fingerprint: fingerprint))
   }
 
+  /// The query's deltas of revisions that the other queries were shown while its result was on its way: its owner sees the
+  /// result as of the last one, and no revision goes by twice. A window's result is never older than what was shown.
+  private mutating func foldShown(into incoming: inout FollowedQuery.Incoming, of query: QueryID) {
+    guard let schema, queries[query]?.shown == nil else { return }
+    let (others, shown) = staged.divided { numbers[$0.query] == query && $0.revision <= shownRevision }
+    incoming.fold(shown.sorted { $0.revision < $1.revision }, store: store, model: schema)
+    staged = others
+  }
+
   /// Every result that is whole is as of this state now.
   mutating func move(to token: Token) {
     newest.take(token)
@@ -258,5 +269,12 @@ extension Replica {
       else { continue }
       queries[query]?.token = token
     }
+  }
+}
+
+extension Array {
+  /// The elements that do not satisfy the condition, and those that do, each in their order.
+  fileprivate func divided(by condition: (Element) -> Bool) -> (rest: [Element], matching: [Element]) {
+    (filter { !condition($0) }, filter(condition))
   }
 }

@@ -18,6 +18,8 @@ public struct Replica: Sendable {
   /// Who commits, as history will have it.
   public let author: String
   let program: String
+  /// The model of the context that the replica works for.
+  var schema: Model?
   private(set) var model: ModelHash?
 
   var phase = Phase.disconnected

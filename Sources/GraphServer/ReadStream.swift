@@ -1,4 +1,5 @@
 import Foundation
+import GraphHub
 import GraphModel
 import Synchronization
 
@@ -25,6 +26,8 @@ final class ReadStream: Sendable {
     var file: SpoolFile?
     /// Set by the reader when it has read everything.
     var result: Result<Token, Refusal>?
+
+    var isEmpty: Bool { memory.isEmpty && nextFiled == filed.count }
     var isCancelled = false
     var isFinished = false
   }
@@ -32,7 +35,8 @@ final class ReadStream: Sendable {
   /// What happens on the session's side; called on any thread, in order.
   enum Output: Sendable {
     case frame([UInt8])
-    case finished(Result<Token, Refusal>)
+    /// The read's last output, with its last frame.
+    case finished(Result<ReadEnd, Refusal>)
   }
 
   private let state = Mutex(State())
@@ -46,7 +50,7 @@ final class ReadStream: Sendable {
 
   struct Cancelled: Error {}
 
-  /// The reader has a frame. Outputs leave under the lock, or two threads could swap them; they only hop to a loop.
+  /// The reader has a frame, and at least one more behind it. Outputs leave under the lock, or two threads could swap them; they only hop to a loop.
   func put(_ frame: [UInt8]) throws {
     try state.withLock { state in
       if state.isCancelled { throw Cancelled() }
@@ -54,22 +58,37 @@ final class ReadStream: Sendable {
         state.credit -= 1
         return output(.frame(frame))
       }
-      if state.file == nil, state.memoryBytes + frame.count <= Self.memoryLimit {
-        state.memory.append(frame)
-        state.memoryBytes += frame.count
-        return
-      }
-      let file = try state.file ?? SpoolFile(directory: directory)
-      state.file = file
-      try file.write(frame, at: state.writeOffset)
-      state.writeOffset += frame.count
-      state.filed.append(frame.count)
+      try spool(frame, &state)
     }
   }
 
-  /// The reader is done.
-  func finish(_ result: Result<Token, Refusal>) {
-    state.withLock { $0.result = result }
+  private func spool(_ frame: [UInt8], _ state: inout State) throws {
+    if state.file == nil, state.memoryBytes + frame.count <= Self.memoryLimit {
+      state.memory.append(frame)
+      state.memoryBytes += frame.count
+      return
+    }
+    let file = try state.file ?? SpoolFile(directory: directory)
+    state.file = file
+    try file.write(frame, at: state.writeOffset)
+    state.writeOffset += frame.count
+    state.filed.append(frame.count)
+  }
+
+  /// The reader has its last frame, and has read the state `at`.
+  func finish(_ lastFrame: [UInt8], at token: Token) throws {
+    try state.withLock { state in
+      if state.isCancelled { throw Cancelled() }
+      // Behind the frames that wait, which take the credit first.
+      try spool(lastFrame, &state)
+      state.result = .success(token)
+    }
+    deliverNext(grant: 0)
+  }
+
+  /// The reader was refused; frames that wait are delivered first.
+  func fail(_ refusal: Refusal) {
+    state.withLock { $0.result = .failure(refusal) }
     deliverNext(grant: 0)
   }
 
@@ -99,7 +118,7 @@ final class ReadStream: Sendable {
         if !state.memory.isEmpty {
           let frame = state.memory.removeFirst()
           state.memoryBytes -= frame.count
-          output(.frame(frame))
+          deliver(frame, &state)
         } else if let file = state.file, state.nextFiled < state.filed.count {
           let length = state.filed[state.nextFiled]
           guard let frame = file.read(length, at: state.readOffset) else {
@@ -108,17 +127,22 @@ final class ReadStream: Sendable {
           }
           state.nextFiled += 1
           state.readOffset += length
-          output(.frame(frame))
+          deliver(frame, &state)
         } else {
           break
         }
         state.credit -= 1
       }
-      let isEmpty = state.memory.isEmpty && state.nextFiled == state.filed.count
-      if isEmpty, let result = state.result {
+      if state.isEmpty, case .failure(let refusal) = state.result {
         state.isFinished = true
-        output(.finished(result))
+        output(.finished(.failure(refusal)))
       }
     }
+  }
+
+  private func deliver(_ frame: [UInt8], _ state: inout State) {
+    guard state.isEmpty, case .success(let token) = state.result else { return output(.frame(frame)) }
+    state.isFinished = true
+    output(.finished(.success(ReadEnd(at: token, lastFrame: frame))))
   }
 }

@@ -27,8 +27,7 @@ extension StoreReads {
       try stream.put(frame(ToClient(number, .log(chunk, last: false))))
       (chunk, size) = ([], 0)
     }
-    try stream.put(frame(ToClient(number, .log(chunk, last: true))))
-    stream.finish(.success(head))
+    try stream.finish(frame(ToClient(number, .log(chunk, last: true))), at: head)
   }
 
   /// A read of so many objects leaves more freed memory behind than the next ones need.
@@ -47,15 +46,13 @@ extension StoreReads {
     }
     if size > ProtocolLimits.maximumFrameSize - 1 << 16 { (origin.replaced, origin.isReplacedKnown) = (.null, false) }
     if let lens { origin = lens.view(of: origin, of: property) }
-    try stream.put(frame(ToClient(number, .why(origin))))
-    stream.finish(.success(try store.head))
+    try stream.finish(frame(ToClient(number, .why(origin))), at: store.head)
   }
 
   func follow(_ request: FollowRequest, _ number: UInt64, _ stream: ReadStream) throws {
     let part = try store.follow(request)
     let commits = part.commits.map(entry)
-    try stream.put(frame(ToClient(number, .followed(commits, at: part.at, head: part.head))))
-    stream.finish(.success(part.head))
+    try stream.finish(frame(ToClient(number, .followed(commits, at: part.at, head: part.head))), at: part.head)
   }
 
   func differences(_ request: DifferenceRequest, _ number: UInt64, _ stream: ReadStream) throws {
@@ -80,8 +77,7 @@ extension StoreReads {
       try stream.put(frame(ToClient(number, .differences(chunk, last: false))))
       (chunk, size) = ([], 0)
     }
-    try stream.put(frame(ToClient(number, .differences(chunk, last: true))))
-    stream.finish(.success(head))
+    try stream.finish(frame(ToClient(number, .differences(chunk, last: true))), at: head)
   }
 
   private func entry(_ commit: CommitRecord) -> CommitEntry {

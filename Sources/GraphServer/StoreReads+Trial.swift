@@ -32,9 +32,9 @@ extension StoreReads {
         frames.append(frame)
         if bytes > Self.trialBytes { throw TookTooLong() }
       }
-      frames.append(encoder.finish(found))
+      let last = encoder.finish(found)
       for frame in frames { try stream.put(frame) }
-      stream.finish(.success(found.at))
+      try stream.finish(last, at: found.at)
     } catch is TookTooLong {
       return false
     } catch is ReadStream.Cancelled {
@@ -42,7 +42,7 @@ extension StoreReads {
       // What the store says of a statement that was interrupted is nobody's concern.
       return false
     } catch {
-      stream.finish(.failure(Self.refusal(error)))
+      stream.fail(Self.refusal(error))
     }
     return true
   }

@@ -25,19 +25,17 @@ struct StoreReads: Sendable {
       case .log(let log): try self.log(log, number, stream)
       case .undoState(let author, let scope):
         let state = try store.undoState(of: author, scope: scope)
-        try stream.put(frame(ToClient(number, .undoState(state))))
-        stream.finish(.success(try store.head))
+        try stream.finish(frame(ToClient(number, .undoState(state))), at: store.head)
       case .revision(let time):
         let found = try store.revision(at: time)
-        try stream.put(frame(ToClient(number, .revisionAt(found))))
-        stream.finish(.success(found.head))
+        try stream.finish(frame(ToClient(number, .revisionAt(found))), at: found.head)
       case .why(let id, let property): try why(property, of: id, number, stream)
       case .changes(.follow(let follow)): try self.follow(follow, number, stream)
       case .changes(.differences(let request)): try differences(request, number, stream)
       }
     } catch is ReadStream.Cancelled {
     } catch {
-      stream.finish(.failure(Self.refusal(error)))
+      stream.fail(Self.refusal(error))
     }
   }
 
@@ -51,8 +49,7 @@ struct StoreReads: Sendable {
         if let part = seen(part), let frame = try encoder.append(part) { try stream.put(frame) }
         time.found(at: .now)
       }
-      try stream.put(encoder.finish(end))
-      stream.finish(.success(end.at))
+      try stream.finish(encoder.finish(end), at: end.at)
     } catch  where time.isOver {
       // What the store says of a statement that was interrupted is nobody's concern.
       throw time.refusal
@@ -100,8 +97,7 @@ struct StoreReads: Sendable {
     } _: { image in
       if let frame = encoder.append(image) { try stream.put(frame) }
     }
-    try stream.put(encoder.finish(at: at))
-    stream.finish(.success(at))
+    try stream.finish(encoder.finish(at: at), at: at)
   }
 
   func history(after: Revision, through: Revision, limits: HubLimits) -> Result<[CommitRecord], Refusal> {

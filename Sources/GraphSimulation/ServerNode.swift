@@ -12,9 +12,12 @@ struct ServerNode {
   var commits = [(Ticket, WriteRequest)]()
   /// Other work for other threads.
   var jobs = [Job]()
-  /// What threads have told the event loop and it has not heard.
+  /// What the writer's thread and the hub's own reader have submitted to the event loop.
   var inbox = [HubEvent]()
   var streams = [Ticket: Stream]()
+  /// What the readers' threads have submitted to the event loop, in order. The loop takes it in any order with `inbox`: a
+  /// commit can come between a frame of a read and the read's end.
+  var outputs = [Output]()
   /// Rows of batches that have not been asked for, and those of batches that wait.
   var keptRows = [Ticket: KeptRows]()
   /// Batches that nobody waits for any more.
@@ -36,9 +39,30 @@ struct ServerNode {
   /// The frames of a read, as `ReadStream` has them.
   struct Stream {
     let session: SessionID
+    /// All but the last one of a read that succeeds.
     var frames: [[UInt8]]
-    var credit: Int
-    let result: Result<Token, Refusal>
+    let result: Result<ReadEnd, Refusal>
+    var credit = 2
+    /// Its end has been submitted to the event loop.
+    var isFinished = false
+
+    var isRefused: Bool { if case .failure = result { true } else { false } }
+
+    init(session: SessionID, frames: [[UInt8]], at token: Token) {
+      precondition(!frames.isEmpty, "a read has no last frame")
+      (self.session, self.frames) = (session, frames.dropLast())
+      result = .success(ReadEnd(at: token, lastFrame: frames[frames.count - 1]))
+    }
+
+    init(session: SessionID, refusal: Refusal) {
+      (self.session, frames, result) = (session, [], .failure(refusal))
+    }
+  }
+
+  /// An output of a stream, as `ReadStream.Output`.
+  enum Output {
+    case frame([UInt8], of: Ticket, to: SessionID)
+    case finished(Ticket, Result<ReadEnd, Refusal>)
   }
 
   /// Small enough that every limit is met.
@@ -124,11 +148,11 @@ struct ServerNode {
         // Asked by a replica, which wants to know whether there is anything to be answered.
         let part = try store.follow(follow)
         let frame = Frame.encode(ToClient(number, .followed([], at: part.at, head: part.head)))
-        return Stream(session: session, frames: [frame], credit: 2, result: .success(part.at))
+        return Stream(session: session, frames: [frame], at: part.at)
       }
       if case .undoState(let author, let scope) = request {
         let frame = Frame.encode(ToClient(number, .undoState(try store.undoState(of: author, scope: scope))))
-        return Stream(session: session, frames: [frame], credit: 2, result: .success(try store.head))
+        return Stream(session: session, frames: [frame], at: try store.head)
       }
       guard case .objects(var fetch) = request else { throw Refusal(.malformed, "no log here") }
       if bug == .pastOfToday { fetch.at = nil }
@@ -139,10 +163,10 @@ struct ServerNode {
         if let part = seen(part, through: lens), let frame = try encoder.append(part) { frames.append(frame) }
       }
       frames.append(encoder.finish(end))
-      return Stream(session: session, frames: frames, credit: 2, result: .success(end.at))
+      return Stream(session: session, frames: frames, at: end.at)
     } catch {
       let refusal = error as? Refusal ?? Refusal(.unavailable, "\(error)")
-      return Stream(session: session, frames: [], credit: 2, result: .failure(refusal))
+      return Stream(session: session, refusal: refusal)
     }
   }
 
@@ -162,20 +186,36 @@ struct ServerNode {
     return .object(view)
   }
 
-  /// Frames that may go now; filled into `outgoing` by the simulation.
-  var outgoing = [(SessionID, [UInt8])]()
-
+  /// Hands the frames that the client has asked for to the event loop.
   mutating func release(_ ticket: Ticket) {
-    guard var stream = streams[ticket] else { return }
+    guard var stream = streams[ticket], !stream.isFinished else { return }
     while stream.credit > 0, !stream.frames.isEmpty {
-      outgoing.append((stream.session, stream.frames.removeFirst()))
+      outputs.append(.frame(stream.frames.removeFirst(), of: ticket, to: stream.session))
       stream.credit -= 1
     }
-    if stream.frames.isEmpty {
-      streams[ticket] = nil
-      inbox.append(.readFinished(ticket, stream.result))
-    } else {
-      streams[ticket] = stream
+    if stream.frames.isEmpty, stream.credit > 0 || stream.isRefused {
+      stream.isFinished = true
+      if bug == .lastChunkPastTheHub, case .success(let end) = stream.result {
+        outputs.append(.frame(end.lastFrame, of: ticket, to: stream.session))
+        outputs.append(.finished(ticket, .success(ReadEnd(at: end.at, lastFrame: []))))
+      } else {
+        outputs.append(.finished(ticket, stream.result))
+      }
+    }
+    streams[ticket] = stream
+  }
+
+  /// Whether a thread has submitted something that the event loop has not taken.
+  var hasSubmissions: Bool { !inbox.isEmpty || !outputs.isEmpty }
+
+  /// Takes one output of the readers' threads, as the event loop does.
+  /// - Returns: the frame to write to a socket past the hub, or the event for the hub; nil for a read that was cancelled.
+  mutating func takeOutput() -> (frame: (SessionID, [UInt8])?, event: HubEvent?)? {
+    switch outputs.removeFirst() {
+    case .frame(let frame, let ticket, let session):
+      return streams[ticket] == nil ? nil : ((session, frame), nil)
+    case .finished(let ticket, let result):
+      return streams.removeValue(forKey: ticket) == nil ? nil : (nil, .readFinished(ticket, result))
     }
   }
 }

@@ -59,7 +59,7 @@ extension Simulation {
         isQuiet = false
         runJob()
       }
-      while server?.inbox.isEmpty == false {
+      while server?.hasSubmissions == true {
         isQuiet = false
         hear()
       }

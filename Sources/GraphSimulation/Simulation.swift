@@ -32,6 +32,8 @@ public enum PlantedBug: String, Sendable, CaseIterable {
   case unnoticedRestore
   /// A client of an older version is told names that its version does not have.
   case unsettledRead
+  /// The last chunk of a read goes to the client past the hub, as those before it.
+  case lastChunkPastTheHub
 
   var storeBug: SQLiteStore.PlantedBug? { SQLiteStore.PlantedBug(rawValue: rawValue) }
 }
@@ -203,7 +205,7 @@ public final class Simulation {
       for _ in 0..<burst() { runJob() }
     case 830..<840: try prune()
     case 840..<930:
-      guard server?.inbox.isEmpty == false else { return false }
+      guard server?.hasSubmissions == true else { return false }
       for _ in 0..<burst() { hear() }
     case 930..<940:
       guard !ghosts.isEmpty else { return false }
@@ -262,13 +264,21 @@ public final class Simulation {
     note("job")
     keepResume(job)
     server?.run(job)
-    sendOutgoing()
   }
 
+  /// The event loop takes something that a thread has submitted. The readers' threads and the others have a path each: which
+  /// of them comes first is chance.
   func hear() {
-    guard server?.inbox.isEmpty == false, let event = server?.inbox.removeFirst() else { return }
-    note("hear")
-    feed(event)
+    let hasOutputs = server?.outputs.isEmpty == false
+    if server?.inbox.isEmpty == false, !hasOutputs || random.chance(50) {
+      note("hear")
+      return feed(server?.inbox.removeFirst())
+    }
+    guard hasOutputs else { return }
+    note("hear a reader")
+    let output = server?.takeOutput()
+    if let (session, frame) = output?.frame { deliver(frame, to: session) }
+    feed(output?.event)
   }
 
   func reconnect(_ client: ClientNode?) {
@@ -347,15 +357,14 @@ public final class Simulation {
     try startServer()
   }
 
-  func feed(_ event: HubEvent) {
-    guard var node = server else { return }
+  func feed(_ event: HubEvent?) {
+    guard let event, var node = server else { return }
     server = nil
     var actions = [HubAction]()
     node.hub.time = clock * 1_000
     node.hub.handle(event, into: &actions)
     for action in actions { perform(action, &node) }
     server = node
-    sendOutgoing()
   }
 
   private func perform(_ action: HubAction, _ node: inout ServerNode) {
@@ -391,11 +400,5 @@ public final class Simulation {
   private func deliver(_ frame: [UInt8], to id: SessionID) {
     guard let number = sessions[id], clients.indices.contains(number) else { return }
     clients[number].down.append(frame)
-  }
-
-  private func sendOutgoing() {
-    guard let outgoing = server?.outgoing, !outgoing.isEmpty else { return }
-    server?.outgoing = []
-    for (id, frame) in outgoing { deliver(frame, to: id) }
   }
 }

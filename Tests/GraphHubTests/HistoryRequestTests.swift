@@ -51,7 +51,7 @@ import Testing
     #expect(try script.say(.ping, 1) == ["1 < pong 3"])
     #expect(try script.save(2, sequence: 1) == ["commit #1"])
     #expect(try script.committed(1, script.record(4)) == ["2 < committed 4", "read #2 for 1"])
-    #expect(try script.handle(.readFinished(Ticket(2), .success(script.token(4)))) == [])
+    #expect(try script.finishRead(2, at: 4) == ["1 < last chunk at 4"])
   }
 
   @Test func aReaderThatLacksSomethingOrDoesNotWaitIsAnsweredAtOnce() throws {

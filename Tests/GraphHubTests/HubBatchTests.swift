@@ -29,7 +29,7 @@ import Testing
     try script.follow(1, "", ticket: 1, at: 0)
     let board = try #require(script.model.entity(named: "Board"))
     _ = try script.say(.subscribe(Subscribe(entity: board.number)), 2)
-    _ = try script.handle(.readFinished(Ticket(2), .success(script.token(0))))
+    _ = try script.finishRead(2, at: 0)
     #expect(try script.say(deletion(script, 3), 3) == ["commit #3"])
     #expect(
       try script.handle(.batchProgress(Ticket(3), BatchProgress(done: 1_000, total: 5_000, changed: 1_000)))
@@ -38,7 +38,7 @@ import Testing
       try script.committed(3, summary(script, 1))
         == ["1 < reset 1", "1 < query 1", "read #4 for 1", "3 < committed 1"])
     // The new result holds the batch; what follows is told as ever.
-    #expect(try script.handle(.readFinished(Ticket(4), .success(script.token(1)))) == ["1 < advance 1"])
+    #expect(try script.finishRead(4, at: 1) == ["1 < last chunk at 1", "1 < advance 1"])
     _ = try script.save(3, sequence: 2)
     #expect(try script.committed(5, script.record(2)) == ["1 < delta 1 of 2", "3 < committed 2"])
   }

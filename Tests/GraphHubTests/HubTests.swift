@@ -12,7 +12,7 @@ import Testing
     try script.open(2)
     #expect(
       try script.say(.subscribe(Subscribe(entity: script.note.number)), 1) == ["1 < query 1", "read #1 for 1"])
-    #expect(try script.handle(.readFinished(Ticket(1), .success(script.token(0)))) == ["1 < advance 0"])
+    #expect(try script.finishRead(1, at: 0) == ["1 < last chunk at 0", "1 < advance 0"])
     try script.follow(2, "", ticket: 2, at: 0)
     #expect(try script.save(1, sequence: 1) == ["commit #3"])
     #expect(
@@ -31,6 +31,29 @@ import Testing
         == ["1 < delta 1 of 1", "1 < delta 2 of 1", "1 < advance 1", "2 < committed 1"])
     _ = try script.save(2, sequence: 2)
     #expect(try script.committed(4, script.record(2)) == ["1 < delta 1 of 2", "1 < advance 2", "2 < committed 2"])
+  }
+
+  /// Behind the last chunk a client takes every advance for the new result as well.
+  @Test func commitsDuringALoadFollowItsLastChunkAndShareOneAdvance() throws {
+    var script = try HubTranscript()
+    try script.open(1)
+    try script.follow(1, "", ticket: 1, at: 0)
+    _ = try script.say(.subscribe(Subscribe(entity: script.note.number, predicate: "color == \"pink\"")), 1)
+    try script.open(2)
+    for revision in 1...2 as ClosedRange<Revision> {
+      _ = try script.save(2, sequence: UInt64(revision))
+      #expect(
+        try script.committed(UInt64(revision) + 2, script.record(revision, color: "pink"))
+          == ["1 < delta 1 of \(revision)", "1 < advance \(revision)", "2 < committed \(revision)"])
+    }
+    // No advance to 1: the first query is at 2 already.
+    #expect(
+      try script.finishRead(2, at: 0)
+        == ["1 < last chunk at 0", "1 < delta 2 of 1", "1 < delta 2 of 2", "1 < advance 2"])
+    _ = try script.save(2, sequence: 3)
+    #expect(
+      try script.committed(5, script.record(3, color: "pink"))
+        == ["1 < delta 1 of 3", "1 < delta 2 of 3", "1 < advance 3", "2 < committed 3"])
   }
 
   @Test func aFetchAfterASaveWaitsUntilTheSaveIsAnswered() throws {

@@ -60,7 +60,14 @@ struct HubTranscript {
   /// Follows the notes that fit, from a first result at the head; the lines are the server's to check elsewhere.
   mutating func follow(_ session: SessionID, _ predicate: String, ticket: UInt64, at revision: Revision) throws {
     _ = try say(.subscribe(Subscribe(entity: note.number, predicate: predicate)), session)
-    _ = try handle(.readFinished(Ticket(ticket), .success(token(revision))))
+    _ = try finishRead(ticket, at: revision)
+  }
+
+  /// A reader's thread has read everything of the state `revision`; nothing of it was sent but the last chunk is.
+  mutating func finishRead(_ ticket: UInt64, at revision: Revision) throws -> [String] {
+    var encoder = ChunkEncoder(request: lastRequest)
+    let end = ReadEnd(at: token(revision), lastFrame: encoder.finish(at: token(revision)))
+    return try handle(.readFinished(Ticket(ticket), .success(end)))
   }
 
   /// The writer comes back with a commit that made a note.
@@ -157,6 +164,7 @@ struct HubTranscript {
     case .delta(let delta): "delta \(delta.query) of \(delta.revision)"
     case .chunk(let chunk) where chunk.total != nil:
       "rows \(chunk.objects.map(\.id.key.low)) of \(chunk.total ?? 0) at \(chunk.end?.at.revision ?? 0)"
+    case .chunk(let chunk) where chunk.end != nil: "last chunk at \(chunk.end?.at.revision ?? 0)"
     case .windowMoved(let moved):
       "query \(moved.query) shows \(moved.rows.map(\.key.low)) of \(moved.total) at \(moved.at.revision), "
         + "new \(moved.objects.map(\.id.key.low))"

@@ -61,7 +61,7 @@ import Testing
         let actions = say(.subscribe(Subscribe(entity: entity.number)), session)
         let ticket = try #require(
           actions.compactMap { if case .read(let ticket, _, _, _) = $0 { ticket } else { nil } }.first)
-        _ = hub.handle(.readFinished(ticket, .success(Self.token(0))))
+        _ = hub.handle(.readFinished(ticket, .success(ReadEnd(at: Self.token(0), lastFrame: []))))
       }
     }
 

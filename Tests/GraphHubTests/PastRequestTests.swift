@@ -42,7 +42,7 @@ import Testing
     #expect(try script.save(1, sequence: 1) == ["commit #1"])
     #expect(try script.say(.revisionAt(0), 1) == [])
     #expect(try script.committed(1, script.record(1)) == ["1 < committed 1", "read #2 for 1"])
-    #expect(try script.handle(.readFinished(Ticket(2), .success(script.token(1)))) == [])
+    #expect(try script.finishRead(2, at: 1) == ["1 < last chunk at 1"])
     #expect(try script.say(.revisionAt(0), 1) == ["read #3 for 1"])
     #expect(
       try script.handle(.readFinished(Ticket(3), .failure(Refusal(.notFound, "gone")))) == ["1 < refused: notFound"])

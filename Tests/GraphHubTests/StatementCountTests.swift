@@ -46,7 +46,8 @@ import Testing
             outcomes.append(result.outcome)
             events.append(.committed([(ticket, result)]))
           case .read(let ticket, .objects(let fetch), _, _):
-            events.append(.readFinished(ticket, .success(try store.fetch(fetch) { _ in })))
+            let end = ReadEnd(at: try store.fetch(fetch) { _ in }, lastFrame: [])
+            events.append(.readFinished(ticket, .success(end)))
           case .collect(let ticket, let fetch, _):
             var images = [ObjectImage]()
             let at = try store.fetch(fetch) { images.append($0) }

@@ -37,7 +37,7 @@ import Testing
     #expect(try script.say(.undoState(scope: nil), 1) == [])
     #expect(try script.committed(1, script.record(1)) == ["1 < committed 1"])
     #expect(try script.committed(2, script.record(2)) == ["1 < committed 2", "read #3 for 1"])
-    #expect(try script.handle(.readFinished(Ticket(3), .success(script.token(2)))) == [])
+    #expect(try script.finishRead(3, at: 2) == ["1 < last chunk at 2"])
     #expect(try script.say(.undoState(scope: scope), 1) == ["read #4 for 1"])
     #expect(try script.handle(.closed(1)) == ["cancel #4"])
   }

@@ -52,6 +52,28 @@ import Testing
     #expect(script.connect(head: 9) == ["welcomed", "> follow", "> follow since 8"])
   }
 
+  /// What a late result missed is part of it, up to the revision at which the other queries are.
+  @Test func aLateResultIsShownAsOfTheRevisionThatTheOthersShow() throws {
+    let script = try ReplicaTranscript()
+    _ = try ReplicaTests.following(script, [script.image(5, 1)])
+    let condition = try GraphPredicate(parsing: "x < 9", entity: script.note, model: script.model)
+    _ = script.context.follow(entity: script.note, predicate: condition)
+    #expect(script.lines() == ["> follow"])
+    #expect(script.hear(.subscribed(query: 5, resumed: false), 3) == [])
+    let edit = Edit(try script.number("x"), .set(.double(3)))
+    #expect(script.hear(script.delta(4, 8, [script.update(5, [edit], previous: 1)])) == [])
+    #expect(script.hear(.advance(revision: 8, fingerprint: 8_000)) == ["revision 8 changes [1]"])
+    #expect(script.hear(script.last([try script.image(5, 1), try script.image(6, 1)], at: 1), 3) == [])
+    #expect(script.hear(script.delta(5, 7, [Delta.Change(kind: .removed, id: script.id(6))])) == [])
+    #expect(script.hear(script.delta(5, 8, [script.update(5, [edit], previous: 1)])) == [])
+    let arrival = Delta.Change(kind: .inserted, id: script.id(7), object: try script.image(7, 9))
+    #expect(script.hear(script.delta(5, 9, [arrival])) == [])
+    #expect(
+      script.hear(.advance(revision: 9, fingerprint: 9_000)) == ["query 2 has 1 at 8", "revision 9 changes [2]"])
+    #expect(script.handle(.disconnected) == [])
+    #expect(script.connect(head: 9) == ["welcomed", "> follow since 9", "> follow since 9"])
+  }
+
   @Test func whatIsStillSaidOfAQueryThatNobodyFollowsAnswersNothing() throws {
     let script = try ReplicaTranscript()
     _ = try ReplicaTests.following(script, [script.image(5, 1)])

@@ -46,7 +46,7 @@ import Testing
   /// A reader's thread and a real store: sixty beside each of sixty, for each of sixty.
   @Test func aReadPastItsLimitIsRefusedAndOneWithinItIsAnswered() throws {
     let (store, fetch) = try TestStore.withEndlessSearch()
-    func result(within limit: Duration) throws -> Result<Token, Refusal>? {
+    func result(within limit: Duration) throws -> Result<ReadEnd, Refusal>? {
       let ended = Outcome()
       let stream = ReadStream(directory: store.directory.path) { output in
         if case .finished(let result) = output { ended.result.withLock { $0 = result } }
@@ -60,15 +60,15 @@ import Testing
     }
     #expect(refusal.code == .limit)
     #expect(refusal.message.hasPrefix("the search has gone on for 0 s without finding anything"))
-    guard case .success(let at)? = try result(within: .seconds(3_600)) else {
+    guard case .success(let end)? = try result(within: .seconds(3_600)) else {
       Issue.record("a search with time enough is not answered")
       return
     }
-    #expect(at.revision == 2)
+    #expect(end.at.revision == 2)
   }
 
   /// Guarded by its mutex, though the read runs on this thread.
   private final class Outcome: Sendable {
-    let result = Mutex<Result<Token, Refusal>?>(nil)
+    let result = Mutex<Result<ReadEnd, Refusal>?>(nil)
   }
 }
