@@ -5,7 +5,8 @@ import GraphWire
 extension Hub {
   mutating func receive(_ message: ToServer, _ id: SessionID, _ actions: inout [HubAction]) {
     guard let session = sessions[id] else { return }
-    sessions[id]?.lastHeard = now
+    session.lastHeard = now
+    forgetPart(of: session)
     switch session.phase {
     case .closing: return
     case .awaitingHello:

@@ -20,6 +20,8 @@ public struct Hub {
   var orders = OrderTable()
   var sessions = [SessionID: Session]()
   var totalBacklog = 0
+  /// Bytes of incomplete frames, of all sessions.
+  var unfinishedBytes = 0
   /// Who asked for what; the answer finds its session here, unless that is gone.
   var commits = [Ticket: (session: SessionID, request: UInt64, bytes: Int)]()
   var totalCommitBytes = 0
@@ -64,6 +66,7 @@ public struct Hub {
     case .opened(let id): open(id, &actions)
     case .received(let message, let id): receive(message, id, &actions)
     case .malformed(let reason, let id): end(id, Refusal(.malformed, reason), &actions)
+    case .receivedPart(let bytes, let id): receivePart(bytes, of: id, &actions)
     case .drained(let id, let bytes): drain(id, bytes, &actions)
     case .closed(let id): forget(id, &actions)
     case .committed(let results): deliver(results, &actions)
@@ -146,6 +149,7 @@ public struct Hub {
   /// Everything that the session registered goes.
   mutating func release(_ id: SessionID, _ actions: inout [HubAction]) {
     guard let session = sessions[id] else { return }
+    forgetPart(of: session)
     for number in session.readers.keys.sorted() { unregister(number, id, &actions) }
     for (_, ticket) in session.reads.sorted(by: { $0.key < $1.key }) {
       tickets[ticket] = nil
@@ -185,8 +189,10 @@ public struct Hub {
     guard let session = sessions[id], session.isPaused, session.backlog <= limits.resumeBacklog,
       !hasTooManyCommits(session)
     else { return }
-    sessions[id]?.isPaused = false
-    sessions[id]?.lastHeard = now
+    session.isPaused = false
+    session.lastHeard = now
+    // While it was not read from, it could not complete its frame.
+    session.unfinished?.since = now
     actions.append(.resumeReading(id))
   }
 
@@ -205,6 +211,7 @@ public struct Hub {
       default: break
       }
     }
+    endOverdueFrames(&actions)
   }
 
   // MARK: - The end

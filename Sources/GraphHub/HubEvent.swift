@@ -35,6 +35,8 @@ public enum HubEvent: Sendable {
   case opened(SessionID)
   /// A message of a session, in the order in which it sent them.
   case received(ToServer, from: SessionID)
+  /// So many bytes of a session's next frame are here, and the rest of it is not; 0 for none.
+  case receivedPart(bytes: Int, from: SessionID)
   /// A frame or a message that can't be read: the session ends.
   case malformed(String, from: SessionID)
   /// So many of the bytes given to `.send` and `.broadcast` have left for this session's socket.

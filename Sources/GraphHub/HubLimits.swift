@@ -54,6 +54,10 @@ public struct HubLimits: Sendable {
   public var silenceMilliseconds: Int64 = 120_000
   /// Bytes of the largest message that is taken.
   public var maximumFrameSize = ProtocolLimits.maximumFrameSize
+  /// A message is complete within this time from its first byte on, while the server reads from the session.
+  public var frameMilliseconds: Int64 = 60_000
+  /// Bytes of incomplete messages of all sessions together; past it, sessions with more than `fairShare` of them end.
+  public var unfinishedBytes = 64 << 20
   /// Objects in a commit's reply take at most this many bytes; a client reads the rest by itself.
   public var replyBytes = 4 << 20
 

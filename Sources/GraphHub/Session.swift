@@ -61,6 +61,8 @@ final class Session {
   /// Commits of history that are being fed to it.
   var replay = Deque<CommitRecord>()
   var historyTicket: Ticket?
+  /// The part of its next frame that is here.
+  var unfinished: Hub.UnfinishedFrame?
   var commitsInFlight = 0
   /// The batches among them.
   var batches = Set<Ticket>()

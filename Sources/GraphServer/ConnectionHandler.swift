@@ -21,6 +21,8 @@ final class ConnectionHandler: ChannelInboundHandler {
   private var pending = [ByteBuffer]()
   private var pendingBytes = 0
   private var isDirty = false
+  /// What the hub knows of the frame that is incomplete.
+  private var reportedPart = 0
   private var isClosing = false
 
   init(runner: HubRunner, maximumFrameSize: Int) {
@@ -61,8 +63,13 @@ final class ConnectionHandler: ChannelInboundHandler {
     do {
       while let bytes = try decoder.next() {
         var reader = BinaryReader(bytes)
+        reportedPart = 0
         runner.receive(try ToServer(from: &reader), from: session)
         if isClosing { return }
+      }
+      if decoder.unfinishedBytes != reportedPart {
+        reportedPart = decoder.unfinishedBytes
+        runner.receivePart(reportedPart, from: session)
       }
     } catch {
       // The stream is of no use after this: nothing of it can be trusted to begin where a frame begins.
@@ -140,6 +147,8 @@ final class ConnectionHandler: ChannelInboundHandler {
   func close() {
     guard let context else { return }
     isClosing = true
+    // What came of an incomplete message is not needed, and may be large.
+    decoder = FrameDecoder(maximumFrameSize: decoder.maximumFrameSize)
     flush()
     let channel = context.channel
     channel.writeAndFlush(ByteBuffer()).whenComplete { _ in channel.close(promise: nil) }

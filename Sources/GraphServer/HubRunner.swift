@@ -104,6 +104,9 @@ final class HubRunner: @unchecked Sendable {
     perform(.received(message, from: id))
   }
 
+  /// A part of a message; the caller flushes when it has read all there is.
+  func receivePart(_ bytes: Int, from id: SessionID) { perform(.receivedPart(bytes: bytes, from: id)) }
+
   func closed(_ id: SessionID) {
     connections[id] = nil
     handle(.closed(id))

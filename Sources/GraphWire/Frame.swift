@@ -45,6 +45,9 @@ public struct FrameDecoder: Sendable {
   /// Whether the stream stands between two frames.
   public var isAtBoundary: Bool { position == buffer.count }
 
+  /// Bytes of the next frame that are here.
+  public var unfinishedBytes: Int { buffer.count - position }
+
   /// The next whole message; nil when more bytes are needed.
   /// - Throws: `MalformedMessage` for a frame that is empty or larger than allowed; the stream is of no use then.
   public mutating func next() throws(MalformedMessage) -> ArraySlice<UInt8>? {
