@@ -93,6 +93,8 @@ public struct GraphServer: Service {
       throw error
     }
     let timer = loop.scheduleRepeatedTask(initialDelay: .seconds(0), delay: .seconds(1)) { _ in runner.tick() }
+    let fileWatch = StoreFileWatch(store: store, errands: errands, log: log)
+    let watching = loop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in fileWatch.look() }
     let keeping = configuration.history.flatMap { policy in
       policy.prunes
         ? HistoryKeeper(store: store, runner: runner, errands: errands, policy: policy, log: log)
@@ -109,6 +111,7 @@ public struct GraphServer: Service {
     try? await runner.whenFinished.get()
     deadline.cancel()
     timer.cancel()
+    watching.cancel()
     keeping?.cancel()
     // Threads are joined away from the cooperative pool, which must not be blocked.
     await withCheckedContinuation { continuation in

@@ -284,6 +284,7 @@ final class HubRunner: @unchecked Sendable {
     status.size = UInt64(statistics.size)
     status.head = statistics.head
     status.oldest = statistics.oldest
+    status.failure = statistics.failure
     status.counters = statistics.sequences.map { .init(property: $0.property, next: $0.next) }
     return status
   }

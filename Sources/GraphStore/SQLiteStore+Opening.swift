@@ -56,15 +56,23 @@ extension SQLiteStore {
   }
 
   /// Of a connection that shows the past: it writes into its TEMP tables only, which a read-only one may.
-  static func pastConfiguration(_ options: Options) -> Configuration {
+  static func pastConfiguration(_ options: Options, _ files: OpenedFiles) -> Configuration {
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(5)
-    configuration.prepareDatabase { try Self.prepare($0, options) }
+    configuration.prepareDatabase { database in
+      try files.verify(database)
+      try Self.prepare(database, options)
+    }
     return configuration
   }
 
-  static func open(_ path: String, options: Options, _ fetches: FetchStatements.Table) throws -> DatabasePool {
+  /// - Parameter files: what the names must lead to; they are compared for every connection that is opened, the readers'
+  ///   included, which are opened when they are first needed.
+  static func open(
+    _ path: String, options: Options, _ fetches: FetchStatements.Table, _ files: OpenedFiles
+  ) throws -> DatabasePool {
+    try files.verify()
     var configuration = Configuration()
     configuration.maximumReaderCount = options.maximumReaders
     configuration.busyMode = .timeout(5)
@@ -72,6 +80,7 @@ extension SQLiteStore {
     configuration.allowsUnsafeTransactions = options.plantedBug == .replyBeforeCommit
     configuration.persistentReadOnlyConnections = true
     configuration.prepareDatabase { database in
+      try files.verify(database)
       try Self.prepare(database, options)
       if database.configuration.readonly { fetches.open(database) }
     }
@@ -98,6 +107,7 @@ extension SQLiteStore {
       // a power cut within our first commit could leave a hole before that one's last frame.
       if !hadLog { _ = try database.checkpoint(.passive) }
     }
+    try files.seal()
     return pool
   }
 

@@ -66,9 +66,10 @@ extension SQLiteStore {
     }
     next = next.filter { model.property($0.key) != nil }
     var statistics = StoreStatistics(
-      head: try head, location: StoreFiles.real(directory), size: StoreFiles.size(of: path),
+      head: try head, location: location, size: StoreFiles.size(of: path),
       sequences: next.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 })
     statistics.oldest = try oldestRevision
+    statistics.failure = fileFailure()?.description ?? ""
     return statistics
   }
 }

@@ -21,6 +21,7 @@ extension SQLiteStore {
         throw Self.failure(code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
       }
     }
+    try files.verifyIfDue()
     takeWatches()
     do {
       return try pool.writeWithoutTransaction { database in
@@ -80,6 +81,8 @@ extension SQLiteStore {
       try writer.words.feedIfDue(head: writer.revision)
       isCommitting = true
       if plantedBug != .replyBeforeCommit { try connection.run(Self.commit) }
+      // A commit in files that no start finds is none: it is not answered as one.
+      try files.verify()
       return results
     } catch {
       let isOfTheDisk = (error as? StoreFailure)?.code == .inputOutput
@@ -152,7 +155,7 @@ extension SQLiteStore {
   private func reopen() throws {
     writer = nil
     fetches.removeAll()
-    let fresh = try Self.open(path, options: options, fetches)
+    let fresh = try Self.open(path, options: options, fetches, files)
     // Reads under way end on the connections that they have.
     connections.withLock { $0 = fresh }
     pastReaders.forget()

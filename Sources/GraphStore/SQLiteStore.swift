@@ -23,7 +23,11 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   let fetches = FetchStatements.Table()
   /// Replaced after a failure that leaves in doubt what is on disk.
   let connections: Mutex<DatabasePool>
-  private let lock: StoreLock?
+  private let lock: StoreLock
+  /// What the names of the store's files led to when they were opened.
+  let files: OpenedFiles
+  /// The data directory without links, as of opening.
+  let location: String
   let layout: StoreLayout
   let log: Logger
   let options: Options
@@ -131,7 +135,11 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
         try Self.create(path, directory: directory, layout: StoreLayout(model: model), options: options)
       }
       try WriteAheadLogFile.refuseLoss(beside: path)
-      let pool = try Self.open(path, options: options, fetches)
+      let files = try OpenedFiles(
+        directory: directory, path: path, lock: lock, clock: options.monotonicNanoseconds)
+      self.files = files
+      location = StoreFiles.real(directory)
+      let pool = try Self.open(path, options: options, fetches, files)
       connections = Mutex(pool)
       storeID = try pool.read { database in
         try Data.fetchOne(database, sql: "SELECT id FROM _store").flatMap { UniqueID(bytes: Array($0)) } ?? .zero
@@ -139,7 +147,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       try Self.checkModel(pool, model, directory: directory)
       layout = try pool.read { try StoreVersions.layout($0, model: model) }
       pastReaders = PastReaders(maximum: options.maximumPastReaders) { [layout] in
-        let queue = try DatabaseQueue(path: path, configuration: Self.pastConfiguration(options))
+        let queue = try DatabaseQueue(path: path, configuration: Self.pastConfiguration(options, files))
         let limits = PastLimits(objects: options.maximumPastObjects, bytes: options.maximumPastBytes)
         return PastReader(queue, layout: layout, limits: limits)
       }
@@ -179,7 +187,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       _ = try? database.checkpoint(.truncate)
     }
     fetches.removeAll()
+    putForeignLogAside()
     try pool.close()
-    lock?.release()
+    lock.release()
   }
 }

@@ -127,12 +127,6 @@ enum StoreFiles {
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// Which file a path leads to; nil when there is none.
-  static func identity(of path: String) -> [UInt64]? {
-    var status = stat()
-    return stat(path, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : nil
-  }
-
   /// The file that a name means: of a link what it leads to.
   static func real(_ path: String) -> String {
     guard let real = realpath(path, nil) else { return path }

@@ -8,36 +8,70 @@ import GraphModel
 /// One daemon for each data directory: a lock on a file of its own, which the kernel gives back however its holder
 /// ends. The holder's process number stands in the file for the message.
 final class StoreLock: Sendable {
+  let path: String
+  /// Of the file that is locked, whatever its name leads to later.
+  let identity: FileIdentity
   private let descriptor: Int32
+
+  /// Names that are replaced between opening and locking are opened again so often.
+  private static let attempts = 100
 
   init(directory: String) throws {
     let path = directory + "/lock"
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw StoreFiles.failure("the lock \(path) can't be opened", errno) }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      let code = errno
-      var bytes = [UInt8](repeating: 0, count: 32)
-      let count = read(descriptor, &bytes, bytes.count)
-      guard code == EWOULDBLOCK else {
-        throw StoreFailure(
-          .cannotLock, "\(path) can't be locked", cause: String(cString: strerror(code)),
-          advice: "Use a data directory on a local file system: without locks two daemons could ruin the store.")
+    self.path = path
+    for _ in 0..<Self.attempts {
+      let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { throw StoreFiles.failure("the lock \(path) can't be opened", errno) }
+      do {
+        try Self.take(descriptor, path, directory)
+      } catch {
+        close(descriptor)
+        throw error
       }
-      let holder = String(decoding: bytes.prefix(max(0, count)).prefix { $0 != 0x0A }, as: UTF8.self)
-      throw StoreFailure(
-        .inUse, "the data directory \(directory) is in use by process \(holder)",
-        advice: "Stop that stickiesd first, or give this one another --data.")
+      // A file that lost its name meanwhile locks nothing: the next process would make another one.
+      guard let identity = FileIdentity(descriptor: descriptor), identity == FileIdentity(of: path) else {
+        close(descriptor)
+        continue
+      }
+      let line = Array("\(getpid())\n".utf8)
+      ftruncate(descriptor, 0)
+      _ = pwrite(descriptor, line, line.count, 0)
+      (self.identity, self.descriptor) = (identity, descriptor)
+      return
     }
-    let line = Array("\(getpid())\n".utf8)
-    ftruncate(descriptor, 0)
-    _ = pwrite(descriptor, line, line.count, 0)
+    throw StoreFailure(
+      .cannotLock, "\(path) can't be locked", cause: "another program replaces it again and again",
+      advice: "End the program that removes files in \(directory).")
+  }
+
+  private static func take(_ descriptor: Int32, _ path: String, _ directory: String) throws {
+    guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return }
+    let code = errno
+    var bytes = [UInt8](repeating: 0, count: 32)
+    let count = read(descriptor, &bytes, bytes.count)
+    guard code == EWOULDBLOCK else {
+      throw StoreFailure(
+        .cannotLock, "\(path) can't be locked", cause: String(cString: strerror(code)),
+        advice: "Use a data directory on a local file system: without locks two daemons could ruin the store.")
+    }
+    let holder = String(decoding: bytes.prefix(max(0, count)).prefix { $0 != 0x0A }, as: UTF8.self)
+    throw StoreFailure(
+      .inUse, "the data directory \(directory) is in use by process \(holder)",
+      advice: "Stop that stickiesd first, or give this one another --data.")
+  }
+
+  /// Before something is done that only the directory's holder may do: the name still leads to the locked file.
+  func verify() throws {
+    guard FileIdentity(of: path) != identity else { return }
+    throw StoreFailure(
+      .moved, "\(path) was moved, replaced or removed while this process held it",
+      advice: "Another program may use the directory now: stop both, put the directory back, and run this again.")
   }
 
   /// Gives the directory back before the object goes.
   func release() { flock(descriptor, LOCK_UN) }
 
-  /// Unlocked in words: a child of this process that has not reached its exec yet holds the descriptor, too. Runs for a
-  /// lock that was not got as well, since `init` throws with everything in place: the one place that closes.
+  /// Unlocked in words: a child of this process that has not reached its exec yet holds the descriptor, too.
   deinit {
     flock(descriptor, LOCK_UN)
     close(descriptor)

@@ -376,6 +376,7 @@ extension ServerStatus: BinaryForm {
     }
     writer.field(8, process)
     writer.field(40, oldest)
+    writer.field(41, failure)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -398,6 +399,7 @@ extension ServerStatus: BinaryForm {
         counters.append(counter)
       case 8: process = try field.unsigned()
       case 40: oldest = try field.integer()
+      case 41: failure = try field.string()
       default: break
       }
     }

@@ -302,6 +302,8 @@ public struct ServerStatus: Hashable, Sendable {
   public var process: UInt64 = 0
   /// The oldest state that history can tell; 0 unless it was pruned, and of a server that does not say.
   public var oldest: Revision = 0
+  /// Why commits are refused, for people; empty while they are taken, and of a server that does not say.
+  public var failure = ""
 
   /// A sequence attribute, and the number that it gives next.
   public struct Counter: Hashable, Sendable {

@@ -132,6 +132,8 @@ public struct StoreStatistics: Sendable, Hashable {
   public var sequences: [(property: PropertyNumber, next: Int64)]
   /// The oldest state that history can tell: 0 unless it was pruned.
   public var oldest: Revision = 0
+  /// Why commits are refused, for people; empty while they are taken.
+  public var failure = ""
 
   /// The numbers of one moment.
   public init(head: Token, location: String, size: Int, sequences: [(property: PropertyNumber, next: Int64)]) {
@@ -142,7 +144,8 @@ public struct StoreStatistics: Sendable, Hashable {
   }
 
   public static func == (left: Self, right: Self) -> Bool {
-    left.head == right.head && left.oldest == right.oldest && left.location == right.location && left.size == right.size
+    left.head == right.head && left.oldest == right.oldest && left.failure == right.failure
+      && left.location == right.location && left.size == right.size
       && left.sequences.map(\.property) == right.sequences.map(\.property)
       && left.sequences.map(\.next) == right.sequences.map(\.next)
   }
@@ -176,6 +179,8 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case modelDiffers
     /// Something stands where a file is to be written, and is left alone.
     case alreadyThere
+    /// A file that is open was moved, replaced or removed.
+    case moved
   }
 
   /// What kind of failure it is.

@@ -91,6 +91,7 @@ public enum StoreBackup {
     // Through a link it is the file behind it.
     let file = StoreFiles.real(file)
     try refuseLog(beside: file)
+    let target = Target(file)
     // Nobody begins to serve what is replaced.
     let lock = try lock(storeAt: file)
     defer { withExtendedLifetime(lock) {} }
@@ -98,7 +99,13 @@ public enum StoreBackup {
     return try withoutActuallyEscaping(progress) { progress in
       let copy = StoreCopy(source: path, draft: draft(of: file), model: model, pace: pace, tell: progress)
       let contents = try copy.make()
-      try publish(copy.draft, as: file, replaces: replaces)
+      do {
+        try lock?.verify()
+        try publish(copy.draft, contents.file, as: target, replaces: replaces)
+      } catch {
+        StoreCopy.discard(copy.draft, contents.file)
+        throw error
+      }
       return Report(head: contents.head, objects: contents.objects, bytes: StoreFiles.size(ofFile: file))
     }
   }
@@ -106,25 +113,43 @@ public enum StoreBackup {
   /// Where a backup into `file` lies until it is whole.
   public static func draft(of file: String) -> String { StoreFiles.real(file) + ".partial" }
 
-  private static func publish(_ draft: String, as file: String, replaces: Bool) throws {
-    do {
-      // Somebody may have made one meanwhile.
-      try refuseExisting(file, replaces: replaces)
-      try refuseLog(beside: file)
-      guard rename(draft, file) == 0 else { throw StoreFiles.failure("\(file) can't be made", errno) }
-    } catch {
-      unlink(draft)
-      throw error
+  /// Where a backup goes, as it was when the backup began: the copy takes long enough for names to change.
+  private struct Target {
+    let file: String
+    private let present: FileIdentity?
+    let folder: String
+    private let folderIdentity: FileIdentity?
+
+    init(_ file: String) {
+      (self.file, folder) = (file, StoreFiles.folder(of: file))
+      (present, folderIdentity) = (FileIdentity(of: file), FileIdentity(of: folder))
     }
-    try StoreFiles.synchronize(directory: StoreFiles.folder(of: file))
+
+    /// What is replaced is the file that was looked at, in the folder that was looked at.
+    func verify() throws {
+      try StoreCopy.refuseMoved(folder, folderIdentity)
+      try StoreCopy.refuseMoved(file, present)
+    }
+  }
+
+  private static func publish(_ draft: String, _ copy: FileIdentity, as target: Target, replaces: Bool) throws {
+    let file = target.file
+    // Another program may have made one meanwhile.
+    try refuseExisting(file, replaces: replaces)
+    try refuseLog(beside: file)
+    try target.verify()
+    try StoreCopy.refuseMoved(draft, copy)
+    guard rename(draft, file) == 0 else { throw StoreFiles.failure("\(file) can't be made", errno) }
+    try StoreFiles.synchronize(directory: target.folder)
+    try StoreCopy.refuseMoved(file, copy)
   }
 
   private static func refuse(_ file: String, directory: String, replaces: Bool) throws {
     let (folder, name) = (StoreFiles.folder(of: file), StoreFiles.lastName(of: file))
-    let isBeside = StoreFiles.identity(of: folder) == StoreFiles.identity(of: directory)
+    let isBeside = FileIdentity(of: folder) == FileIdentity(of: directory)
     let isOfTheStore = ["", "-wal", "-shm"].contains { suffix in
-      guard let own = StoreFiles.identity(of: directory + "/" + StoreFiles.name + suffix) else { return false }
-      return StoreFiles.identity(of: file) == own
+      guard let own = FileIdentity(of: directory + "/" + StoreFiles.name + suffix) else { return false }
+      return FileIdentity(of: file) == own
     }
     guard !isOfTheStore, !isBeside || !(name.hasPrefix(StoreFiles.name) || ["lock", "socket"].contains(name)) else {
       throw StoreFailure(
@@ -189,6 +214,13 @@ public enum StoreBackup {
       let lock = try StoreLock(directory: directory)
       defer { withExtendedLifetime(lock) {} }
       try WriteAheadLogFile.refuseLoss(beside: path)
-    } catch let failure as StoreFailure where failure.code == .inUse {}
+    } catch let failure as StoreFailure where failure.code == .inUse {
+      // SQLite makes the log before its index and removes the index first. A served store with an index alone has lost
+      // its log: the daemon still writes into it, and nothing that opens the store by name can read it.
+      guard access(path + "-shm", F_OK) == 0, access(path + "-wal", F_OK) != 0 else { return }
+      throw StoreFailure(
+        .moved, "\(path)-wal was moved away or removed while a daemon serves the store",
+        advice: "Stop that stickiesd with SIGTERM, never with SIGKILL, start it again, and run the backup again.")
+    }
   }
 }

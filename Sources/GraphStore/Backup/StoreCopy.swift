@@ -25,6 +25,8 @@ struct StoreCopy {
   struct Contents {
     var head: Token
     var objects = 0
+    /// The draft that was proven.
+    let file: FileIdentity
   }
 
   /// Pages are copied so many at a time: a mebibyte, or less where that is much at the rate that is to be kept.
@@ -57,6 +59,9 @@ struct StoreCopy {
       throw StoreFailure(
         .inUse, "another program is writing \(draft)", advice: "Wait until it is done, or give another name.")
     }
+    guard let file = FileIdentity(descriptor: descriptor) else {
+      throw StoreFiles.failure("\(draft) can't be read", errno)
+    }
     do {
       // What a killed run left is not continued.
       discardLogs()
@@ -64,14 +69,17 @@ struct StoreCopy {
       let head = try copyPages()
       guard fsync(descriptor) == 0 else { throw StoreFiles.failure("\(draft) can't be synchronized", errno) }
       try tell(.checking)
+      try Self.refuseMoved(draft, file)
       let findings = try StoreCheck.run(file: draft, model: model)
       let damage = findings.filter(\.isDamage)
       guard damage.isEmpty else { throw StoreBackup.Unsound(source: source, findings: damage) }
       discardLogs()
-      return Contents(head: head, objects: try count())
+      let contents = Contents(head: head, objects: try count(), file: file)
+      // SQLite and the proof have opened it by its name.
+      try Self.refuseMoved(draft, file)
+      return contents
     } catch {
-      unlink(draft)
-      discardLogs()
+      Self.discard(draft, file)
       throw error
     }
   }
@@ -83,6 +91,20 @@ struct StoreCopy {
     return count == 0 || count == 16 && (header.starts(with: "SQLite format 3\0".utf8) || header.allSatisfy { $0 == 0 })
   }
 
+  /// Removes the draft, unless another file has its name now.
+  static func discard(_ draft: String, _ file: FileIdentity) {
+    guard FileIdentity(of: draft) == file else { return }
+    for suffix in ["", "-journal", "-wal", "-shm"] { unlink(draft + suffix) }
+  }
+
+  /// - Throws: `StoreFailure(.moved)` when a name does not lead to the file that was worked on under it.
+  static func refuseMoved(_ path: String, _ file: FileIdentity?) throws {
+    guard FileIdentity(of: path) != file else { return }
+    throw StoreFailure(
+      .moved, "\(path) was moved, replaced or removed while it was in use",
+      advice: "Find the program or the person that did it, then run this again.")
+  }
+
   private func discardLogs() { for suffix in ["-journal", "-wal", "-shm"] { unlink(draft + suffix) } }
 
   private func copyPages() throws -> Token {
@@ -92,10 +114,15 @@ struct StoreCopy {
     configuration.busyMode = .timeout(5)
     let head: Token
     do {
+      let file = FileIdentity(of: source)
       let queue = try DatabaseQueue(path: source, configuration: configuration)
       head = try queue.read { database in
         let head = try readHead(database)
+        // Opened by the first look; it stays as long as this connection reads.
+        let log = FileIdentity(of: source + "-wal")
         try writeDraft(database)
+        try Self.refuseMoved(source, file)
+        try Self.refuseMoved(source + "-wal", log)
         return head
       }
       try queue.close()

@@ -45,7 +45,7 @@ public enum StoreRestore {
     let lock = try StoreLock(directory: directory)
     defer { withExtendedLifetime(lock) {} }
     try finish(in: directory)
-    guard StoreFiles.identity(of: file) != StoreFiles.identity(of: path) else {
+    guard FileIdentity(of: file) != FileIdentity(of: path) else {
       throw StoreFailure(.alreadyThere, "\(file) is the store itself", advice: "Give a backup; nothing was touched.")
     }
     try ofBackup(file) { try WriteAheadLogFile.refuseLoss(beside: file) }
@@ -63,6 +63,8 @@ public enum StoreRestore {
         name = "\(stamp)-\(number)"
       }
       let hadStore = access(path, F_OK) == 0
+      try lock.verify()
+      try StoreCopy.refuseMoved(draft, contents.file)
       guard rename(draft, intent(path, name)) == 0 else { throw StoreFiles.failure("\(path) can't be made", errno) }
       try StoreFiles.synchronize(directory: directory)
       try finish(in: directory)
@@ -70,7 +72,7 @@ public enum StoreRestore {
         head: contents.head, objects: contents.objects, bytes: StoreFiles.size(ofFile: path),
         previous: hadStore ? previous(path, name) : nil)
     } catch {
-      unlink(draft)
+      StoreCopy.discard(draft, contents.file)
       throw error
     }
   }

@@ -86,6 +86,8 @@ public struct StoreMigration: Sendable {
           report.backup = backup
         }
         do {
+          // The copy and its proof took their time.
+          try lock.verify()
           try perform(isKept ? plans : judged(plans), on: path, &report)
         } catch {
           // The store is as it was. Where the disk is the trouble, a second copy of it may be the better one.

@@ -17,6 +17,7 @@ extension SQLiteStore {
   /// - Returns: whether there is more to take away.
   public func prune(through target: Revision) throws -> Bool {
     guard !isInDoubt else { return false }
+    try files.verify()
     do {
       return try pool.writeWithoutTransaction { database in
         let writer = try self.writer ?? makeWriter(database)
@@ -84,6 +85,7 @@ extension SQLiteStore {
   /// Writes the file anew without the room that pruning left. Nothing else may run: it takes as long as a copy, and as
   /// much room beside the file until it is done.
   func giveBackSpace() throws {
+    try files.verify()
     do {
       try pool.writeWithoutTransaction { database in
         // The copy on its way is as large as the store: not in memory.
@@ -93,6 +95,7 @@ extension SQLiteStore {
         try database.execute(sql: "VACUUM")
         _ = try? database.checkpoint(.truncate)
       }
+      try files.verify()
     } catch let error as DatabaseError {
       throw Self.failure(code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
     }

@@ -28,7 +28,7 @@ struct Status: AsyncParsableCommand {
               + (next.map { [JSON.Member("nextNumber", .integer($0))] } ?? []) + [
                 .init("sessions", .integer(Int64(status.sessions))),
                 .init("registrations", .integer(Int64(status.registrations))),
-              ]))
+              ] + (status.failure.isEmpty ? [] : [.init("failure", .string(status.failure))])))
       } else {
         shell.output.print(
           """
@@ -39,7 +39,8 @@ struct Status: AsyncParsableCommand {
           oldest kept    \(status.oldest)
           \(next.map { "next note      #\($0)\n" } ?? "")\
           sessions       \(Output.count(Int(status.sessions), "other")), \
-          \(Output.count(Int(status.registrations), "live query", "live queries"))
+          \(Output.count(Int(status.registrations), "live query", "live queries"))\
+          \(status.failure.isEmpty ? "" : "\ncommits        refused: \(status.failure)")
           """)
       }
     }

@@ -120,6 +120,9 @@ struct Doctor: AsyncParsableCommand {
     }
     findings.append(
       Finding("store", .fine, "revision \(status.head.revision), \(status.size) bytes in \(status.location)"))
+    if !status.failure.isEmpty {
+      findings.append(Finding("commits", .problem, "they are refused: \(status.failure)"))
+    }
     findings.append(Clock.finding(newest: newest))
     // Another machine may have a folder of that name.
     return (findings, isHere && status.location.hasPrefix("/") ? status.location : nil)

@@ -370,6 +370,7 @@ extension OracleMapping {
         }
       }
       $0.process = status.process
+      $0.failure = status.failure
       $0.oldest = status.oldest
     }
   }

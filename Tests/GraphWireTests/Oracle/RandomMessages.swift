@@ -305,6 +305,7 @@ struct RandomMessages {
     status.counters = list { .init(property: $0.number(), next: $0.integer()) }
     status.process = unsigned()
     status.oldest = integer()
+    status.failure = string()
     return status
   }
 }

@@ -1,0 +1,168 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import GraphModel
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// What a name leads to: a device and a number on it. The number of a file that is open is not given to another one.
+struct FileIdentity: Hashable, Sendable {
+  private let device: UInt64
+  private let number: UInt64
+
+  /// Of the file that a name leads to, through links; nil when it leads to none.
+  init?(of path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  /// Of an open file.
+  init?(descriptor: Int32) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  private init(_ status: stat) {
+    device = UInt64(status.st_dev)
+    number = UInt64(status.st_ino)
+  }
+}
+
+/// The files that a store has open, compared with what their names lead to now.
+///
+/// SQLite opens files by name and never asks again whether the name still means them. A store whose directory was
+/// removed, moved or replaced would go on to take commits into files that no later start finds. So the identities are
+/// kept as of opening: `seal` fills them, and `verify` compares them after each COMMIT and before its answer, around
+/// each opening of another connection, and once a second while nothing is committed. A comparison takes a `stat` for
+/// each name, about 1.7 µs each; descriptors of our own would not do, since closing one drops SQLite's locks.
+final class OpenedFiles: Sendable {
+  private enum Role { case database, log, index, lock }
+
+  private struct Entry {
+    let role: Role
+    let path: String
+    let identity: FileIdentity
+  }
+
+  private struct State {
+    var entries: [Entry]
+    /// On the monotonic clock; 0 when the last comparison failed.
+    var lastSuccess: Int64 = 0
+  }
+
+  private let directory: String
+  private let directoryIdentity: FileIdentity
+  private let path: String
+  private let clock: @Sendable () -> Int64
+  /// Guarded by its mutex: the log and its index are added once SQLite has made them.
+  private let state: Mutex<State>
+
+  /// A commit looks before it writes when the last look was longer ago. The look after it is never left out.
+  private static let freshNanoseconds: Int64 = 100_000_000
+
+  /// Before SQLite opens the database.
+  /// - Parameter lock: the directory's, held by this process.
+  init(directory: String, path: String, lock: StoreLock, clock: @escaping @Sendable () -> Int64) throws {
+    (self.directory, self.path, self.clock) = (directory, path, clock)
+    guard let folder = FileIdentity(of: directory), let database = FileIdentity(of: path) else {
+      throw StoreFiles.failure("\(path) can't be read", errno)
+    }
+    directoryIdentity = folder
+    state = Mutex(
+      State(entries: [
+        Entry(role: .database, path: path, identity: database),
+        Entry(role: .lock, path: lock.path, identity: lock.identity),
+      ]))
+    try verify()
+  }
+
+  /// After SQLite has opened the log: from now on it is compared as well.
+  func seal() throws {
+    try verify()
+    for (suffix, role) in [("-wal", Role.log), ("-shm", .index)] {
+      guard let identity = FileIdentity(of: path + suffix) else {
+        throw Self.failure(role, path + suffix, isThere: false)
+      }
+      state.withLock { state in
+        guard !state.entries.contains(where: { $0.role == role }) else { return }
+        state.entries.append(Entry(role: role, path: path + suffix, identity: identity))
+      }
+    }
+  }
+
+  /// Compares every name with what was opened under it.
+  /// - Throws: `StoreFailure(.moved)` for the first that leads elsewhere.
+  func verify() throws {
+    let entries = state.withLock { $0.entries }
+    for entry in entries {
+      let present = FileIdentity(of: entry.path)
+      guard present != entry.identity else { continue }
+      state.withLock { $0.lastSuccess = 0 }
+      let folder = FileIdentity(of: directory)
+      guard folder == directoryIdentity else { throw failure(ofDirectoryThatIsThere: folder != nil) }
+      throw Self.failure(entry.role, entry.path, isThere: present != nil)
+    }
+    let now = clock()
+    state.withLock { $0.lastSuccess = now }
+  }
+
+  /// As `verify`, unless that was just done: what comes meanwhile is found by the comparison after COMMIT.
+  func verifyIfDue() throws {
+    let last = state.withLock { $0.lastSuccess }
+    if last == 0 || clock() - last > Self.freshNanoseconds { try verify() }
+  }
+
+  /// Before a connection is used that was opened by name: it has the store's own files, and no name changed on the way.
+  func verify(_ database: Database) throws {
+    if database.configuration.readonly {
+      // The log is opened by the first read; it has to be open when the names are compared.
+      _ = try Int.fetchOne(database, sql: "PRAGMA schema_version")
+    }
+    var hasMoved: Int32 = 0
+    sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+    try verify()
+    guard hasMoved == 0 else { throw Self.failure(.database, path, isThere: true) }
+  }
+
+  /// Whether a file lies under the log's name that is not the store's log, though the database is still the store's.
+  var hasForeignLog: Bool {
+    let entries = state.withLock { $0.entries }
+    guard entries.first(where: { $0.role == .database })?.identity == FileIdentity(of: path),
+      let log = entries.first(where: { $0.role == .log }), let present = FileIdentity(of: log.path)
+    else { return false }
+    return present != log.identity
+  }
+
+  // MARK: - Messages
+
+  private func failure(ofDirectoryThatIsThere isThere: Bool) -> StoreFailure {
+    StoreFailure(
+      .moved,
+      "the data directory \(directory) "
+        + (isThere ? "leads to another directory than the one that was opened" : "was moved away or removed"),
+      advice: "No commit is taken: put the directory back under this name and commits resume; if it is lost, stop "
+        + "stickiesd and restore a backup.")
+  }
+
+  private static func failure(_ role: Role, _ path: String, isThere: Bool) -> StoreFailure {
+    let sentence = "\(path) was \(isThere ? "replaced" : "moved away or removed") while stickiesd had it open"
+    let advice =
+      switch role {
+      case .database:
+        "No commit is taken: put that file back under this name and commits resume; if it is lost, stop stickiesd and "
+          + "restore a backup."
+      case .log, .index:
+        "No commit is taken: stop stickiesd with SIGTERM, never with SIGKILL, which copies the log that it has open into "
+          + "the database, and start it again."
+      case .lock:
+        "No commit is taken, because a second stickiesd could use the directory: stop every stickiesd that uses it, then "
+          + "start one."
+      }
+    return StoreFailure(.moved, sentence, advice: advice)
+  }
+}
