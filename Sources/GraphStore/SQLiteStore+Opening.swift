@@ -59,7 +59,7 @@ extension SQLiteStore {
   static func pastConfiguration(_ options: Options, _ files: OpenedFiles) -> Configuration {
     var configuration = Configuration()
     configuration.readonly = true
-    configuration.busyMode = .timeout(5)
+    configuration.busyMode = .timeout(options.lockSeconds)
     configuration.prepareDatabase { database in
       try files.verify(database)
       try Self.prepare(database, options)
@@ -75,7 +75,7 @@ extension SQLiteStore {
     try files.verify()
     var configuration = Configuration()
     configuration.maximumReaderCount = options.maximumReaders
-    configuration.busyMode = .timeout(5)
+    configuration.busyMode = .timeout(options.lockSeconds)
     configuration.foreignKeysEnabled = true
     configuration.allowsUnsafeTransactions = options.plantedBug == .replyBeforeCommit
     configuration.persistentReadOnlyConnections = true

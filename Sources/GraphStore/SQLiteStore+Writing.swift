@@ -39,7 +39,7 @@ extension SQLiteStore {
     }
   }
 
-  /// A commit, or the disk under it, failed: this connection can't tell what is on disk.
+  /// A commit, its beginning, or the disk under it failed: this connection can't tell what is on disk.
   private struct Doubt: Error {
     let cause: any Error
     /// Where the store stood before.
@@ -59,8 +59,14 @@ extension SQLiteStore {
       try connection.run("COMMIT")
     }
     let head = writer.revision
+    do {
+      try connection.run(Self.begin)
+    } catch {
+      // A lock that an earlier unlock left behind, or a file that can't be read: on this connection it would stay so.
+      self.writer = nil
+      throw Doubt(cause: error, head: head)
+    }
     var isCommitting = false
-    try connection.run(Self.begin)
     do {
       var results = [WriteResult]()
       results.reserveCapacity(batch.count)
@@ -85,7 +91,8 @@ extension SQLiteStore {
       try files.verify()
       return results
     } catch {
-      let isOfTheDisk = (error as? StoreFailure)?.code == .inputOutput
+      let code = (error as? StoreFailure)?.code
+      let isOfTheDisk = code == .inputOutput || code == .cannotLock
       if sqlite3_get_autocommit(connection.database.sqliteConnection) == 0 { try? connection.run("ROLLBACK") }
       guard !isCommitting, !isOfTheDisk else {
         self.writer = nil
@@ -155,6 +162,7 @@ extension SQLiteStore {
   private func reopen() throws {
     writer = nil
     fetches.removeAll()
+    giveBackLocks()
     let fresh = try Self.open(path, options: options, fetches, files)
     // Reads under way end on the connections that they have.
     connections.withLock { $0 = fresh }
@@ -162,6 +170,27 @@ extension SQLiteStore {
     try fresh.writeWithoutTransaction { writer = try makeWriter($0) }
     isInDoubt = false
   }
+
+  /// SQLite ignores the failure of an unlock in the log's index: the connection keeps the lock, does not know it, and
+  /// refuses it to every other connection of this process, later ones included. Only this process's single writer takes
+  /// the locks for writing and for checkpoints, and it is idle here, so unlocking them again takes them from no other.
+  private func giveBackLocks() {
+    pool.writeWithoutTransaction { database in
+      let connection = database.sqliteConnection
+      guard sqlite3_get_autocommit(connection) != 0 else { return }
+      var file: UnsafeMutablePointer<sqlite3_file>?
+      guard sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file,
+        let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2
+      else { return }
+      for lock in [Self.writeLock, Self.checkpointLock] {
+        _ = methods.pointee.xShmLock(file, lock, 1, SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE)
+      }
+    }
+  }
+
+  /// WAL_WRITE_LOCK and WAL_CKPT_LOCK, which the format of the log's index fixes.
+  private static let writeLock: Int32 = 0
+  private static let checkpointLock: Int32 = 1
 }
 
 extension WriteRequest {

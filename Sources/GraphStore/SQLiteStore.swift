@@ -59,6 +59,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     public var checkpointPages = 4_000
     /// Connections that may read at once; one more waits.
     public var maximumReaders = 5
+    /// So long a commit waits for another program's lock on the database.
+    public var lockSeconds = 5.0
     /// So many changes may wait for the full-text indexes. More make commits cheaper and searches dearer: a search looks
     /// into each of them, some microseconds a piece.
     public var wordLimit = 512

@@ -94,6 +94,24 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
+  /// The connection keeps a lock that it does not know of, and would refuse it to every connection of the process.
+  @Test func anUnlockThatFailsCostsOneCommit() throws {
+    let directory = try TemporaryDirectory()
+    CrashableFiles.watch(directory.path)
+    defer { CrashableFiles.unwatch(directory.path) }
+    let store = try TestStore(try Fixtures.stickies(), directory: directory) { $0.lockSeconds = 0.05 }
+    _ = try store.insert("Board", ["name": .string("kept")])
+    CrashableFiles.fail(directory.path, with: .cannotUnlockOnce)
+    _ = try store.insert("Board", ["name": .string("kept too")])
+    let failure = #expect(throws: StoreFailure.self) { try store.insert("Board", ["name": .string("refused")]) }
+    #expect(failure?.code == .cannotLock)
+    for number in 1...3 { _ = try store.insert("Board", ["name": .string("after \(number)")]) }
+    #expect(try store.all("Board").count == 5)
+    try store.reopen()
+    #expect(try store.all("Board").count == 5)
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
   /// The client heard that the commit failed and sends it again, as it must: it is there once, under one revision.
   @Test(arguments: [CrashableFiles.Fault.full, .fullAfter(operations: 2), .inputOutput, .notSynchronized])
   func aCommitThatFailedIsThereOnceWhenItIsSentAgain(fault: CrashableFiles.Fault) throws {

@@ -105,7 +105,8 @@ enum CrashLayer {
       if folder.generation != open.generation { return operation == .lock ? SQLITE_OK : SQLITE_IOERR }
       switch (folder.fault, operation) {
       case (.cannotLock, .lock): return lockFailed
-      case (nil, _), (_, .lock), (.cannotLock, _), (.notSynchronized, .write): return SQLITE_OK
+      case (nil, _), (_, .lock), (.cannotLock, _), (.cannotUnlockOnce, _), (.notSynchronized, .write):
+        return SQLITE_OK
       case (.full, _): return SQLITE_FULL
       case (.fullAfter(let operations), _):
         if operations > 0 { folders[open.folder]?.fault = .fullAfter(operations: operations - 1) }
@@ -123,6 +124,17 @@ enum CrashLayer {
       }
     }
     return (open, code)
+  }
+
+  /// As when the system refuses it: the layer below still has the lock.
+  private static func unlockFails(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Bool {
+    let number = number(file)
+    guard let open = files.withLock({ $0.open[number] }) else { return false }
+    return CrashableFiles.folders.withLock { folders in
+      guard case .cannotUnlockOnce? = folders[open.folder]?.fault else { return false }
+      folders[open.folder]?.fault = nil
+      return true
+    }
   }
 
   private static func size(_ wrapped: UnsafeMutablePointer<sqlite3_file>) -> Int64 {
@@ -226,7 +238,11 @@ enum CrashLayer {
         ?? SQLITE_ERROR
     }
     io.xShmLock = { file, offset, count, flags in
-      CrashLayer.wrapped(file).map { $0.pointee.pMethods.pointee.xShmLock($0, offset, count, flags) } ?? SQLITE_ERROR
+      if offset == 0, flags == SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE, CrashLayer.unlockFails(file) {
+        return SQLITE_BUSY
+      }
+      return CrashLayer.wrapped(file).map { $0.pointee.pMethods.pointee.xShmLock($0, offset, count, flags) }
+        ?? SQLITE_ERROR
     }
     io.xShmBarrier = { file in
       if let wrapped = CrashLayer.wrapped(file) { wrapped.pointee.pMethods.pointee.xShmBarrier(wrapped) }

@@ -24,6 +24,8 @@ public enum CrashableFiles {
     case notSynchronized
     /// The file system knows no locks.
     case cannotLock
+    /// The next unlock for writing in the log's index fails; those behind it succeed.
+    case cannotUnlockOnce
   }
 
   struct Folder {

@@ -67,8 +67,8 @@ extension SQLiteStore {
   }
 
   private func inTransaction(_ writer: StoreWriter, _ body: () throws -> Void) throws {
-    try writer.connection.run("BEGIN IMMEDIATE")
     do {
+      try writer.connection.run("BEGIN IMMEDIATE")
       try body()
       try writer.connection.run("COMMIT")
     } catch {
