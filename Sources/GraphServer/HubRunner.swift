@@ -1,6 +1,7 @@
 import Foundation
 import GraphHub
 import GraphModel
+import GraphStore
 import GraphWire
 import Logging
 import NIOCore
@@ -39,6 +40,9 @@ final class HubRunner: @unchecked Sendable {
   /// Batches that the writer's thread has or will have.
   private var batches = [Ticket: BatchTask]()
   private var lastSession: SessionID = 0
+  private let lines = RepeatedLines(clock: { Int64(NIODeadline.now().uptimeNanoseconds) })
+  /// Batches that failed since the last one that did not.
+  private var refusedBatches = 0
   private let finished: EventLoopPromise<Void>
 
   init(
@@ -89,7 +93,11 @@ final class HubRunner: @unchecked Sendable {
   /// Nil when there are as many connections as are allowed.
   func open(_ connection: ConnectionHandler) -> SessionID? {
     guard connections.count < maximumConnections else {
-      log.warning("a connection was refused", metadata: ["maximum": "\(maximumConnections)"])
+      if let omitted = lines.omitted(before: "connections") {
+        log.warning(
+          "a connection was refused",
+          metadata: ["maximum": "\(maximumConnections)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
+      }
       return nil
     }
     lastSession += 1
@@ -162,11 +170,33 @@ final class HubRunner: @unchecked Sendable {
 
   private func perform(_ event: HubEvent) {
     if case .commitFailed(_, let failure) = event {
-      log.critical("the store takes no commits", metadata: ["failure": "\(failure)"])
+      report(failure)
+    } else if case .committed = event {
+      reportRecovery()
     }
     var actions = [HubAction]()
     hub.handle(event, into: &actions)
     for action in actions { perform(action) }
+  }
+
+  /// One line at once, then one in ten seconds: clients that send again and again are many.
+  private func report(_ failure: StoreFailure) {
+    refusedBatches += 1
+    guard let omitted = lines.omitted(before: failure.code.rawValue) else { return }
+    log.critical(
+      "the store takes no commits",
+      metadata: ["failure": "\(failure)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
+  }
+
+  private func reportRecovery() {
+    guard refusedBatches > 0 else { return }
+    // After a pause of a few commits that fail in between, or that succeed in between, there is one line as well.
+    if let omitted = lines.omitted(before: "recovery") {
+      log.notice(
+        "the store takes commits again",
+        metadata: ["refused": "\(refusedBatches)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
+    }
+    refusedBatches = 0
   }
 
   private func perform(_ action: HubAction) {

@@ -1,7 +1,9 @@
+import Foundation
+import GRDB
 import GRDBSQLite
 import GraphModel
 
-/// What SQLite's codes mean to whoever runs the store.
+/// What SQLite's codes mean for the person who runs the store.
 extension SQLiteStore {
   /// Unique and foreign-key constraints are a backstop behind the rules.
   struct BackstopFailure: Error { let message: String }
@@ -12,8 +14,28 @@ extension SQLiteStore {
   /// SQLITE_IOERR_SHMSIZE: there is no room for the log's index.
   private static let sharedMemorySize = SQLITE_IOERR | 19 << 8
 
-  static func failure(code: Int32, message: String, path: String = "") -> any Error {
+  /// SQLITE_IOERR with the details of what takes room or opens a file: writing, synchronizing a file and a folder,
+  /// truncating, mapping and opening the log's index. Their cause is in the system's error, and only of them: after a read
+  /// that found too few bytes, that error is an old one.
+  private static let writeCodes = Set([3, 4, 5, 6, 18, 19, 21, 24].map { SQLITE_IOERR | $0 << 8 })
+
+  /// A failure of a call that went through the library.
+  static func failure(_ error: DatabaseError, path: String) -> any Error {
+    failure(code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
+  }
+
+  /// - Parameter systemError: `sqlite3_system_errno` of the connection; 0 when it is not known. Then, of a file whose path is
+  ///   known, the system is asked.
+  static func failure(code: Int32, message: String, path: String = "", systemError: Int32 = 0) -> any Error {
     let subject = path.isEmpty ? "the store" : "the store \(path)"
+    if code & 0xFF == SQLITE_CANTOPEN || writeCodes.contains(code) {
+      let error = systemError != 0 || path.isEmpty ? systemError : StoreFiles.trouble(at: path)
+      if let failure = StoreFiles.knownFailure(
+        "\(subject) can't be \(code & 0xFF == SQLITE_CANTOPEN ? "opened" : "written")", error, on: subject)
+      {
+        return failure
+      }
+    }
     // What happened before may have left its word behind.
     let message = message == "not an error" ? "" : message
     // What the primary codes put among the other troubles of a disk.
@@ -27,13 +49,14 @@ extension SQLiteStore {
         .full, "the disk under \(subject) is full", cause: message,
         advice: "Make room: a daemon takes commits again as soon as there is some, another command has to be run again."
       )
-    case SQLITE_READONLY, SQLITE_PERM, SQLITE_CANTOPEN:
+    case SQLITE_READONLY, SQLITE_PERM:
       return StoreFailure(
         .readOnly, "\(subject) can't be written", cause: message, advice: "Give this user the right to write there.")
     case SQLITE_CORRUPT, SQLITE_NOTADB:
       return StoreFailure(
         .corrupt, "\(subject) is damaged", cause: message,
-        advice: "Stop stickiesd, keep a copy of the files, and run stickiesd check.")
+        advice: "The disk may have failed to read once: look into the system's log. If this is said again, stop stickiesd, "
+          + "keep a copy of the files, and run stickiesd check.")
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL, SQLITE_NOLFS:
       return StoreFailure(
         .cannotLock, "\(subject) can't be locked", cause: message,

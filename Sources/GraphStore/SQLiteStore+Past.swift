@@ -47,7 +47,7 @@ extension SQLiteStore {
     do {
       return try pastReaders.read(at: revision, body)
     } catch let error as DatabaseError {
-      throw Self.failure(code: error.resultCode.rawValue, message: error.message ?? "", path: path)
+      throw Self.failure(error, path: path)
     }
   }
 

@@ -16,7 +16,7 @@ extension SQLiteStore {
           objects, history, Token(store: storeID, revision: head.revision, fingerprint: head.fingerprint))
       }
     } catch let error as DatabaseError {
-      throw Self.failure(code: error.resultCode.rawValue, message: error.message ?? "", path: path)
+      throw Self.failure(error, path: path)
     }
   }
 

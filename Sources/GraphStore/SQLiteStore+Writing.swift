@@ -18,7 +18,7 @@ extension SQLiteStore {
       do {
         try reopen()
       } catch let error as DatabaseError {
-        throw Self.failure(code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
+        throw Self.failure(error, path: path)
       }
     }
     try files.verifyIfDue()
@@ -91,8 +91,9 @@ extension SQLiteStore {
       try files.verify()
       return results
     } catch {
-      let code = (error as? StoreFailure)?.code
-      let isOfTheDisk = code == .inputOutput || code == .cannotLock
+      // What reads as damaged may lie in this connection's memory only.
+      let codes: [StoreFailure.Code] = [.inputOutput, .cannotLock, .corrupt, .noDescriptors]
+      let isOfTheDisk = (error as? StoreFailure).map { codes.contains($0.code) } ?? false
       if sqlite3_get_autocommit(connection.database.sqliteConnection) == 0 { try? connection.run("ROLLBACK") }
       guard !isCommitting, !isOfTheDisk else {
         self.writer = nil
@@ -136,7 +137,12 @@ extension SQLiteStore {
   /// known what the disk took. The others are not, and their clients hear the failure.
   private func settle(_ batch: [WriteRequest], _ doubt: Doubt) throws -> [WriteResult] {
     isInDoubt = true
-    log.error("a commit failed; the store is opened anew", metadata: ["cause": "\(doubt.cause)"])
+    let kind = (doubt.cause as? StoreFailure)?.code.rawValue ?? "other"
+    if let omitted = lines.omitted(before: kind) {
+      log.error(
+        "a commit failed; the store is opened anew",
+        metadata: ["cause": "\(doubt.cause)"].merging(omitted > 0 ? ["omitted": "\(omitted)"] : [:]) { $1 })
+    }
     do {
       try reopen()
       return try pool.writeWithoutTransaction { database in

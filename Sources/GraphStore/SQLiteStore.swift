@@ -32,6 +32,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   let log: Logger
   let options: Options
   let scans: ScanReporter
+  /// Failures of commits that follow each other.
+  let lines: RepeatedLines
   /// Connections that show the graph as it was.
   let pastReaders: PastReaders
   var writer: StoreWriter?
@@ -125,6 +127,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     self.directory = directory
     self.log = log ?? Logger(label: "store") { _ in SwiftLogNoOpLogHandler() }
     self.options = options
+    lines = RepeatedLines(clock: options.monotonicNanoseconds)
     scans = ScanReporter(model: model, log: self.log, limit: options.longScan)
     related = RelatedQueries(model: model)
     let path = directory + "/" + StoreFiles.name
@@ -156,7 +159,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       try upgrade()
       try pool.writeWithoutTransaction { writer = try makeWriter($0) }
     } catch let error as DatabaseError {
-      throw Self.failure(code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
+      throw Self.failure(error, path: path)
     } catch let error as MalformedMessage {
       throw StoreFailure(
         .corrupt, "the store \(path) is damaged", cause: "its newest commit can't be decoded: \(error.reason)",

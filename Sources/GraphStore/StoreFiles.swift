@@ -11,14 +11,73 @@ enum StoreFiles {
   static let name = "graph.sqlite"
 
   static func failure(_ sentence: String, _ code: Int32) -> StoreFailure {
+    knownFailure(sentence, code, on: nil)
+      ?? StoreFailure(
+        .inputOutput, sentence, cause: String(cString: strerror(code)), advice: "Look at the disk and the path.")
+  }
+
+  /// - Parameter subject: what lies on the disk; then a full one is the sentence itself.
+  /// - Returns: nil for errors that say no more than that the disk fails.
+  static func knownFailure(_ sentence: String, _ code: Int32, on subject: String?) -> StoreFailure? {
     let cause = String(cString: strerror(code))
     switch code {
-    case EACCES, EPERM, EROFS:
+    case EACCES, EPERM:
       return StoreFailure(.readOnly, sentence, cause: cause, advice: "Give this user the right to write there.")
-    case ENOSPC, EDQUOT:
-      return StoreFailure(.full, sentence, cause: cause, advice: "Make room on that disk; nothing was lost.")
-    default: return StoreFailure(.inputOutput, sentence, cause: cause, advice: "Look at the disk and the path.")
+    case EROFS:
+      return StoreFailure(
+        .readOnly, sentence, cause: cause,
+        advice: "Mount the file system for writing, or copy the directory to another one.")
+    case ENOSPC:
+      return StoreFailure(
+        .full, subject.map { "the disk under \($0) is full" } ?? sentence, cause: cause,
+        advice: "Make room on that disk; nothing was lost.")
+    case EDQUOT:
+      return StoreFailure(
+        .full, subject.map { "this user's quota on the disk under \($0) is used up" } ?? sentence, cause: cause,
+        advice: "Make room among this user's files, or have the quota raised; nothing was lost.")
+    case EMFILE:
+      var limit = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      return StoreFailure(
+        .noDescriptors, sentence, cause: "\(cause): this process may have \(limit.rlim_cur) open",
+        advice: "Raise that limit (ulimit -n, LimitNOFILE in a unit of systemd) and start stickiesd again.")
+    case ENFILE:
+      return StoreFailure(
+        .noDescriptors, sentence, cause: cause,
+        advice: "Raise the system's limit (sysctl fs.file-max), or end programs that have many files open.")
+    default: return nil
     }
+  }
+
+  /// What the system has against writing a database, 0 if nothing is found. The database itself is not opened for that:
+  /// closing a descriptor of it would drop the locks that SQLite has on it.
+  static func trouble(at path: String) -> Int32 {
+    // As many as SQLite takes at once: the database, its log, the log's index, and the folder.
+    var probes = [Int32]()
+    defer { for probe in probes { close(probe) } }
+    for _ in 0..<4 {
+      let probe = open("/dev/null", O_RDONLY | O_CLOEXEC)
+      guard probe >= 0 else { return errno }
+      probes.append(probe)
+    }
+    let folder = folder(of: path)
+    guard access(folder, W_OK | X_OK) == 0 else { return errno }
+    for suffix in ["", "-wal", "-shm"] where access(path + suffix, R_OK | W_OK) != 0 && errno != ENOENT {
+      return errno
+    }
+    return troubleOfRoom(in: folder)
+  }
+
+  /// A quota shows in no number: some pages are written to a file that goes at once.
+  private static func troubleOfRoom(in folder: String) -> Int32 {
+    let path = folder + "/room-\(getpid())-\(UInt64.random(in: 0 ... .max))"
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return errno }
+    defer { close(descriptor) }
+    unlink(path)
+    let pages = [UInt8](repeating: 1, count: 65_536)
+    guard write(descriptor, pages, pages.count) == pages.count, fsync(descriptor) == 0 else { return errno }
+    return 0
   }
 
   /// Makes the directory when it is not there.
@@ -63,6 +122,8 @@ enum StoreFiles {
     defer { close(descriptor) }
     var header = [UInt8](repeating: 0, count: 100)
     let count = read(descriptor, &header, header.count)
+    // One read that failed says nothing of what is in the file.
+    guard count >= 0 else { throw failure("\(path) can't be read", errno) }
     guard count == 100, header.starts(with: "SQLite format 3\0".utf8) else {
       throw StoreFailure(
         .notAStore, "\(path) is no store",

@@ -74,6 +74,29 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
+  /// The system's own error decides what is said, not the call that met it.
+  @Test(arguments: [EDQUOT, ENOSPC, EIO, EMFILE, EROFS], [true, false])
+  func theMessageFollowsTheErrorOfTheSystem(error: Int32, atSyncOnly: Bool) throws {
+    let directory = try TemporaryDirectory()
+    CrashableFiles.watch(directory.path)
+    defer { CrashableFiles.unwatch(directory.path) }
+    let store = try TestStore(try Fixtures.stickies(), directory: directory)
+    _ = try store.insert("Board", ["name": .string("kept")])
+    CrashableFiles.fail(directory.path, with: .system(error: error, atSyncOnly: atSyncOnly))
+    let failure = #expect(throws: StoreFailure.self) { try store.insert("Board", ["name": .string("lost")]) }
+    let expected: [Int32: (StoreFailure.Code, String)] = [
+      EDQUOT: (.full, "quota"), ENOSPC: (.full, "full"), EIO: (.inputOutput, "Look at the disk"),
+      EMFILE: (.noDescriptors, "ulimit -n"), EROFS: (.readOnly, "Mount"),
+    ]
+    #expect(failure?.code == expected[error]?.0)
+    #expect(failure?.description.contains(expected[error]?.1 ?? "?") == true, "\(failure?.description ?? "")")
+    #expect(failure?.description.contains("right to write") == false)
+    CrashableFiles.fail(directory.path, with: nil)
+    _ = try store.insert("Board", ["name": .string("after")])
+    #expect(try store.all("Board").count == 2)
+    #expect(try StoreCheckRun(store).findings.isEmpty)
+  }
+
   /// A commit has failed, and then the store can't be opened anew: the failure says what to do, as any other.
   @Test func aStoreThatCanNotBeOpenedAnewSaysWhatToDo() throws {
     let store = try TestStore(try Fixtures.stickies())

@@ -179,6 +179,8 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case modelDiffers
     /// Something stands where a file is to be written, and is left alone.
     case alreadyThere
+    /// This process, or the system, may have no more files open.
+    case noDescriptors
     /// A file that is open was moved, replaced or removed.
     case moved
   }

@@ -89,7 +89,8 @@ enum CrashLayer {
 
   private enum Operation { case write, sync, lock }
 
-  /// SQLITE_IOERR_FSYNC and SQLITE_IOERR_LOCK, macros that Swift can't import.
+  /// SQLITE_IOERR_WRITE, SQLITE_IOERR_FSYNC and SQLITE_IOERR_LOCK, macros that Swift can't import.
+  private static let writeFailed = SQLITE_IOERR | 3 << 8
   private static let syncFailed = SQLITE_IOERR | 4 << 8
   private static let lockFailed = SQLITE_IOERR | 15 << 8
 
@@ -120,7 +121,17 @@ enum CrashLayer {
         return SQLITE_IOERR
       case (.inputOutput, _): return SQLITE_IOERR
       case (.readOnly, _): return SQLITE_READONLY
-      case (.notSynchronized, .sync): return syncFailed
+      case (.notSynchronized, .sync):
+        errno = EIO
+        return syncFailed
+      case (.system(let error, let atSyncOnly), .write):
+        if atSyncOnly { return SQLITE_OK }
+        errno = error
+        // As SQLite's own layer does.
+        return error == ENOSPC ? SQLITE_FULL : writeFailed
+      case (.system(let error, _), .sync):
+        errno = error
+        return syncFailed
       }
     }
     return (open, code)

@@ -22,6 +22,8 @@ public enum CrashableFiles {
     case powerCutAfter(operations: Int)
     /// Writes succeed and syncs don't.
     case notSynchronized
+    /// Writes and syncs, or syncs alone, fail with an error of the system.
+    case system(error: Int32, atSyncOnly: Bool)
     /// The file system knows no locks.
     case cannotLock
     /// The next unlock for writing in the log's index fails; those behind it succeed.

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import GRDBSQLite
 import GraphModel
@@ -71,7 +72,9 @@ final class Connection {
       sqlite3_clear_bindings(statement.sqliteStatement)
       return statement
     } catch let error as DatabaseError {
-      throw failure(error.resultCode.rawValue, error.message ?? "")
+      throw SQLiteStore.failure(
+        code: error.extendedResultCode.rawValue, message: error.message ?? "",
+        systemError: pointer.map { sqlite3_system_errno($0) } ?? 0)
     }
   }
 
@@ -92,9 +95,11 @@ final class Connection {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false
     case let code:
+      // Read before any other call. SQLite's own copy is missing for a COMMIT, or is that of an earlier failure.
+      let systemError = errno
       let message = pointer.map { String(cString: sqlite3_errmsg($0)) } ?? ""
       sqlite3_reset(row.statement)
-      throw failure(code, message)
+      throw SQLiteStore.failure(code: code, message: message, systemError: systemError)
     }
   }
 
@@ -113,8 +118,4 @@ final class Connection {
 
   /// How many rows the last statement changed.
   var changes: Int { pointer.map { Int(sqlite3_changes($0)) } ?? 0 }
-
-  private func failure(_ code: Int32, _ message: String) -> any Error {
-    SQLiteStore.failure(code: code, message: message)
-  }
 }

@@ -99,7 +99,7 @@ public struct StoreMigration: Sendable {
       try options.progress("done", 1)
       return report
     } catch let error as DatabaseError {
-      throw SQLiteStore.failure(code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
+      throw SQLiteStore.failure(error, path: path)
     }
   }
 

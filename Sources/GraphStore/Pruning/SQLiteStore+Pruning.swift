@@ -26,7 +26,7 @@ extension SQLiteStore {
         return try pruneSlice(writer, through: min(target, writer.revision - 1))
       }
     } catch let error as DatabaseError {
-      throw Self.failure(code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
+      throw Self.failure(error, path: path)
     } catch let error as MalformedMessage {
       throw StoreFailure(
         .corrupt, "the store \(path) is damaged", cause: "a commit can't be decoded: \(error.reason)",
@@ -97,7 +97,7 @@ extension SQLiteStore {
       }
       try files.verify()
     } catch let error as DatabaseError {
-      throw Self.failure(code: error.extendedResultCode.rawValue, message: error.message ?? "", path: path)
+      throw Self.failure(error, path: path)
     }
   }
 }
