@@ -22,7 +22,8 @@ final class FairReaders: Sendable {
     state = Mutex(State(queue: ReadQueue(threads: threads)))
   }
 
-  func start() { pool.start() }
+  /// - Throws: `StoreFailure(.noThreads)`.
+  func start() throws { try pool.start() }
 
   /// Ends when the reads that run have ended; those that wait are dropped. Blocks until then.
   func stop() { pool.stop() }

@@ -60,6 +60,10 @@ public struct GraphServer: Service {
   /// Serves until the task's graceful shutdown, then tells clients, finishes what it accepted, and closes the store.
   /// - Throws: `StoreFailure` when an address can't be listened on.
   public func run() async throws {
+    // Found out before anything is promised: a server that listens has what it needs to answer.
+    try DescriptorReserve.check(
+      DescriptorReserve.count(connections: store.maximumConnections, addresses: configuration.addresses.count))
+    try ServerThread.start("start") {}
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = group.next()
     let readers = FairReaders(threads: configuration.readerThreads)
@@ -74,11 +78,11 @@ public struct GraphServer: Service {
       store: store, writer: writer, readers: readers, errands: errands, spoolDirectory: store.directory,
       limits: configuration.limits, maximumConnections: configuration.maximumConnections, log: log)
     relay.runner.set(runner)
-    writer.start()
-    readers.start()
-    errands.start()
     var listeners = [Listener]()
     do {
+      try writer.start()
+      try readers.start()
+      try errands.start()
       for address in configuration.addresses {
         listeners.append(
           try await Listener(
@@ -115,12 +119,14 @@ public struct GraphServer: Service {
     keeping?.cancel()
     // Threads are joined away from the cooperative pool, which must not be blocked.
     await withCheckedContinuation { continuation in
-      Thread.detachNewThread {
+      @Sendable func join() {
         writer.stop()
         readers.stop()
         errands.stop()
         continuation.resume()
       }
+      // Without a thread for it, blocking the pool is the lesser evil: nothing else is served any longer.
+      do { try ServerThread.start("end", join) } catch { join() }
     }
     try? await group.shutdownGracefully()
     try store.close()

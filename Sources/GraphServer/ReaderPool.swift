@@ -8,6 +8,8 @@ final class ReaderPool: Sendable {
     var jobs = [@Sendable () -> Void]()
     var next = 0
     var isStopping = false
+    /// Threads that were started.
+    var running = 0
   }
 
   private let queue = Mutex(Queue())
@@ -17,15 +19,14 @@ final class ReaderPool: Sendable {
 
   init(threads: Int) { self.threads = threads }
 
-  func start() {
+  /// - Throws: `StoreFailure(.noThreads)`; those that were started end with `stop`.
+  func start() throws {
     for number in 0..<threads {
-      let thread = Thread { [self] in
+      try ServerThread.start("reader \(number)") { [self] in
         run()
         stopped.signal()
       }
-      thread.name = "reader \(number)"
-      thread.stackSize = 8 << 20
-      thread.start()
+      queue.withLock { $0.running += 1 }
     }
   }
 
@@ -36,9 +37,12 @@ final class ReaderPool: Sendable {
 
   /// Ends when the jobs that are queued have run. Blocks until they have.
   func stop() {
-    queue.withLock { $0.isStopping = true }
-    for _ in 0..<threads { available.signal() }
-    for _ in 0..<threads { stopped.wait() }
+    let running = queue.withLock { queue in
+      queue.isStopping = true
+      return queue.running
+    }
+    for _ in 0..<running { available.signal() }
+    for _ in 0..<running { stopped.wait() }
   }
 
   private func run() {

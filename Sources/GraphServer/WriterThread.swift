@@ -12,6 +12,8 @@ final class WriterThread: Sendable {
     /// What is to be done between two commits.
     var work: (@Sendable () -> Void)?
     var isStopping = false
+    /// The thread was started.
+    var isRunning = false
     /// The thread waits on the condition.
     var isIdle = false
   }
@@ -41,14 +43,13 @@ final class WriterThread: Sendable {
     self.deliver = deliver
   }
 
-  func start() {
-    let thread = Thread { [self] in
+  /// - Throws: `StoreFailure(.noThreads)`.
+  func start() throws {
+    try ServerThread.start("writer") { [self] in
       run()
       stopped.signal()
     }
-    thread.name = "writer"
-    thread.stackSize = 8 << 20
-    thread.start()
+    mailbox.withLock { $0.isRunning = true }
   }
 
   /// Takes what came in one turn of the hub's loop. A lone client's small commit is done here and now, and its result
@@ -89,11 +90,12 @@ final class WriterThread: Sendable {
 
   /// Commits what is waiting, then ends. Blocks until it has.
   func stop() {
-    let mustWake = mailbox.withLock { mailbox in
+    let (mustWake, isRunning) = mailbox.withLock { mailbox in
       mailbox.isStopping = true
       defer { mailbox.isIdle = false }
-      return mailbox.isIdle
+      return (mailbox.isIdle, mailbox.isRunning)
     }
+    guard isRunning else { return }
     if mustWake { wake.signal() }
     stopped.wait()
   }

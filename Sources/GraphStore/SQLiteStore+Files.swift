@@ -8,6 +8,14 @@ import Logging
 
 /// What the store says of its own files while it is open, and how it leaves names that no longer mean them.
 extension SQLiteStore {
+  /// Connections that the store may have open at once, the writer's included.
+  public var maximumConnections: Int { 1 + options.maximumReaders + options.maximumPastReaders }
+
+  /// What a call of the system failed with, and what a person can do about it.
+  public static func systemFailure(_ sentence: String, _ code: Int32) -> StoreFailure {
+    StoreFiles.failure(sentence, code)
+  }
+
   /// Compares the names of the store's files with the files that it has open, as each commit does. From any thread.
   /// - Returns: why commits are refused; nil when all names lead to the open files.
   public func fileFailure() -> StoreFailure? {

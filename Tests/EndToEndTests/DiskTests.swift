@@ -159,6 +159,20 @@ import Testing
     #expect(try Self.state(daemon) == before)
   }
 
+  /// Whatever it would lack: a connection to the database, the event loop's own, or one for a client.
+  @Test(arguments: [20, 30, 40]) func withTooFewDescriptorsItDoesNotStart(limit: Int) throws {
+    let (daemon, program) = try Self.prepared()
+    // A daemon that starts all the same is ended.
+    let end = try Self.run(
+      [
+        "timeout", "30", "bash", "-c", "ulimit -n \(limit); exec \"$0\" \"$@\"", program, "--data", daemon.data,
+        "--listen", "unix://\(daemon.home.path)/other",
+      ])
+    #expect(end.status == 1, "\(end.words)")
+    #expect(end.words.contains("ulimit -n"), "\(end.words)")
+    #expect(!FileManager.default.fileExists(atPath: daemon.home.path + "/other"))
+  }
+
   @Test func aDamagedStoreIsReportedLineByLine() throws {
     let (daemon, program) = try Self.prepared()
     let path = daemon.data + "/graph.sqlite"

@@ -181,6 +181,8 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case alreadyThere
     /// This process, or the system, may have no more files open.
     case noDescriptors
+    /// The system gives this process no more threads.
+    case noThreads
     /// A file that is open was moved, replaced or removed.
     case moved
   }
