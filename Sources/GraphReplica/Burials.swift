@@ -20,5 +20,6 @@ struct Burials {
   /// Whether the object was deleted after it was like this.
   func outlived(_ image: ObjectImage) -> Bool { image.revision < deletion(of: image.id) }
 
-  private func deletion(of id: ObjectID) -> Revision { newer[id] ?? older[id] ?? 0 }
+  /// When the object was deleted; 0 where that was not heard of, or is forgotten.
+  func deletion(of id: ObjectID) -> Revision { newer[id] ?? older[id] ?? 0 }
 }

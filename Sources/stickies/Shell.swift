@@ -255,6 +255,7 @@ struct Shell {
     -> ObjectImage
   {
     let saved = try await client.commit(changes, policy: policy)
+    try tellDroppedReferences(saved, changes)
     return try await stored(saved, id)
   }
 

@@ -126,7 +126,7 @@ final class MergeScene {
       "which only Bob changed", "the text in which both typed", "the to-many to which both added",
       "a crate that Bob took to another ship", "a sailor whom Bob hired", "the whole crew, which Bob enlarged",
       "a ship to which Bob gave a captain", "a captain to whom Bob gave a ship",
-    ] + listColumns
+    ] + listColumns + deletedColumns
 
   private static let model = """
     {"format": 1, "name": "Merge", "version": 1,
@@ -144,7 +144,10 @@ final class MergeScene {
         "relationships": [
           {"name": "captain", "destination": "Sailor", "inverse": "commands"},
           {"name": "crew", "destination": "Sailor", "inverse": "ship", "toMany": true},
-          {"name": "cargo", "destination": "Crate", "inverse": "ship", "toMany": true, "ordered": true}]},
+          {"name": "cargo", "destination": "Crate", "inverse": "ship", "toMany": true, "ordered": true},
+          {"name": "flags", "destination": "Flag", "inverse": "ship", "toMany": true, "deleteRule": "cascade"}]},
+       {"name": "Flag",
+        "relationships": [{"name": "ship", "destination": "Ship", "inverse": "flags", "optional": false}]},
        {"name": "Sailor", "attributes": [{"name": "name", "type": "string"}],
         "relationships": [
           {"name": "ship", "destination": "Ship", "inverse": "crew"},
@@ -343,6 +346,7 @@ final class MergeScene {
         hasTheirs: stored("weight", 7))
     case "the text in which both typed": return try beside(textEdit())
     case "the to-many to which both added": return try beside(toManyEdit())
+    case _ where Self.deletedColumns.contains(column): return try deleted(column)
     default: return try Self.listColumns.contains(column) ? list(column) : otherEnd(column)
     }
   }
@@ -394,6 +398,7 @@ final class MergeScene {
       case "to-many edit", "the to-many to which both added": ["marks"]
       case "ordered edit": ["cargo", "ship"]
       case _ where Self.listColumns.contains(column): ["pictures"]
+      case _ where Self.deletedColumns.contains(column): [""]
       case "a crate that Bob took to another ship", "a sailor whom Bob hired", "the whole crew, which Bob enlarged":
         ["ship"]
       case "a ship to which Bob gave a captain": ["captain"]
@@ -419,6 +424,7 @@ final class MergeScene {
   func values(_ column: String, _ verdict: MergePolicyTests.Verdict) -> (mine: Value, theirs: Value) {
     switch (column, verdict) {
     case ("delete against update", _), ("update against delete", _): (.null, .null)
+    case _ where Self.deletedColumns.contains(column): (.null, .null)
     case ("insert against unique", .refused): (.string("n"), .string("n"))
     case ("which only Ann changed", _): (.integer(3), .integer(0))
     case ("which only Bob changed", _): (.integer(0), .integer(7))

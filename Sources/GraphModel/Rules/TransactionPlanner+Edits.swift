@@ -106,6 +106,7 @@ extension TransactionPlanner {
     }
     let wanted = model.entity(relationship.destination)
     guard let entity = try entity(of: other) else {
+      if try meetsDeleted(other, of: wanted) { return nil }
       let name = wanted?.nameWithArticle ?? "an object"
       violate(
         owner, property, "destination", .object(other), "\(property.name) names \(name) that is not there: \(other)")

@@ -216,11 +216,6 @@ extension TransactionPlanner {
   ) throws {
     var members = [ObjectID]()
     for object in objects {
-      if let other = permanent(object), try isGone(other) {
-        // As an update of what somebody has deleted: the delete wins, and the others go on.
-        try reportMissing(other)
-        continue
-      }
       guard let other = try destination(object, of: property, relationship, owner: id) else { continue }
       try connect(id, other, property, relationship)
       members.append(other)
@@ -250,11 +245,6 @@ extension TransactionPlanner {
     // They stand there already.
     if present.seen.prefix(members.count).map(\.id) == members { return }
     try put(members, behind: behind, in: list, moving: moving)
-  }
-
-  private func isGone(_ id: ObjectID) throws -> Bool {
-    guard try entity(of: id) == nil else { return false }
-    return try drafts[id]?.isDeleted == true || reader.deletion(of: id) != nil
   }
 
   /// All members are there: they come into this order, and as few as possible move.

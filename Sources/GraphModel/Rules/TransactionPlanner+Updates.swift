@@ -134,8 +134,9 @@ extension TransactionPlanner {
   /// An update of a deleted object loses, and says so, whatever the policy.
   mutating func reportMissing(_ id: ObjectID) throws {
     if let deletion = try reader.deletion(of: id) {
-      conflicts.append(
-        Conflict(kind: .deleted, id: id, author: deletion.author, revision: deletion.revision, mineWon: false))
+      let conflict = Conflict(kind: .deleted, id: id, author: deletion.author, revision: deletion.revision)
+      // Several edits of one transaction may meet the same delete.
+      if recorded.insert(conflict).inserted { conflicts.append(conflict) }
     } else if drafts[id]?.isDeleted == true {
       conflicts.append(Conflict(kind: .deleted, id: id))
     } else {

@@ -67,7 +67,7 @@ public struct TransactionPlanner {
 
   let reader: any GraphReader
   let model: Model
-  let transaction: Transaction
+  var transaction: Transaction
   let revision: Revision
   let now: Timestamp
   /// The transaction was made from history: it may set places.
@@ -107,6 +107,12 @@ public struct TransactionPlanner {
   var metObjects = Set<ObjectID>()
   /// Stored objects that the transaction deletes: they are about to have no key, and no insert becomes one of them.
   var leavingObjects = Set<ObjectID>()
+  /// Deleted objects whose references are taken out of the transaction.
+  var deletedTargets = Set<ObjectID>()
+  /// Deleted objects that edits named in this pass, beyond those.
+  var metDeleted = Set<ObjectID>()
+  /// The relationships that lost a reference to a deleted object, by the id under which the transaction names their owner.
+  var droppedReferences = [ObjectID: Set<PropertyNumber>]()
   /// What the transaction's own updates set, by object; nil before an insert has met one.
   var ownUpdates: [ObjectID: [PropertyNumber: Value]]?
   /// Whether any of its updates was made on an earlier state than the present.
@@ -137,16 +143,20 @@ public struct TransactionPlanner {
     isSlice: Bool = false, allocate: (EntityNumber) -> ObjectID
   ) throws -> TransactionPlan {
     var gone = Set<ObjectID>()
+    var deletedTargets = Set<ObjectID>()
     while true {
       var planner = TransactionPlanner(
         reader: reader, model: reader.model, transaction: transaction, revision: revision, now: now, isUndo: isUndo,
         deferredKeys: deferredKeys, recounts: recounts, isSlice: isSlice)
-      planner.leavingObjects = gone
+      (planner.leavingObjects, planner.deletedTargets) = (gone, deletedTargets)
       do {
         return try planner.run(allocate: allocate)
       } catch let leaving as MetObjectsLeave {
         // Each round knows of more of them, and none is met twice.
         gone.formUnion(leaving.ids)
+      } catch let met as DeletedTargetsMet {
+        // The same holds here: a pass notes only objects that it did not know of.
+        deletedTargets.formUnion(met.ids)
       }
     }
   }
@@ -154,6 +164,7 @@ public struct TransactionPlanner {
   private mutating func run(allocate: (EntityNumber) -> ObjectID) throws -> TransactionPlan {
     order.reserveCapacity(transaction.changes.count)
     drafts.reserveCapacity(transaction.changes.count)
+    try dropReferencesToDeleted()
     let inserted = try identifyInserts(allocate: allocate)
     try refuseIfViolated()
     isBehind = transaction.changes.indices.contains { index in
@@ -173,6 +184,7 @@ public struct TransactionPlanner {
       case .delete: break
       }
     }
+    if !metDeleted.isEmpty { throw DeletedTargetsMet(ids: metDeleted) }
     try propagateDeletes()
     let leaving = metObjects.filter { drafts[$0]?.isDeleted == true }
     if !leaving.isEmpty { throw MetObjectsLeave(ids: leaving) }
@@ -185,6 +197,7 @@ public struct TransactionPlanner {
     deriveExpressions()
     try validate()
     validateRules()
+    try refuseIfReferencesAreRequired()
     try refuseIfViolated()
     return plan()
   }
@@ -282,23 +295,31 @@ public struct TransactionPlanner {
 
   func refuseIfViolated() throws {
     guard !violations.isEmpty else { return }
-    // The client knows an object that it wanted to insert by its temporary id only.
-    let temporary = Dictionary(identities.map { ($0.value, $0.key) }, uniquingKeysWith: { min($0, $1) })
-    let named = violations.map { violation in
-      var violation = violation
-      violation.id = temporary[violation.id] ?? violation.id
-      return violation
-    }
-    let met = conflicts.filter { $0.kind == .unique }.map { conflict in
+    let temporary = temporaryIDs()
+    let met = conflicts.filter { $0.kind == .unique || deletedTargets.contains($0.id) }.map { conflict in
       var conflict = conflict
       // One that will never be.
       if let draft = drafts[conflict.id], draft.before == nil { conflict.id = temporary[conflict.id] ?? conflict.id }
       return conflict
     }
-    throw Refusal(violations: named, conflicts: met)
+    throw Refusal(violations: namedAsSent(violations), conflicts: met)
   }
 
-  private func sentence(for conflicts: [Conflict]) -> String {
+  private func temporaryIDs() -> [ObjectID: ObjectID] {
+    Dictionary(identities.map { ($0.value, $0.key) }, uniquingKeysWith: { min($0, $1) })
+  }
+
+  /// The client knows an object that it wanted to insert by its temporary id only.
+  func namedAsSent(_ violations: [Violation]) -> [Violation] {
+    let temporary = temporaryIDs()
+    return violations.map { violation in
+      var violation = violation
+      violation.id = temporary[violation.id] ?? violation.id
+      return violation
+    }
+  }
+
+  func sentence(for conflicts: [Conflict]) -> String {
     guard let first = conflicts.first else { return "" }
     let entity = model.entity(first.id.entity)?.name ?? "object"
     let who = first.author.isEmpty ? "someone else" : first.author

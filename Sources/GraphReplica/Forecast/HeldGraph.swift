@@ -86,7 +86,10 @@ final class HeldGraph: GraphReader {
 
   // What is edited here is edited on what is held: nothing has happened since.
 
-  func deletion(of id: ObjectID) -> (revision: Revision, author: String)? { nil }
+  /// The context learns that an object was deleted, not who deleted it.
+  func deletion(of id: ObjectID) -> (revision: Revision, author: String)? {
+    entity(of: id) == nil ? (root.burials.deletion(of: id), "") : nil
+  }
   func history(of id: ObjectID, after revision: Revision) -> [PastChange] { [] }
   func nextInSequence(_ property: PropertyNumber) -> Int64 { 1 }
 }

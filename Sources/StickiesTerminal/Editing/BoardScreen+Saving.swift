@@ -117,9 +117,11 @@ extension BoardScreen {
       return false
     }
     refusedInARow += 1
-    var isSettled = setAside(refusal.violations.filter { $0.commonRule != .destination })
+    // Of a conflict they say what is without a reference that it must have: another client deleted what it led to.
+    let destinations = refusal.violations.filter { $0.commonRule == .destination || refusal.code == .conflict }
+    var isSettled =
+      refusal.code == .conflict ? false : setAside(refusal.violations.filter { $0.commonRule != .destination })
     guard refusedInARow <= Self.maximumRefusals || isSettled else { return false }
-    let destinations = refusal.violations.filter { $0.commonRule == .destination }
     let others = destinations.filter { !takeOff($0) }
     if others.count < destinations.count { isSettled = true }
     for id in Set(others.map(\.id)).sorted() {
@@ -240,7 +242,9 @@ extension BoardScreen {
     say(
       isUnknown
         ? "the server went back to a state without what was changed here; the change is gone"
-        : "\(name(lost)) has deleted the note; what was changed in it here is gone", isTrouble: true)
+        : context.model.entity(lost.id.entity)?.name == "Note"
+          ? "\(name(lost)) has deleted the note; what was changed in it here is gone"
+          : "\(name(lost)) has deleted what this was to refer to; the rest is saved", isTrouble: true)
   }
 
   /// What was done here counts, and who has done something else meanwhile may not have been seen.

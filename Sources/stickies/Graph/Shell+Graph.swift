@@ -179,16 +179,35 @@ extension Shell {
 
   private static let maximumMetLines = 10
 
+  /// References to what others have deleted are not made. An edit that made nothing else has failed; what was made besides
+  /// stands, and a line says what it goes without.
+  func tellDroppedReferences(_ saved: Saved, _ changes: [Change]) throws {
+    let changed = Set(changes.map(\.id))
+    let gone = saved.committed.conflicts.filter { $0.kind == .deleted && !changed.contains($0.id) }
+    guard let first = gone.first else { return }
+    if saved.committed.identities.isEmpty {
+      let who = first.author.isEmpty ? "someone" : first.author
+      let what = model.entity(first.id.entity)?.name ?? "object"
+      throw Refusal(.conflict, "\(who) has deleted this \(what)", conflicts: gone)
+    }
+    tellDeleted(gone)
+  }
+
+  private func tellDeleted(_ conflicts: [Conflict]) {
+    for conflict in conflicts {
+      let who = TextTable.visible(conflict.author.isEmpty ? "someone else" : conflict.author)
+      let id = conflict.id.description.prefix(8)
+      StandardError.write("stickies: not changed: \(who) has deleted \(id) (revision \(conflict.revision))")
+    }
+  }
+
   /// Says which of a commit's edits lost to what others have stored, and which of theirs it took back; the commit stands.
   func tellLost(_ saved: Saved, _ policy: MergePolicy) {
-    for conflict in saved.committed.conflicts where conflict.kind != .unique {
+    tellDeleted(saved.committed.conflicts.filter { $0.kind == .deleted })
+    for conflict in saved.committed.conflicts where conflict.kind == .changed {
       let who = TextTable.visible(conflict.author.isEmpty ? "someone else" : conflict.author)
       let what = model.property(conflict.property)?.name ?? "the object"
       let id = conflict.id.description.prefix(8)
-      if conflict.kind == .deleted {
-        StandardError.write("stickies: not changed: \(who) has deleted \(id) (revision \(conflict.revision))")
-        continue
-      }
       let text =
         switch (conflict.mineWon, policy) {
         // Decided by the object: somebody has changed it, which need not be this property.

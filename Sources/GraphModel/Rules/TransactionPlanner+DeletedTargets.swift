@@ -1,0 +1,83 @@
+/// Edits named objects that have been deleted: the transaction is planned again, without these references.
+struct DeletedTargetsMet: Error {
+  let ids: Set<ObjectID>
+}
+
+/// References to objects that have been deleted. Such an edit is an update of a deleted object, named from the other end:
+/// the reference loses, the conflict names the delete, and the merge policy decides about the rest of the transaction.
+///
+/// Most transactions hold no such reference, so the first pass does not look for one. `destination` notes each deleted
+/// object that it meets, and the transaction is planned again without them: the steps that compare values, look up unique
+/// keys or arrange members then never see a value that cannot be stored.
+extension TransactionPlanner {
+  /// Whether an edit names a deleted object that the relationship could have led to; it is noted then. A batch has no base
+  /// revision, so nothing is in conflict with it: there it is a violation of its row.
+  mutating func meetsDeleted(_ id: ObjectID, of wanted: Entity?) throws -> Bool {
+    guard !isSlice, !deletedTargets.contains(id), let claimed = model.entity(id.entity),
+      wanted.map({ claimed.isKind(of: $0) }) ?? true, try reader.deletion(of: id) != nil
+    else { return false }
+    metDeleted.insert(id)
+    return true
+  }
+
+  /// Takes the references to deleted objects out of the transaction, and reports the deletes.
+  mutating func dropReferencesToDeleted() throws {
+    guard !deletedTargets.isEmpty else { return }
+    var met = [ObjectID]()
+    for index in transaction.changes.indices {
+      let change = transaction.changes[index]
+      let edits = change.edits.compactMap { edit -> Edit? in
+        let (remaining, dropped) = edit.without(deletedTargets)
+        guard !dropped.isEmpty else { return edit }
+        met += dropped
+        droppedReferences[change.id, default: []].insert(edit.property)
+        return remaining
+      }
+      transaction.changes[index].edits = edits
+    }
+    for id in OrderMoves.unique(met) { try reportMissing(id) }
+  }
+
+  /// A required reference has nothing to fall back to: under every policy its loss refuses the transaction, as a conflict
+  /// with the delete.
+  func refuseIfReferencesAreRequired() throws {
+    guard !droppedReferences.isEmpty, !violations.isEmpty else { return }
+    var dropped = [ObjectID: Set<PropertyNumber>]()
+    for (id, properties) in droppedReferences { dropped[permanent(id) ?? id] = properties }
+    guard violations.allSatisfy({ isCaused($0, by: dropped[$0.id] ?? []) }) else { return }
+    let deletes = conflicts.filter { $0.kind == .deleted && deletedTargets.contains($0.id) }
+    throw Refusal(.conflict, sentence(for: deletes), conflicts: deletes, violations: namedAsSent(violations))
+  }
+
+  private func isCaused(_ violation: Violation, by dropped: Set<PropertyNumber>) -> Bool {
+    if dropped.isEmpty { return false }
+    if violation.property != 0 {
+      return dropped.contains(violation.property) && [.required, .count].contains(violation.commonRule)
+    }
+    let rule = model.rules(of: violation.id.entity).first { $0.name == violation.rule }
+    return rule.map { !$0.sources.isDisjoint(with: dropped) } ?? false
+  }
+}
+
+extension Edit {
+  /// The edit without references to some objects, and those that it named; nil where nothing is left of it.
+  fileprivate func without(_ targets: Set<ObjectID>) -> (remaining: Edit?, dropped: [ObjectID]) {
+    func split(_ ids: [ObjectID]) -> (staying: [ObjectID], dropped: [ObjectID]) {
+      (ids.filter { !targets.contains($0) }, ids.filter { targets.contains($0) })
+    }
+    switch action {
+    case .set(.object(let id)): return targets.contains(id) ? (nil, [id]) : (self, [])
+    case .set(.objects(let ids)):
+      let (staying, dropped) = split(ids)
+      return (Edit(property, .set(.objects(staying))), dropped)
+    case .members(let added, let removed):
+      let (staying, dropped) = split(added)
+      let isEmpty = staying.isEmpty && removed.isEmpty
+      return (isEmpty ? nil : Edit(property, .members(added: staying, removed: removed)), dropped)
+    case .place(let ids, let anchor):
+      let (staying, dropped) = split(ids)
+      return (staying.isEmpty ? nil : Edit(property, .place(staying, after: anchor)), dropped)
+    case .set, .splice: return (self, [])
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import GraphModel
+import GraphTesting
+import Testing
+
+/// References to objects that another client has deleted. What each policy decides is the table of
+/// docs/guides/conflicts.md; here is how far a decision goes.
+@Suite struct DeletedTargetTests {
+  private struct Scene {
+    let store: TestStore
+    let boards: [ObjectID]
+    let note: ObjectID
+    let tags: [ObjectID]
+    let base: Revision
+    /// The revision in which Bob deleted the second board and the second tag.
+    let deletion: Revision
+
+    init() throws {
+      store = try TestStore(try Fixtures.stickies())
+      (store.author, store.replica) = ("ann", UniqueID(high: 1, low: 1))
+      boards = try ["A", "B"].map { [store] in try store.insert("Board", ["name": .string($0)]) }
+      tags = try ["a", "b"].map { [store] in try store.insert("Tag", ["name": .string($0)]) }
+      note = try store.insert("Note", ["board": .object(boards[0]), "text": .string("the cat")])
+      base = try store.store.head.revision
+      (store.author, store.replica) = ("bob", UniqueID(high: 2, low: 2))
+      try store.must([Change(.delete, boards[1], base: base), Change(.delete, tags[1], base: base)])
+      (store.author, store.replica) = ("ann", UniqueID(high: 1, low: 1))
+      deletion = try store.store.head.revision
+    }
+
+    func edit(_ path: String, _ action: Edit.Action) throws -> Edit { Edit(try store.property(path).number, action) }
+
+    func committed(_ changes: [Change], _ policy: MergePolicy) throws -> Committed {
+      switch try store.commit(changes, policy: policy).outcome {
+      case .committed(let committed): return committed
+      case .refused(let refusal): throw refusal
+      }
+    }
+
+    func deleted(_ id: ObjectID) -> Conflict {
+      Conflict(kind: .deleted, id: id, author: "bob", revision: deletion)
+    }
+  }
+
+  @Test func bothEndsReportTheSameConflict() throws {
+    for policy in MergePolicy.allCases {
+      let scene = try Scene()
+      let fromNote = try scene.store.update(scene.note, "Note.board", .object(scene.boards[1]), base: scene.base)
+      let fromBoard = Change(
+        .update, scene.boards[1], base: scene.base,
+        edits: [try scene.edit("Board.notes", .members(added: [scene.note], removed: []))])
+      for change in [fromNote, fromBoard] {
+        let outcome = try scene.store.commit([change], policy: policy).outcome
+        switch outcome {
+        case .refused(let refusal):
+          #expect(policy == .error && refusal.code == .conflict, "\(policy): \(refusal)")
+          #expect(refusal.conflicts == [scene.deleted(scene.boards[1])], "\(policy)")
+          #expect(refusal.violations.isEmpty)
+          #expect(refusal.message.contains("bob"))
+        case .committed(let committed):
+          #expect(policy != .error)
+          #expect(committed.conflicts == [scene.deleted(scene.boards[1])], "\(policy)")
+        }
+      }
+      #expect(try scene.store.value(scene.note, "Note.board") == .object(scene.boards[0]), "\(policy)")
+      #expect(try StoreCheckRun(scene.store).findings.isEmpty)
+    }
+  }
+
+  @Test func onlyTheReferenceIsDroppedAndTheRestIsCommitted() throws {
+    for policy in MergePolicy.allCases where policy != .error {
+      let scene = try Scene()
+      let tags = try scene.edit("Note.tags", .members(added: scene.tags, removed: []))
+      let change = Change(
+        .update, scene.note, base: scene.base,
+        edits: [
+          try scene.store.edit("Note.board", .object(scene.boards[1])), try scene.store.edit("Note.x", .double(9)),
+          tags,
+        ])
+      let committed = try scene.committed([change], policy)
+      #expect(committed.conflicts == [scene.deleted(scene.boards[1]), scene.deleted(scene.tags[1])], "\(policy)")
+      #expect(try scene.store.value(scene.note, "Note.x") == .double(9), "\(policy)")
+      #expect(try scene.store.value(scene.note, "Note.tags") == .objects([scene.tags[0]]), "\(policy)")
+      #expect(try scene.store.value(scene.note, "Note.board") == .object(scene.boards[0]), "\(policy)")
+      #expect(try StoreCheckRun(scene.store).findings.isEmpty)
+    }
+  }
+
+  /// The board was changed by a third client since, so that `board` itself is in conflict: what wins cannot be what is gone.
+  @Test func aReferenceThatIsInConflictBesideNeverWins() throws {
+    for policy in [MergePolicy.objectTrump, .overwrite] {
+      let scene = try Scene()
+      let third = try scene.store.insert("Board", ["name": .string("C")])
+      (scene.store.author, scene.store.replica) = ("cid", UniqueID(high: 3, low: 3))
+      try scene.store.must([scene.store.update(scene.note, "Note.board", .object(third))])
+      (scene.store.author, scene.store.replica) = ("ann", UniqueID(high: 1, low: 1))
+      let change = try scene.store.update(scene.note, "Note.board", .object(scene.boards[1]), base: scene.base)
+      #expect(try scene.committed([change], policy).conflicts == [scene.deleted(scene.boards[1])], "\(policy)")
+      #expect(try scene.store.value(scene.note, "Note.board") == .object(third), "\(policy)")
+    }
+  }
+
+  @Test func aDeleteThatSeveralReferencesMeetIsReportedOnce() throws {
+    let scene = try Scene()
+    let other = try scene.store.insert("Note", ["board": .object(scene.boards[0])])
+    let changes = try [scene.note, other].map {
+      try scene.store.update($0, "Note.board", .object(scene.boards[1]), base: scene.base)
+    }
+    #expect(try scene.committed(changes, .objectTrump).conflicts == [scene.deleted(scene.boards[1])])
+  }
+
+  @Test func anInsertThatRequiresTheReferenceIsAConflictUnderEveryPolicy() throws {
+    for policy in MergePolicy.allCases {
+      let scene = try Scene()
+      let note = try scene.store.insertion("Note", ["board": .object(scene.boards[1])])
+      let refusal = try #require(try scene.store.refusal([note], policy: policy))
+      #expect(refusal.code == .conflict, "\(policy)")
+      #expect(refusal.conflicts == [scene.deleted(scene.boards[1])], "\(policy)")
+      // Says which of the objects it would have been, by the id that the client knows.
+      let required = policy == .error ? [] : [note.id]
+      #expect(refusal.violations.map(\.id) == required, "\(policy)")
+      #expect(try scene.store.all("Note").map(\.id) == [scene.note])
+    }
+  }
+
+  @Test func otherBrokenRulesAreReportedBesideTheDelete() throws {
+    let scene = try Scene()
+    let board = try scene.store.property("Note.board")
+    let refusal = try #require(
+      try scene.store.refusal(
+        [
+          scene.store.insertion("Note", ["board": .object(scene.boards[1])]),
+          scene.store.insertion("Board", ["name": .integer(1)]),
+        ], policy: .objectTrump))
+    #expect(refusal.code == .invalid)
+    #expect(refusal.violations.contains { $0.property == board.number && $0.commonRule == .required })
+    #expect(refusal.conflicts == [scene.deleted(scene.boards[1])])
+  }
+
+  @Test func anIdThatNeverWasIsStillInvalid() throws {
+    let scene = try Scene()
+    let stranger = ObjectID(key: UniqueID(high: 9, low: 9), entity: scene.boards[0].entity)
+    // The tag was deleted, and is no board.
+    for wrong in [stranger, scene.tags[1]] {
+      let refusal = try scene.store.refusal([scene.store.update(scene.note, "Note.board", .object(wrong))])
+      #expect(refusal?.code == .invalid && refusal?.violations.first?.commonRule == .destination, "\(wrong)")
+    }
+  }
+
+  @Test func anInsertThatBecomesAnotherObjectAddsOnlyMembersThatAreThere() throws {
+    let scene = try Scene()
+    let tag = try scene.store.insertion("Tag", ["name": .string("a"), "notes": .objects([scene.note])])
+    let committed = try scene.committed([tag], .objectTrump)
+    #expect(committed.conflicts.isEmpty)
+    try scene.store.must([Change(.delete, scene.note)])
+    let again = try scene.store.insertion("Tag", ["name": .string("a"), "notes": .objects([scene.note])])
+    let met = try scene.committed([again], .objectTrump)
+    #expect(met.identities.map(\.permanent) == [scene.tags[0]])
+    #expect(met.conflicts.map(\.id) == [scene.note])
+    #expect(met.conflicts.map(\.author) == ["ann"])
+  }
+}
