@@ -52,6 +52,7 @@ extension Conflict: BinaryForm {
     writer.field(6, author)
     writer.field(7, revision)
     writer.field(8, mineWon)
+    writer.field(9, isCollateral)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -66,6 +67,7 @@ extension Conflict: BinaryForm {
       case 6: author = try field.string()
       case 7: revision = try field.integer()
       case 8: mineWon = try field.bool()
+      case 9: isCollateral = try field.bool()
       default: break
       }
     }

@@ -64,17 +64,20 @@ public struct Conflict: Hashable, Sendable {
   public var mine: Value
   /// What is in the store.
   public var theirs: Value
-  /// Who made the change that is in the store; empty when history no longer knows.
+  /// The author of the commit that last set the property, or that deleted the object; empty when history no longer knows.
+  /// Of a collateral conflict under `rollback`, the author of the change that decided the object.
   public var author: String
-  /// The commit that made the stored change; 0 when it is not known.
+  /// That commit; 0 when it is not known.
   public var revision: Revision
   /// Whether the transaction's side prevailed.
   public var mineWon: Bool
+  /// Whether only one side changed the property, and `overwrite` or `rollback` decided it with its object, over another one.
+  public var isCollateral: Bool
 
   /// A conflict over one property, or over an object as a whole.
   public init(
     kind: Kind, id: ObjectID, property: PropertyNumber = 0, mine: Value = .null, theirs: Value = .null,
-    author: String = "", revision: Revision = 0, mineWon: Bool = false
+    author: String = "", revision: Revision = 0, mineWon: Bool = false, isCollateral: Bool = false
   ) {
     self.kind = kind
     self.id = id
@@ -84,6 +87,7 @@ public struct Conflict: Hashable, Sendable {
     self.author = author
     self.revision = revision
     self.mineWon = mineWon
+    self.isCollateral = isCollateral
   }
 }
 

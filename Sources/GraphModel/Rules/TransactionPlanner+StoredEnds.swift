@@ -19,23 +19,27 @@ extension TransactionPlanner {
     let base = draft.before == nil ? .max : base
     var kept = Set<ObjectID>()
     for end in try storedEnds(of: edit, property, draft) {
-      guard let stored = end.holder.before, let last = try change(of: end, in: draft.after.id, since: base) else {
-        continue
-      }
+      guard let stored = end.holder.before else { continue }
+      let own = try change(of: end, in: draft.after.id, since: base)
+      // Under `rollback` an object that is contested loses all that the transaction does to it.
+      let decision = transaction.policy == .rollback ? contested[stored.id]?.decision : nil
+      guard let last = own ?? decision else { continue }
       let mineWins = transaction.policy == .objectTrump || transaction.policy == .overwrite
-      record(end.property.number, of: stored, mine: end.wanted, last, mineWon: mineWins)
+      record(
+        end.property.number, of: stored, mine: end.wanted, last, mineWon: mineWins, isCollateral: own == nil)
       if !mineWins { kept.insert(stored.id) }
     }
     return kept.isEmpty ? edit : try remainder(of: edit, property, draft, without: kept)
   }
 
-  /// What the edits of a change reach beside its own object, and whether others have changed it since it was read.
-  mutating func reachedEnds(of change: Change, _ draft: Draft) throws -> [(end: StoredEnd, hasChanged: Bool)] {
+  /// What the edits of a change reach beside its own object, each with the change that others have made of it since it was
+  /// read.
+  mutating func reachedEnds(of change: Change, _ draft: Draft) throws -> [(end: StoredEnd, last: PastChange?)] {
     let base = draft.before == nil || change.kind == .insert ? .max : change.base
-    return try change.edits.flatMap { edit -> [(StoredEnd, Bool)] in
+    return try change.edits.flatMap { edit -> [(StoredEnd, PastChange?)] in
       guard let property = draft.entity.property(edit.property) else { return [] }
       return try storedEnds(of: edit, property, draft).map { end in
-        (end, try self.change(of: end, in: draft.after.id, since: base) != nil)
+        (end, try self.change(of: end, in: draft.after.id, since: base))
       }
     }
   }
@@ -89,20 +93,17 @@ extension TransactionPlanner {
     return StoredEnd(holder: holder, property: property, wanted: wanted, isUnnamed: isUnnamed)
   }
 
-  /// The last change that others have made to a stored end, as far as it is about `id`.
+  /// The last change of a stored end, as far as it is about `id`; nil where that is the transaction's own replica's.
   private mutating func change(of end: StoredEnd, in id: ObjectID, since base: Revision) throws -> PastChange? {
     guard let stored = end.holder.before else { return nil }
     var base = spokenBase(of: end, base)
-    // It loses all that the transaction does to it.
-    let contest = transaction.policy == .rollback ? contested[stored.id] : nil
-    if let contest { base = min(base, contest.since) }
+    if transaction.policy == .rollback, let contest = contested[stored.id] { base = min(base, contest.since) }
     guard isStale(stored, since: base) else { return nil }
-    let others = try past(of: stored.id, after: base).filter { $0.replica != transaction.id.replica }
-    let last = others.last { change in
+    let last = try past(of: stored.id, after: base).last { change in
       if change.kind == .inserted { return change.isRevival || end.isUnnamed }
       return change.isPruned || change.edits.contains { $0.property == end.property.number && $0.isAbout(id, end) }
     }
-    return last ?? (contest == nil ? nil : others.last)
+    return last?.replica == transaction.id.replica ? nil : last
   }
 
   /// At which revisions the transaction says that it has read what.

@@ -53,7 +53,7 @@ extension TransactionPlanner {
     case merged(Edit)
     /// Both sides wanted the same.
     case settled
-    /// The value that the transaction wants, and the last change in its way.
+    /// The value that the transaction wants, and the change of the others that is in its way.
     case conflicting(wanted: Value, last: PastChange)
   }
 
@@ -63,8 +63,7 @@ extension TransactionPlanner {
       return .merged(edit)
     }
     let all = past.filter { $0.mayTouch(edit.property) }
-    // A replica's own commits come in order, so it has no conflict with itself.
-    guard let last = all.last(where: { $0.replica != transaction.id.replica }) else {
+    guard let last = opposing(property, all) else {
       guard case .splice(let splices) = edit.action else { return .merged(edit) }
       // Its splices speak of the base all the same.
       return .merged(Edit(edit.property, .splice(rebase(splices, over: all, property: edit.property) ?? splices)))
@@ -85,6 +84,17 @@ extension TransactionPlanner {
     }
   }
 
+  /// The newest change that others made to a property and that stands in the way of the transaction; nil where there is none.
+  ///
+  /// A replica's own commits come in order, so it has no conflict with itself: what it set in the place of others' values it
+  /// had read, whatever base it names now. Texts and to-manys merge, and prove nothing of the kind.
+  func opposing(_ property: Property, _ past: [PastChange]) -> PastChange? {
+    let all = past.filter { $0.mayTouch(property.number) }
+    let merges = property.attribute?.kind == .text || property.relationship?.isToMany == true
+    if !merges, all.last?.replica == transaction.id.replica { return nil }
+    return all.last { $0.replica != transaction.id.replica }
+  }
+
   /// A property as it was before `past`, from what it is now.
   /// - Parameter keepsOwn: whether to stop at what the transaction's own replica committed, for that is what it sees.
   func value(
@@ -100,14 +110,18 @@ extension TransactionPlanner {
     return value
   }
 
+  /// Notes a conflict over one property.
+  /// - Parameters:
+  ///   - last: the change that the stored value is of; of a collateral conflict the one that decided the object.
+  ///   - isCollateral: the property falls with its object.
   mutating func record(
     _ property: PropertyNumber, of stored: ObjectImage, mine: Value, _ last: PastChange?, mineWon: Bool,
-    kind: Conflict.Kind = .changed
+    kind: Conflict.Kind = .changed, isCollateral: Bool = false
   ) {
     let conflict = Conflict(
       kind: kind, id: stored.id, property: property, mine: mine,
       theirs: model.property(property).map { stored[$0] } ?? .null, author: last?.author ?? "",
-      revision: last?.revision ?? 0, mineWon: mineWon)
+      revision: last?.revision ?? 0, mineWon: mineWon, isCollateral: isCollateral)
     // Both ends of a relationship may say the same.
     if recorded.insert(conflict).inserted { conflicts.append(conflict) }
   }

@@ -154,7 +154,7 @@ extension TransactionPlanner {
         others.append(stored)
       }
       guard let other = others.first else { continue }
-      let last = drafts[other] == nil ? try reader.history(of: other, after: 0).last : nil
+      let last = try keyGiver(of: other, constraint, values)
       conflicts.append(
         Conflict(
           kind: .unique, id: other, property: constraint[0], mine: values[0], theirs: values[0],
@@ -163,6 +163,18 @@ extension TransactionPlanner {
         Violation(
           draft.after.id, meets: constraint, of: owner, values: values, model,
           by: try holder(other, of: constraint, values, besides: draft)))
+    }
+  }
+
+  /// The change that gave a stored object its key; nil where this transaction does, or history does not know.
+  private func keyGiver(
+    of other: ObjectID, _ constraint: [PropertyNumber], _ values: [Value]
+  ) throws -> PastChange? {
+    if let draft = drafts[other] {
+      guard let before = draft.before, self.values(of: constraint, before, draft.entity) == values else { return nil }
+    }
+    return try reader.history(of: other, after: 0).last { change in
+      change.kind == .inserted || constraint.contains { change.mayTouch($0) }
     }
   }
 

@@ -12,34 +12,39 @@ extension TransactionPlanner {
     var edits = [(edit: Edit, base: Revision)]()
     /// What of it edits of other objects change.
     var reached = Set<PropertyNumber>()
+    /// The newest change of others that is in conflict with one of the edits: it decides about the others.
+    var decision: PastChange
     var isResolved = false
   }
 
   /// Fills `contested`; nothing to do under the other policies, or when nothing is stale.
   mutating func findContested() throws {
     guard transaction.policy == .overwrite || transaction.policy == .rollback else { return }
-    var suspects = [ObjectID: Contest]()
-    var isContested = Set<ObjectID>()
+    var suspects = [ObjectID: (since: Revision, seen: Revision)]()
+    var decisions = [ObjectID: PastChange]()
     var reached = [ObjectID: Set<PropertyNumber>]()
     for change in transaction.changes where isBehind && (change.kind == .update || change.kind == .insert) {
       guard let named = permanent(change.id), let draft = try touch(named) else { continue }
-      for (end, hasChanged) in try reachedEnds(of: change, draft) {
+      for (end, last) in try reachedEnds(of: change, draft) {
         let id = end.holder.after.id
         reached[id, default: []].insert(end.property.number)
-        if hasChanged { isContested.insert(id) }
+        if let last { decisions[id] = later(last, decisions[id]) }
       }
       guard change.kind == .update, let stored = draft.before, stored.revision > change.base else { continue }
-      suspects[stored.id] = Contest(since: change.base, seen: change.base)
+      suspects[stored.id] = (since: change.base, seen: change.base)
       let past = try past(of: stored.id, after: change.base)
       if change.base > 0, past.contains(where: { $0.kind == .inserted }) { continue }
       for edit in change.edits {
-        if case .conflicting = try compare(edit, with: stored, past: past) { isContested.insert(stored.id) }
+        if case .conflicting(_, let last) = try compare(edit, with: stored, past: past) {
+          decisions[stored.id] = later(last, decisions[stored.id])
+        }
       }
     }
-    guard !isContested.isEmpty else { return }
+    guard !decisions.isEmpty else { return }
     for change in transaction.changes where change.kind == .update {
-      guard let named = permanent(change.id), let id = drafts[named]?.after.id, isContested.contains(id),
-        var contest = contested[id] ?? suspects[id]
+      guard let named = permanent(change.id), let id = drafts[named]?.after.id, let decision = decisions[id],
+        var contest = contested[id]
+          ?? suspects[id].map({ Contest(since: $0.since, seen: $0.seen, decision: decision) })
       else { continue }
       contest.since = min(contest.since, change.base)
       contest.seen = max(contest.seen, change.base)
@@ -47,6 +52,11 @@ extension TransactionPlanner {
       contest.reached = reached[id] ?? []
       contested[id] = contest
     }
+  }
+
+  private func later(_ change: PastChange, _ other: PastChange?) -> PastChange {
+    guard let other, other.revision > change.revision else { return change }
+    return other
   }
 
   mutating func resolveWhole(_ draft: Draft) throws {
@@ -67,12 +77,15 @@ extension TransactionPlanner {
         try overwrite(edit, of: draft, stored, past.filter { $0.revision > base }, base)
       }
     } else {
-      let others = past.filter { $0.replica != transaction.id.replica }
       for (edit, base) in contest.edits {
-        let wanted = wanted(edit, stored, past.filter { $0.revision > base })
-        if let property = model.property(edit.property), property.slot != nil, stored[property] == wanted { continue }
-        let last = others.last { $0.mayTouch(edit.property) } ?? others.last
-        record(edit.property, of: stored, mine: wanted, last, mineWon: false)
+        let since = past.filter { $0.revision > base }
+        let wanted = wanted(edit, stored, since)
+        let property = model.property(edit.property)
+        if let property, property.slot != nil, stored[property] == wanted { continue }
+        // A property that others have not changed falls because of another one.
+        let last = property.flatMap { opposing($0, since) }
+        record(
+          edit.property, of: stored, mine: wanted, last ?? contest.decision, mineWon: false, isCollateral: last == nil)
       }
     }
   }
@@ -96,7 +109,7 @@ extension TransactionPlanner {
       guard seen != stored[property] else { continue }
       // What it led to is gone: there is no way back.
       if let other = seen.objectID, try entity(of: other) == nil { continue }
-      record(property.number, of: stored, mine: seen, last, mineWon: true)
+      record(property.number, of: stored, mine: seen, last, mineWon: true, isCollateral: true)
       try apply(Edit(property.number, .set(seen)), to: draft, isInsert: false)
     }
   }

@@ -57,7 +57,7 @@ extension GraphCommand {
         let saved = try await shell.client.commit([insert], policy: policy.policy)
         let image = try await shell.stored(saved, id)
         shell.tellMet(saved)
-        shell.tellLost(saved, policy.policy)
+        shell.tellLost(saved)
         shell.output.show(image, else: shell.reference(image))
       }
     }

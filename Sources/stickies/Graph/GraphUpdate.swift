@@ -97,7 +97,7 @@ extension GraphCommand {
       let change = Change(.update, image.id, base: base ?? shell.base(of: image), edits: edits)
       let saved = try await shell.client.commit([change], policy: mergePolicy)
       let stored = try await shell.stored(saved, image.id)
-      shell.tellLost(saved, mergePolicy)
+      shell.tellLost(saved)
       shell.output.show(stored, else: shell.reference(stored))
     }
 
@@ -134,7 +134,7 @@ extension GraphCommand {
       @MainActor func commit() async throws {
         guard !changes.isEmpty else { return }
         let saved = try await shell.client.commit(changes, policy: mergePolicy)
-        shell.tellLost(saved, mergePolicy)
+        shell.tellLost(saved)
         updated += Self.changed(changes, saved)
         revisions.append(saved.committed.revision)
         changes = []

@@ -157,6 +157,7 @@ struct ModelRefusal: ReportedError {
       .init("revision", .integer(deletion?.revision ?? conflict.revision)),
       .init("mineWon", .bool(conflict.mineWon)),
     ]
+    if conflict.isCollateral { members.append(.init("collateral", .bool(true))) }
     if let deletion { members.append(.init("time", .string(Dates.text(deletion.time)))) }
     return .object(members)
   }

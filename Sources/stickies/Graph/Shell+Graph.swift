@@ -202,17 +202,16 @@ extension Shell {
   }
 
   /// Says which of a commit's edits lost to what others have stored, and which of theirs it took back; the commit stands.
-  func tellLost(_ saved: Saved, _ policy: MergePolicy) {
+  func tellLost(_ saved: Saved) {
     tellDeleted(saved.committed.conflicts.filter { $0.kind == .deleted })
     for conflict in saved.committed.conflicts where conflict.kind == .changed {
       let who = TextTable.visible(conflict.author.isEmpty ? "someone else" : conflict.author)
       let what = model.property(conflict.property)?.name ?? "the object"
       let id = conflict.id.description.prefix(8)
       let text =
-        switch (conflict.mineWon, policy) {
-        // Decided by the object: somebody has changed it, which need not be this property.
-        case (false, .rollback): "not changed: \(what) of \(id); \(who) has changed the object since"
-        case (false, _): "not changed: \(who) has changed \(what) of \(id) since"
+        switch (conflict.mineWon, conflict.isCollateral) {
+        case (false, true): "not changed: \(what) of \(id); \(who) has changed another property of it since"
+        case (false, false): "not changed: \(who) has changed \(what) of \(id) since"
         case (true, _): "overwritten: \(what) of \(id), which \(who) had changed since"
         }
       StandardError.write("stickies: \(text)")

@@ -150,6 +150,7 @@ struct OracleMapping {
       $0.author = conflict.author
       $0.revision = conflict.revision
       $0.mineWon = conflict.mineWon
+      $0.collateral = conflict.isCollateral
     }
   }
 

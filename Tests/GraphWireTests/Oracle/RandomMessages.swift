@@ -115,7 +115,7 @@ struct RandomMessages {
   mutating func conflict() -> Conflict {
     Conflict(
       kind: random.pick([.changed, .deleted, .unique]) ?? .changed, id: id(), property: number(), mine: value(),
-      theirs: value(), author: string(), revision: integer(), mineWon: bool())
+      theirs: value(), author: string(), revision: integer(), mineWon: bool(), isCollateral: bool())
   }
 
   mutating func violation() -> Violation {

@@ -738,6 +738,9 @@ nonisolated struct Graph_Conflict: Sendable {
 
   var mineWon: Bool = false
 
+  /// one side alone changed the property; OVERWRITE or ROLLBACK decided it with its object
+  var collateral: Bool = false
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -3856,7 +3859,7 @@ nonisolated extension Graph_Identity: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension Graph_Conflict: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Conflict"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}id\0\u{1}property\0\u{1}mine\0\u{1}theirs\0\u{1}author\0\u{1}revision\0\u{3}mine_won\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}id\0\u{1}property\0\u{1}mine\0\u{1}theirs\0\u{1}author\0\u{1}revision\0\u{3}mine_won\0\u{1}collateral\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3872,6 +3875,7 @@ nonisolated extension Graph_Conflict: SwiftProtobuf.Message, SwiftProtobuf._Mess
       case 6: try { try decoder.decodeSingularStringField(value: &self.author) }()
       case 7: try { try decoder.decodeSingularInt64Field(value: &self.revision) }()
       case 8: try { try decoder.decodeSingularBoolField(value: &self.mineWon) }()
+      case 9: try { try decoder.decodeSingularBoolField(value: &self.collateral) }()
       default: break
       }
     }
@@ -3906,6 +3910,9 @@ nonisolated extension Graph_Conflict: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if self.mineWon != false {
       try visitor.visitSingularBoolField(value: self.mineWon, fieldNumber: 8)
     }
+    if self.collateral != false {
+      try visitor.visitSingularBoolField(value: self.collateral, fieldNumber: 9)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3918,6 +3925,7 @@ nonisolated extension Graph_Conflict: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if lhs.author != rhs.author {return false}
     if lhs.revision != rhs.revision {return false}
     if lhs.mineWon != rhs.mineWon {return false}
+    if lhs.collateral != rhs.collateral {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
