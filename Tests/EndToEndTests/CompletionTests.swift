@@ -1,3 +1,4 @@
+import Foundation
 import GraphTesting
 import Testing
 
@@ -40,5 +41,92 @@ import Testing
     // Without a daemon only what the program knows by itself, and no word about it.
     #expect(try Self.words(daemon, "move", "").isEmpty)
     #expect(try Self.words(daemon, "color", "1", "te") == ["teal"])
+  }
+
+  /// Names that other users may give to their boards: each of them does something in a shell that reads it as text.
+  private static let hostileNames = [
+    "$(touch harm)", "`touch harm`", "x;touch harm;", "it's;touch harm;'", "'", "\"$(touch harm)\"", "!touch harm!",
+    "\\$(touch harm)", "\\", "~ #{a,b}*?[x]", "a&touch harm", "b>harm", "c'\"`$(touch harm)", "<(touch harm)", "=ls",
+    ":files", "--json", "\u{e9}", "e\u{301}",
+  ]
+
+  /// Tabs, line ends, control characters, and one that turns the direction of the line: no shell can offer them.
+  private static let unofferedNames = ["tab\there", "line\nend", "bell\u{7}", "turned\u{202E}eman"]
+
+  /// What bash's line is when readline has replaced its end by the only candidate: it takes a quotation mark at the
+  /// beginning of the candidate for the one that is open, and closes the one that is open unless it ends with one.
+  private static func completed(_ line: String, _ candidate: String, mark: String) -> String {
+    guard !mark.isEmpty else { return line + candidate }
+    let line = candidate.hasPrefix(mark) ? String(line.dropLast()) : line
+    return line + candidate + (candidate.hasSuffix(mark) ? "" : mark)
+  }
+
+  @Test(arguments: ["", "'", "\"", "$'", "$\""], ["--board ", "--board="])
+  func noBoardsNameIsACommandForBash(opening: String, option: String) throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    for name in Self.hostileNames + Self.unofferedNames {
+      // A name that begins with a dash is a name behind the two dashes.
+      #expect(try daemon.run("board", "add", "--", name).status == 0)
+    }
+    let line = "stickies list \(option)\(opening)"
+    let candidates = try Daemon.run(
+      ["complete", "--bash", "--", line, ""], server: daemon.socket.description, author: "ann@test", input: nil)
+    #expect(candidates.status == 0 && candidates.errors.isEmpty)
+    let mark = opening.last.map(String.init) ?? ""
+    let commands = candidates.lines.map { candidate in
+      Self.completed(line, candidate, mark: mark).replacing("stickies list", with: "printf '%s\\n'", maxReplacements: 1)
+    }
+    let bash = Process()
+    bash.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    bash.arguments = ["bash", "--norc", "-c", commands.joined(separator: "\n")]
+    bash.currentDirectoryURL = URL(fileURLWithPath: daemon.home.path)
+    let read = try bash.result()
+    #expect(read.errors.isEmpty)
+    let words = read.lines.filter { $0 != "--board" || option.hasSuffix("=") }
+    let expected = Self.hostileNames.map { option.hasSuffix("=") ? option + $0 : $0 }
+    #expect(Set(words.map { Array($0.utf8) }) == Set(expected.map { Array($0.utf8) }))
+    #expect(!FileManager.default.fileExists(atPath: daemon.home.path + "/harm"))
+    // zsh and fish quote by themselves, and are offered the same names; one that looks like an order to them is a word.
+    let plain = try Daemon.run(
+      ["complete", "--", "list", "--board", ""], server: daemon.socket.description, author: "ann@test", input: nil)
+    #expect(Set(plain.lines) == Set(Self.hostileNames.map { $0 == ":files" ? ":files\t" : $0 }))
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test func whatStandsInBashsLineAlreadyIsReadAsBashReadsIt() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("board", "add", "it's $5")
+    func replacement(_ line: String, _ replaced: String) throws -> [String] {
+      try Daemon.run(
+        ["complete", "--bash", "--", line, replaced], server: daemon.socket.description, author: "ann@test", input: nil
+      ).lines
+    }
+    #expect(try replacement("stickies list --board it\\'", "it\\'") == ["it\\'s\\ \\$5"])
+    #expect(try replacement("stickies list --board 'it'\\''s", "s") == ["s $5"])
+    #expect(try replacement("stickies list --board \"it'", "it'") == ["it's \\$5"])
+    #expect(try replacement("stickies list --board $'it\\047s", "it\\047s") == ["it\\047s $5"])
+    #expect(try replacement("stickies list --board=it", "it") == ["it\\'s\\ \\$5"])
+    #expect(try replacement("stickies list --board it\\", "it\\") == ["it\\'s\\ \\$5"])
+    #expect(try replacement("stickies list --where \"$(cat where)\" > out --board i", "i") == ["it\\'s\\ \\$5"])
+    // Readline takes the mark behind the backslash for the closing one, and would replace another text.
+    #expect(try replacement("stickies list --board $'it\\'s", "$'it\\'s").isEmpty)
+    #expect(try replacement("stickies add $'a\\'b' --board i", "--board i").isEmpty)
+    // Another command, and one inside of this one.
+    #expect(try replacement("stickies status; stickies list --board i", "i").isEmpty)
+    #expect(try replacement("stickies list --board $(stickies i", "i").isEmpty)
+    #expect(try replacement("stickies import lett", "lett") == ["\tfiles"])
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test func aNameThatBeginsWithADashIsNoOption() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("board", "add", "--", "--yes")
+    #expect(try Self.words(daemon, "board", "delete", "").isEmpty)
+    #expect(try Self.words(daemon, "board", "delete", "--", "") == ["--yes"])
+    #expect(try Self.words(daemon, "list", "--board=") == ["--board=--yes"])
+    #expect(daemon.stop() == 0)
   }
 }

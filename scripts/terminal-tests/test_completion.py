@@ -1,4 +1,5 @@
 import os
+import sys
 import unittest
 
 from stage import PROGRAMS, TAB, Stage
@@ -29,6 +30,10 @@ LINES = [
     ("stickies import lett", "stickies import letters.jsonl "),
 ]
 
+# Names that do something in a shell which reads them as text, each with a first letter of its own.
+NAMES = ["a'$(touch harm)", "b`touch harm`", "c;touch harm;'", "d!touch harm", 'e"$(touch harm)"', "f\\$(touch harm)\\",
+         "g ~#{x,y}*?[z]", "h'", 'i"', "j!"]
+
 
 class CompletionTests(unittest.TestCase):
     """The shells themselves, with a person before them who presses tab."""
@@ -57,6 +62,42 @@ class CompletionTests(unittest.TestCase):
                 person.waits(lambda _: line() == "% ", "an empty line")
         person.types("stickies color 1 p" + TAB + TAB)
         person.waits(lambda screen: "pink" in screen and "purple" in screen, "two colors")
+
+    def offer(self, name, quotes):
+        """Names of others, completed within every quotation mark, and the command then run."""
+        for board in NAMES:
+            self.stage.run("board", "add", "--", board)
+        with open(f"{self.stage.home}/say", "w") as say:
+            say.write(f"#!{sys.executable}\nimport sys\nprint('SAID', ascii(sys.argv[4:]), end='.')\n")
+        os.chmod(f"{self.stage.home}/say", 0o755)
+        command, setup = SHELLS[name]
+        path = f"{PROGRAMS}:{os.environ['PATH']}"
+        person = self.stage.sits_at(command, size=(200, 40), PATH=path, HISTFILE="/dev/null")
+        person.types(f"{setup}; touch harmless; echo REA''DY\r")
+        person.shows("\nREADY\n%")
+        line = lambda: person.screen.display[person.screen.cursor.y][:person.screen.cursor.x]
+        for board in NAMES:
+            for quote in quotes:
+                with self.subTest(shell=name, quote=quote, board=board):
+                    typed = f"stickies list --board {quote}{board[0]}"
+                    person.types(typed + TAB)
+                    person.waits(lambda _: len(line().rstrip()) > len(typed) + 2, f"{board!r} in {name}")
+                    person.settles()
+                    # Another program in front of the line says what it is given.
+                    person.types("\x01./say \x05\r")
+                    person.shows("SAID " + ascii([board]) + ".")
+                    self.assertFalse(os.path.exists(f"{self.stage.home}/harm"))
+                    person.types("\x0c")
+                    person.hides("SAID")
+
+    def test_bash_offers_names_of_others(self):
+        self.offer("bash", ["", "'", '"', "$'"])
+
+    def test_zsh_offers_names_of_others(self):
+        self.offer("zsh", ["", "'", '"', "$'"])
+
+    def test_fish_offers_names_of_others(self):
+        self.offer("fish", ["", "'", '"'])
 
     def test_bash_completes(self):
         self.complete("bash")

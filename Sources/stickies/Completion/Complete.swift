@@ -14,25 +14,44 @@ struct Complete: AsyncParsableCommand {
   /// Nobody waits longer for a completion.
   static let patienceMilliseconds: Int64 = 500
 
+  @Flag(
+    help: "WORD... is bash's line up to the cursor and what readline replaces; prints what to insert, quoted for there."
+  )
+  var bash = false
+
   @Argument(help: "What was typed behind stickies; the last one is to be completed and may be empty.")
   var words: [String] = []
 
   @MainActor
   func run() async throws {
-    let place = CompletionPlace(words)
+    var line: BashLine?
+    if bash {
+      guard words.count == 2 else { throw ValidationError("--bash takes a line and what is replaced of it") }
+      line = BashLine(words[0], replacing: words[1])
+      guard line != nil else { return }
+    }
+    let place = CompletionPlace(line?.words ?? words)
     let candidates: [Candidate]
     switch place.wanted {
     case .nothing: candidates = []
-    case .files: return print(":files")
+    // What is inserted never begins with a tab.
+    case .files: return print(bash ? "\tfiles" : Candidate.files)
     case .words(let words): candidates = words
-    case .things(let kind, let more):
+    case .things(let kind, let mayBeginWithDash):
       let server = place.server
       let things = try? await Deadline.run(milliseconds: Self.patienceMilliseconds, late: { ExitCode.failure }) {
         try await LiveCandidates.find(kind, server: server)
       }
-      candidates = more + (things ?? [])
+      candidates = (things ?? []).filter { $0.isOneLine && (mayBeginWithDash || !$0.word.hasPrefix("-")) }
     }
-    for candidate in candidates where candidate.word.hasPrefix(place.typed) { print(place.lead + candidate.line) }
+    // By bytes, as the store compares: a letter may be one scalar or two.
+    for candidate in candidates where candidate.word.utf8.starts(with: place.typed.utf8) {
+      guard let line else {
+        print(place.lead + candidate.line)
+        continue
+      }
+      if let text = line.replacement(for: place.lead + candidate.word) { print(text) }
+    }
   }
 }
 
@@ -41,7 +60,23 @@ struct Candidate: Sendable {
   let word: String
   var text = ""
 
-  var line: String { text.isEmpty ? word : "\(word)\t\(text)" }
+  /// The line that asks a shell for its own completion of file names.
+  static let files = ":files"
+
+  /// The word, a tab and the text; a name that looks like `:files` has the tab as well, which makes it a word.
+  var line: String { text.isEmpty && word != Self.files ? word : "\(word)\t\(text)" }
+
+  /// Whether a shell can show and insert the word: it says something, and nothing in it is a control character, ends a
+  /// line, or turns the direction of what follows.
+  var isOneLine: Bool {
+    !word.isEmpty
+      && word.unicodeScalars.allSatisfy { scalar in
+        switch scalar.value {
+        case 0x2028...0x202E, 0x2066...0x2069: false
+        default: scalar.properties.generalCategory != .control
+        }
+      }
+  }
 }
 
 /// What the last of the words can be, by the commands' own declarations.
@@ -53,7 +88,8 @@ struct CompletionPlace {
     case nothing
     case files
     case words([Candidate])
-    case things(Kind, [Candidate])
+    /// Live ones; a word that begins with a dash would be an option at some places.
+    case things(Kind, mayBeginWithDash: Bool)
   }
 
   private(set) var wanted = Wanted.nothing
@@ -92,7 +128,7 @@ struct CompletionPlace {
       let option = arguments.options.first(where: { $0.takesValue && $0.name == name })
     {
       (lead, typed) = ("--\(name)=", value)
-      wanted = Self.values(of: option, path)
+      wanted = Self.values(of: option, path, mayBeginWithDash: true)
     } else {
       wanted = Self.wanted(Array(before), typed, arguments, path)
     }
@@ -129,27 +165,30 @@ struct CompletionPlace {
         positional += 1
       }
     }
-    if let option { return values(of: option, path) }
+    if let option { return values(of: option, path, mayBeginWithDash: true) }
     if !isOver, typed.hasPrefix("-") {
       return .words(
         arguments.options.filter { $0.isRepeating || !before.contains("--" + $0.name) }
           .map { Candidate(word: "--" + $0.name, text: $0.abstract) })
     }
     guard let last = arguments.positionals.last else { return .nothing }
-    if positional < arguments.positionals.count { return values(of: arguments.positionals[positional], path) }
-    return last.isRepeating ? values(of: last, path) : .nothing
+    guard positional < arguments.positionals.count || last.isRepeating else { return .nothing }
+    let place = min(positional, arguments.positionals.count - 1)
+    return values(of: arguments.positionals[place], path, mayBeginWithDash: isOver)
   }
 
   /// What a value may be is told by its name, which the help shows too.
-  private static func values(of argument: CommandArguments.Argument, _ path: [String]) -> Wanted {
+  private static func values(
+    of argument: CommandArguments.Argument, _ path: [String], mayBeginWithDash: Bool
+  ) -> Wanted {
     if !argument.values.isEmpty { return .words(argument.values.map { Candidate(word: $0) }) }
     let isGraph = path.first == "graph"
     switch argument.valueName {
-    case "board": return .things(.board, [])
-    case "tag", "names": return .things(.tag, [])
-    case "author": return .things(.author, [])
-    case "entity": return .things(.entity, [])
-    case "object", "from", "to", "id": return .things(isGraph ? .object : .note, [])
+    case "board": return .things(.board, mayBeginWithDash: mayBeginWithDash)
+    case "tag", "names": return .things(.tag, mayBeginWithDash: mayBeginWithDash)
+    case "author": return .things(.author, mayBeginWithDash: mayBeginWithDash)
+    case "entity": return .things(.entity, mayBeginWithDash: mayBeginWithDash)
+    case "object", "from", "to", "id": return .things(isGraph ? .object : .note, mayBeginWithDash: mayBeginWithDash)
     case "file", "path", "paths", "DIR": return .files
     default: return .nothing
     }

@@ -20,52 +20,17 @@ struct CompletionCommand: ParsableCommand {
   }
 
   // `stickies complete -- WORD...` prints candidates for the last word, one a line, a tab and a description behind some;
-  // a line `:files` asks for the shell's own completion of file names.
+  // a line `:files` asks for the shell's own completion of file names. zsh and fish quote what they insert, and bash does
+  // not: with `--bash` candidates come quoted, so that no name is ever taken for a command.
 
   private static let bash = #"""
     # stickies: completion for bash. source <(stickies completion bash)
     _stickies() {
-      local rest="${COMP_LINE:0:COMP_POINT}" i word gap line quote= lead= files=
-      local -a words=()
-      for ((i = 0; i <= COMP_CWORD; i++)); do
-        word="${COMP_WORDS[i]}"
-        gap="${rest%%[![:space:]]*}"
-        rest="${rest#"$gap"}"
-        if ((i < COMP_CWORD)); then rest="${rest#"$word"}"; else word="$rest"; fi
-        quote=
-        case "$word" in
-          [\"\']*) quote="${word:0:1}" word="${word:1}"; ((i < COMP_CWORD)) && word="${word%"$quote"}" ;;
-          *) word="${word//\\/}" ;;
-        esac
-        # readline parts words at = and :, which belong to them; what lies before is not replaced.
-        if ((i > 1)) && [[ -z "$gap" ]]; then
-          lead="${words[-1]}"
-          words[-1]+="$word"
-          [[ "$word" == [=:] ]] && lead="${words[-1]}"
-        elif ((i > 0)); then
-          lead=
-          words+=("$word")
-        fi
-      done
+      local line
       COMPREPLY=()
       while IFS= read -r line; do
-        if [[ "$line" == :files ]]; then
-          files=yes
-          continue
-        fi
-        line="${line%%$'\t'*}"
-        line="${line#"$lead"}"
-        case "$quote" in
-          \') ;;
-          \") line="${line//\\/\\\\}" line="${line//\"/\\\"}" line="${line//\$/\\\$}" line="${line//\`/\\\`}" ;;
-          *) line="$(printf %q "$line")" ;;
-        esac
-        COMPREPLY+=("$line")
-      done < <("${COMP_WORDS[0]}" complete -- "${words[@]}" 2>/dev/null)
-      if [[ -n "$files" ]]; then
-        compopt -o filenames 2>/dev/null
-        while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "${words[-1]#"$lead"}")
-      fi
+        if [[ "$line" == $'\tfiles' ]]; then compopt -o default; else COMPREPLY+=("$line"); fi
+      done < <("${COMP_WORDS[0]}" complete --bash -- "${COMP_LINE:0:COMP_POINT}" "$2" 2>/dev/null)
     }
     complete -F _stickies stickies
     """#
@@ -99,7 +64,7 @@ struct CompletionCommand: ParsableCommand {
         if test "$line" = :files
           __fish_complete_path "$current"
         else
-          echo $line
+          printf '%s\n' $line
         end
       end
     end

@@ -29,7 +29,7 @@ enum LiveCandidates {
     case .author:
       var seen = Set<String>()
       return try await client.log(limit: most, changes: 0).map(\.author).filter { seen.insert($0).inserted }.map {
-        Candidate(word: TextTable.visible($0))
+        Candidate(word: $0)
       }
     }
   }
@@ -57,8 +57,7 @@ enum LiveCandidates {
       return []
     }
     return try await images(entity, "name", client).compactMap { image in
-      // A line is a candidate: what has a line break or a tab in it can't be told.
-      image[name].stringValue.flatMap { $0 == TextTable.visible($0) ? Candidate(word: $0) : nil }
+      image[name].stringValue.map { Candidate(word: $0) }
     }
   }
 
