@@ -118,7 +118,7 @@ public struct GraphServer: Service {
     watching.cancel()
     keeping?.cancel()
     // Threads are joined away from the cooperative pool, which must not be blocked.
-    await withCheckedContinuation { continuation in
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       @Sendable func join() {
         writer.stop()
         readers.stop()

@@ -1,10 +1,6 @@
 import Foundation
 import GraphModel
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// Starts threads that are known to run. `Thread.start` says nothing when the system gives no thread, and a server
 /// without its writer would accept commits and never answer them.
 enum ServerThread {
@@ -33,7 +29,7 @@ enum ServerThread {
     // Given to the thread, which releases it; taken back when there is none.
     let argument = Unmanaged.passRetained(
       Body {
-        pthread_setname_np(pthread_self(), String(name.prefix(15)))
+        Thread.current.name = String(name.prefix(15))
         body()
       })
     if code == 0 {

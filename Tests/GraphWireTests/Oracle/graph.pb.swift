@@ -2693,6 +2693,9 @@ nonisolated struct Graph_StatusReply: Sendable {
   /// the oldest state that history can tell; 0 where nothing was pruned
   var oldest: Int64 = 0
 
+  /// why commits are refused, for people; empty while they are taken
+  var failure: String = String()
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -7510,7 +7513,7 @@ nonisolated extension Graph_CommitEntry: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".StatusReply"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}server\0\u{1}location\0\u{1}size\0\u{1}head\0\u{1}sessions\0\u{1}registrations\0\u{1}counters\0\u{1}process\0\u{2} oldest\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}server\0\u{1}location\0\u{1}size\0\u{1}head\0\u{1}sessions\0\u{1}registrations\0\u{1}counters\0\u{1}process\0\u{2} oldest\0\u{1}failure\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -7527,6 +7530,7 @@ nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._M
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.counters) }()
       case 8: try { try decoder.decodeSingularUInt64Field(value: &self.process) }()
       case 40: try { try decoder.decodeSingularInt64Field(value: &self.oldest) }()
+      case 41: try { try decoder.decodeSingularStringField(value: &self.failure) }()
       default: break
       }
     }
@@ -7564,6 +7568,9 @@ nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._M
     if self.oldest != 0 {
       try visitor.visitSingularInt64Field(value: self.oldest, fieldNumber: 40)
     }
+    if !self.failure.isEmpty {
+      try visitor.visitSingularStringField(value: self.failure, fieldNumber: 41)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -7577,6 +7584,7 @@ nonisolated extension Graph_StatusReply: SwiftProtobuf.Message, SwiftProtobuf._M
     if lhs.counters != rhs.counters {return false}
     if lhs.process != rhs.process {return false}
     if lhs.oldest != rhs.oldest {return false}
+    if lhs.failure != rhs.failure {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
