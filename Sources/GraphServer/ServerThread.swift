@@ -44,8 +44,8 @@ enum ServerThread {
       argument.release()
       throw StoreFailure(
         .noThreads, "the thread \"\(name)\" can't be started", cause: String(cString: strerror(code)),
-        advice: "Raise the limit of this user's processes (ulimit -u, TasksMax in a unit of systemd) or free memory, then "
-          + "start stickiesd again.")
+        advice: "Raise the limit of this user's processes (ulimit -u, TasksMax in a unit of systemd) or free memory, "
+          + "then start stickiesd again.")
     }
     pthread_detach(thread)
   }

@@ -55,8 +55,8 @@ extension SQLiteStore {
     case SQLITE_CORRUPT, SQLITE_NOTADB:
       return StoreFailure(
         .corrupt, "\(subject) is damaged", cause: message,
-        advice: "The disk may have failed to read once: look into the system's log. If this is said again, stop stickiesd, "
-          + "keep a copy of the files, and run stickiesd check.")
+        advice: "The disk may have failed to read once: look into the system's log. If this is said again, stop "
+          + "stickiesd, keep a copy of the files, and run stickiesd check.")
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL, SQLITE_NOLFS:
       return StoreFailure(
         .cannotLock, "\(subject) can't be locked", cause: message,

@@ -6,6 +6,16 @@ import GraphModel
 extension SQLiteStore {
   /// Called by one caller at a time.
   public func commit(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult] {
+    do {
+      return try commitOnce(batch, now: now)
+    } catch let failure as StoreFailure where failure.code == .full {
+      // Once more in the room that the log gives back; a batch of many objects has told its client that it failed.
+      guard !batch.contains(where: \.isBatch), copyLog() else { throw failure }
+      return try commitOnce(batch, now: now)
+    }
+  }
+
+  private func commitOnce(_ batch: [WriteRequest], now: Timestamp) throws -> [WriteResult] {
     if batch.count > 1, let place = batch.firstIndex(where: \.isBatch) {
       // A batch has a transaction of its own. When one of the three fails, nobody is told that the others stand: whoever
       // sends them again under their ids is.
@@ -85,10 +95,12 @@ extension SQLiteStore {
         return results
       }
       try writer.words.feedIfDue(head: writer.revision)
+      try reserveRoom(connection)
       isCommitting = true
       if plantedBug != .replyBeforeCommit { try connection.run(Self.commit) }
       // A commit in files that no start finds is none: it is not answered as one.
       try files.verify()
+      limitLog(connection.database)
       return results
     } catch {
       // What reads as damaged may lie in this connection's memory only.

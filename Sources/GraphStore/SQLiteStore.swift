@@ -39,6 +39,10 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   var writer: StoreWriter?
   /// A commit failed and the store could not be opened anew yet; guarded as `writer` is.
   var isInDoubt = false
+  /// What is known of the disk's room; guarded as `writer` is.
+  var room: DiskRoom
+  /// Of the database, in bytes.
+  let pageSize: Int
   /// The live queries that follow paths; guarded as `writer` is.
   var related: RelatedQueries
   /// What is to become of them with the next batch.
@@ -88,6 +92,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       clock_gettime(CLOCK_MONOTONIC, &time)
       return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
+    /// Bytes that may still be written on the disk of a folder; nil when it does not say.
+    public var freeBytes: @Sendable (_ directory: String) -> Int? = { DiskRoom.freeBytes(of: $0) }
     /// Test only: called as each statement begins to run, with whether it runs on a reader's connection.
     public var willRunStatement: (@Sendable (_ isReader: Bool) -> Void)?
     /// A bug to plant; the simulation must catch each.
@@ -127,6 +133,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     self.directory = directory
     self.log = log ?? Logger(label: "store") { _ in SwiftLogNoOpLogHandler() }
     self.options = options
+    room = DiskRoom(checkpointPages: options.checkpointPages)
     lines = RepeatedLines(clock: options.monotonicNanoseconds)
     scans = ScanReporter(model: model, log: self.log, limit: options.longScan)
     related = RelatedQueries(model: model)
@@ -140,6 +147,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
         try Self.create(path, directory: directory, layout: StoreLayout(model: model), options: options)
       }
       try WriteAheadLogFile.refuseLoss(beside: path)
+      // Before SQLite opens the file: closing a descriptor of it would drop SQLite's locks.
+      pageSize = StoreFiles.pageSize(of: path)
       let files = try OpenedFiles(
         directory: directory, path: path, lock: lock, clock: options.monotonicNanoseconds)
       self.files = files
