@@ -203,6 +203,10 @@ public enum StoreBackup {
   /// this is who does.
   private static func finishRestore(in directory: String) throws {
     guard StoreRestore.isUnfinished(in: directory) else { return }
+    let path = directory + "/" + StoreFiles.name
+    guard !ReadOnlyMedium.holds(path) else {
+      throw ReadOnlyMedium.refusal(path, cause: "a restore has to be finished first")
+    }
     let lock = try StoreLock(directory: directory)
     defer { withExtendedLifetime(lock) {} }
     try StoreRestore.finish(in: directory)
@@ -210,6 +214,8 @@ public enum StoreBackup {
 
   /// A daemon has looked at its log when it started, and is writing it now. Without one, this is who looks before SQLite.
   private static func refuseLossUnlessServed(_ path: String, directory: String) throws {
+    // No daemon serves it there, and no lock can be taken.
+    if ReadOnlyMedium.holds(path) { return try WriteAheadLogFile.refuseLoss(beside: path) }
     do {
       let lock = try StoreLock(directory: directory)
       defer { withExtendedLifetime(lock) {} }

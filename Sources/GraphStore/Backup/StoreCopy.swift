@@ -115,7 +115,8 @@ struct StoreCopy {
     let head: Token
     do {
       let file = FileIdentity(of: source)
-      let queue = try DatabaseQueue(path: source, configuration: configuration)
+      let queue = try DatabaseQueue(
+        path: ReadOnlyMedium.name(forReading: source), configuration: configuration)
       head = try queue.read { database in
         let head = try readHead(database)
         // Opened by the first look; it stays as long as this connection reads.

@@ -112,6 +112,7 @@ public enum StoreCheck {
     directory: String, model: Model, heldObjects: Int = StoreCheck.heldObjects
   ) throws -> [Finding] {
     let path = directory + "/" + StoreFiles.name
+    if ReadOnlyMedium.holds(path) { return try run(onReadOnlyMedium: path, directory, model, heldObjects) }
     func isThere() throws -> Bool { try StoreFiles.kind(of: path) != .absent }
     guard try isThere() || StoreRestore.isUnfinished(in: directory) else {
       throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
@@ -119,6 +120,19 @@ public enum StoreCheck {
     let lock = try StoreLock(directory: directory)
     defer { withExtendedLifetime(lock) {} }
     if try StoreRestore.finish(in: directory) { _ = try isThere() }
+    return try run(file: path, model: model, heldObjects: heldObjects)
+  }
+
+  /// Without a lock, which can't be taken there and which no daemon can have.
+  private static func run(
+    onReadOnlyMedium path: String, _ directory: String, _ model: Model, _ heldObjects: Int
+  ) throws -> [Finding] {
+    guard !StoreRestore.isUnfinished(in: directory) else {
+      throw ReadOnlyMedium.refusal(path, cause: "a restore has to be finished first")
+    }
+    guard try StoreFiles.kind(of: path, isOnlyRead: true) != .absent else {
+      throw StoreFailure(.notAStore, "there is no store in \(directory)", advice: "Give --data the daemon's directory.")
+    }
     return try run(file: path, model: model, heldObjects: heldObjects)
   }
 
@@ -134,7 +148,7 @@ public enum StoreCheck {
       var configuration = Configuration()
       configuration.foreignKeysEnabled = false
       configuration.readonly = true
-      let queue = try DatabaseQueue(path: path, configuration: configuration)
+      let queue = try DatabaseQueue(path: ReadOnlyMedium.name(forReading: path), configuration: configuration)
       findings = try queue.inDatabase { database in
         var checker = StoreChecker(
           database, model: model, findings: findings, heldObjects: heldObjects, temporaryPages: temporaryPages)
@@ -143,7 +157,9 @@ public enum StoreCheck {
         return checker.findings
       }
       try queue.close()
-      if !findings.all.contains(where: \.isDamage) { findings.add(try checkWordTables(path, model: model)) }
+      if !findings.all.contains(where: \.isDamage), !ReadOnlyMedium.holds(path) {
+        findings.add(try checkWordTables(path, model: model))
+      }
     } catch let error as DatabaseError {
       // A log that finds no room for its index is not damaged.
       let failure = SQLiteStore.failure(
