@@ -62,6 +62,29 @@ import Testing
     #expect(daemon.stop() == 0)
   }
 
+  @Test func aValueThatBreaksARuleRefusesNoOtherNote() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let long = String(repeating: "n", count: 201)
+    let path = try Self.write(
+      [
+        #"{"entity":"Board","id":"b1","name":"Plans"}"#, #"{"entity":"Board","id":"b2","name":"\#(long)"}"#,
+        #"{"entity":"Note","id":"n1","board":"b1","text":"one","width":0}"#,
+        #"{"entity":"Note","id":"n2","board":"b2","text":"two"}"#,
+        #"{"entity":"Note","id":"n3","board":"b1","text":"three"}"#,
+        #"{"entity":"Link","id":"l1","from":"n1","to":"n3","label":"\#(long)"}"#,
+      ], to: daemon)
+    let result = try daemon.run("import", path, "--json").json()
+    #expect(result["imported"] == .integer(2))
+    #expect(
+      Self.reasons(result) == [
+        "in.jsonl:3 the note was taken without its width: it is less than 1",
+        "in.jsonl:4 the name of its board, \"\(long.prefix(60))…\", has 201 bytes and takes 200",
+        "in.jsonl:6 the link was taken without its label: it has 201 bytes and takes 200",
+      ])
+    #expect(try daemon.run("graph", "fetch", "Link", "--count").output == "1\n")
+  }
+
   /// More than one transaction holds: links stay with their notes, one undo takes back all of it.
   @Test func whatOneCommitCannotHoldBecomesSeveral() throws {
     let daemon = try Daemon()

@@ -40,13 +40,80 @@ import Testing
     #expect(list["text"] == .string("Groceries\n\n- [x] Bread\n- [ ] Jam"))
     #expect(list["color"] == .string("red"))
     #expect(list["pinned"] == .bool(true))
-    #expect(list["origin"] == .string("keep:1600000000000000"))
+    #expect(list["origin"] == .string("keep:1600000000000000:list.json"))
     #expect(list["created"] == .string("2020-09-13T12:26:40.000000Z"))
     #expect(list["updated"] == .string("2020-09-13T12:26:41.000000Z"))
     #expect(list["tags"]?.arrayValue?.count == 2)
     #expect(try daemon.run("list", "--tag", "archived", "--json").json().arrayValue?.count == 1)
     let log = try daemon.run("log", "--json").json()
     #expect(log.arrayValue?.count == 1, "an import is one commit")
+  }
+
+  private static func note(_ text: String, _ more: String = "") -> String {
+    let time = 1_600_000_000_123_000
+    return #"{"textContent":"\#(text)","userEditedTimestampUsec":\#(time),"createdTimestampUsec":\#(time)\#(more)}"#
+  }
+
+  private static func write(_ notes: [String: String], to folder: String) throws {
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    for (name, text) in notes { try text.write(toFile: folder + "/" + name, atomically: true, encoding: .utf8) }
+  }
+
+  @Test func notesOfOneMillisecondAreSeveralNotes() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let folder = daemon.home.path + "/keep"
+    try Self.write(["1.json": Self.note("first of two"), "2.json": Self.note("second of two")], to: folder)
+    #expect(try daemon.run("import", folder + "/1.json", "--json").json()["imported"] == .integer(1))
+    // An edit here does not make the second file an edit of the first.
+    try daemon.run("edit", "1", "--text", "first, edited")
+    #expect(try daemon.run("import", folder + "/2.json", "--json").json()["imported"] == .integer(1))
+    try Self.write(["3.json": Self.note("third"), "4.json": Self.note("fourth")], to: folder)
+    let all = try daemon.run("import", folder, "--json").json()
+    #expect(all["imported"] == .integer(2) && all["unchanged"] == .integer(2))
+    #expect(try daemon.run("import", folder, "--json").json()["unchanged"] == .integer(4))
+    let texts = try daemon.run("list", "--json").json().arrayValue?.compactMap { $0["text"]?.stringValue }
+    #expect(texts?.sorted() == ["first, edited", "fourth", "second of two", "third"])
+  }
+
+  @Test func aNoteOfAnEarlierReleaseStaysUnchanged() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let folder = daemon.home.path + "/keep"
+    let lines = [
+      #"{"entity":"Board","id":"b1","name":"Keep"}"#,
+      #"{"entity":"Note","id":"n1","board":"b1","text":"first","created":"2020-09-13T12:26:40.123Z","#
+        + #""updated":"2020-09-13T12:26:40.123Z","origin":"keep:1600000000123000"}"#,
+    ]
+    try lines.joined(separator: "\n").write(toFile: daemon.home.path + "/old.jsonl", atomically: true, encoding: .utf8)
+    #expect(try daemon.run("import", daemon.home.path + "/old.jsonl", "--json").json()["imported"] == .integer(1))
+    try Self.write(["first.json": Self.note("first"), "lost.json": Self.note("second")], to: folder)
+    let result = try daemon.run("import", folder, "--json").json()
+    #expect(
+      result["imported"] == .integer(1) && result["unchanged"] == .integer(1), "the lost note comes, and no other")
+    #expect(try daemon.run("import", folder, "--json").json()["unchanged"] == .integer(2))
+  }
+
+  @Test func oneBadNoteRefusesNoOther() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let (long, folder) = (String(repeating: "l", count: 201), daemon.home.path + "/keep")
+    try Self.write(
+      [
+        "a.json": Self.note("labelled", #","labels":[{"name":"home"},{"name":"\#(long)"}]"#),
+        "b.json": Self.note(String(repeating: "t", count: 4 << 20) + "x"), "c.json": Self.note("good"),
+      ], to: folder)
+    let result = try daemon.run("import", folder, "--json").json()
+    #expect(result["imported"] == .integer(2))
+    let skipped = (result["skipped"]?.arrayValue ?? []).map {
+      "\($0["file"]?.stringValue ?? ""): \($0["reason"]?.stringValue ?? "")"
+    }
+    #expect(
+      skipped == [
+        "a.json: the note was taken without its tag \"\(long.prefix(60))…\": it has 201 bytes and takes 200",
+        "b.json: its text has 4194305 bytes and takes 4194304",
+      ])
+    #expect(try daemon.run("list", "--tag", "home", "--json").json().count == 1)
   }
 
   /// The real export, where it is at hand: beside the checkout, in a folder that is never part of it.

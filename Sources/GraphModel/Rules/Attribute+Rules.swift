@@ -60,7 +60,7 @@ extension Attribute {
 
 extension Property {
   /// The rules of its own that a value breaks, with the end of a sentence for each.
-  func brokenRules(_ value: Value) -> [(rule: String, message: String)] {
+  package func brokenRules(_ value: Value) -> [(rule: String, message: String)] {
     if value.isNull { return isOptional ? [] : [("required", "needs a value")] }
     return attribute?.brokenRules(value) ?? []
   }

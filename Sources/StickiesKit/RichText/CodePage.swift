@@ -27,7 +27,7 @@ enum CodePage: Equatable {
   }
 
   /// From 0x80 to 0x9F.
-  private static let windowsLetters = Array(
+  static let windowsLetters = Array(
     "€\u{81}‚ƒ„…†‡\u{2C6}‰Š‹Œ\u{8D}Ž\u{8F}\u{90}‘’“”•–—\u{2DC}™š›œ\u{9D}žŸ"
       .unicodeScalars)
 

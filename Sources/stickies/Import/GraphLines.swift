@@ -41,7 +41,8 @@ enum GraphLines {
       let tags = values.names("tags", names)
       var origin = "stickies:\(id)"
       if case .string(let key)? = values.take("origin") { origin = key }
-      batch.notes.append(ImportBatch.Note(origin: origin, board: board, tags: tags, values: values.taken, id: id))
+      batch.notes.append(
+        ImportBatch.Note(origin: origin, board: board, tags: tags, values: values.taken, id: id, place: place))
     case "Link":
       guard let from = json["from"]?.stringValue, let to = json["to"]?.stringValue else {
         return batch.skip(place, "the link's from or to is missing")

@@ -1,4 +1,5 @@
 import GraphModel
+import StickiesKit
 
 /// What an import wants to be there, before it is compared with what is.
 struct ImportBatch {
@@ -16,6 +17,10 @@ struct ImportBatch {
     var values: [String: Value]
     /// What the file calls it, for links.
     var id: String?
+    /// The file, and the line where it has several notes.
+    var place: String
+    /// What Keep says of the note, by which notes of earlier imports are known.
+    var keep: KeepNote?
   }
 
   /// A board or a tag: known again by its name, or by its id in the store that it was exported from.
@@ -38,13 +43,25 @@ struct ImportBatch {
   private(set) var boards = [Named]()
   private(set) var tags = [Named]()
   private(set) var skipped = [Skip]()
+  /// By the bytes of their names: canonically equivalent names are two boards or tags.
+  private var boardNames = Set<[UInt8]>()
+  private var tagNames = Set<[UInt8]>()
+  /// The texts of Keep's notes, by origin.
+  var keepTexts = [String: String]()
+
+  /// All but what was skipped.
+  mutating func removeAll() {
+    let skipped = skipped
+    self = ImportBatch()
+    self.skipped = skipped
+  }
 
   mutating func board(_ board: Named) {
-    if !boards.contains(where: { $0.name == board.name }) { boards.append(board) }
+    if boardNames.insert(Array(board.name.utf8)).inserted { boards.append(board) }
   }
 
   mutating func tag(_ tag: Named) {
-    if !tags.contains(where: { $0.name == tag.name }) { tags.append(tag) }
+    if tagNames.insert(Array(tag.name.utf8)).inserted { tags.append(tag) }
   }
 
   mutating func skip(_ file: String, _ reason: String) { skipped.append(Skip(file: file, reason: reason)) }

@@ -36,57 +36,16 @@ enum ImportReader {
       return skip("the file has \(bytes.count) bytes; at most \(maximumFileSize) are taken")
     }
     if name.hasSuffix(".jsonl") { return GraphLines.read(Array(bytes), file: name, into: &batch) }
+    let json: JSON
     do {
-      try KeepNote.read(try JSON(parsing: Array(bytes)), file: name, into: &batch)
-    } catch let error as JSON.ParseError {
-      skip("this is no JSON: \(error)")
+      json = try JSON(parsing: Array(bytes))
+    } catch {
+      return skip("this is no JSON: \(error)")
+    }
+    do {
+      try batch.keep(KeepNote(json), file: name)
     } catch {
       skip("\(error)")
-    }
-  }
-}
-
-/// A note of Google Keep, as Takeout writes it.
-enum KeepNote {
-  struct Unreadable: Error, CustomStringConvertible { let description: String }
-
-  /// Keep's colors and the nearest of ours.
-  private static let colors: [String: Color] = [
-    "DEFAULT": .white, "RED": .red, "ORANGE": .orange, "YELLOW": .yellow, "GREEN": .green, "TEAL": .teal,
-    "BLUE": .blue, "CERULEAN": .blue, "PURPLE": .purple, "PINK": .pink, "BROWN": .brown, "GRAY": .gray,
-  ]
-
-  static func read(_ json: JSON, file: String, into batch: inout ImportBatch) throws {
-    guard json.members != nil, let created = json["createdTimestampUsec"]?.integerValue else {
-      throw Unreadable(description: "this is no note of Google Keep: createdTimestampUsec is missing")
-    }
-    guard Dates.range.contains(created) else { throw Unreadable(description: "its creation time is out of range") }
-    if json["isTrashed"]?.boolValue == true {
-      return batch.skip(file, "the note is in Keep's trash")
-    }
-    var body = json["textContent"]?.stringValue ?? ""
-    if let items = json["listContent"]?.arrayValue {
-      body = items.map { "- [\($0["isChecked"]?.boolValue == true ? "x" : " ")] \($0["text"]?.stringValue ?? "")" }
-        .joined(separator: "\n")
-    }
-    let title = json["title"]?.stringValue ?? ""
-    let text = title.isEmpty ? body : body.isEmpty ? title : title + "\n\n" + body
-    var tags = (json["labels"]?.arrayValue ?? []).compactMap { $0["name"]?.stringValue }.filter { !$0.isEmpty }
-    if json["isArchived"]?.boolValue == true { tags.append("archived") }
-    var values: [String: Value] = [
-      "text": .string(text), "pinned": .bool(json["isPinned"]?.boolValue == true), "created": .date(created),
-    ]
-    let updated = json["userEditedTimestampUsec"]?.integerValue.flatMap { Dates.range.contains($0) ? $0 : nil }
-    values["updated"] = .date(updated ?? created)
-    let color = json["color"]?.stringValue ?? "DEFAULT"
-    values["color"] = .string((colors[color] ?? .white).rawValue)
-    if colors[color] == nil { batch.skip(file, "the note was taken in white: \"\(color)\" is no color of Keep's") }
-    batch.board(ImportBatch.Named(name: "Keep"))
-    batch.notes.append(ImportBatch.Note(origin: "keep:\(created)", board: "Keep", tags: tags, values: values))
-    let attachments = json["attachments"]?.arrayValue ?? []
-    if !attachments.isEmpty {
-      let names = attachments.compactMap { $0["filePath"]?.stringValue }.joined(separator: ", ")
-      batch.skip(file, "the note was taken without its attachment \(names)")
     }
   }
 }

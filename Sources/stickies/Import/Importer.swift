@@ -11,6 +11,7 @@ struct Importer {
   let progress: Progress
 
   func run(_ batch: ImportBatch) async throws -> ImportResult {
+    let batch = batch.withinRules()
     var result = ImportResult()
     result.skipped = batch.skipped
     progress.show("comparing \(batch.notes.count) notes")
@@ -51,28 +52,6 @@ struct Importer {
     }
   }
 
-  /// The notes of the batch that are there, by origin. A note that was exported from this very store is known by its id.
-  private func knownNotes(_ batch: ImportBatch) async throws -> [String: ObjectID] {
-    var known = [String: ObjectID]()
-    let origin = shell.property("Note", "origin")
-    let note = shell.entity("Note").number
-    for start in stride(from: 0, to: batch.notes.count, by: 1_000) {
-      let part = batch.notes[start..<min(start + 1_000, batch.notes.count)]
-      for image in try await shell.images("Note", where: .in(origin, part.map { .string($0.origin) })) {
-        if let key = image[origin].stringValue { known[key] = image.id }
-      }
-      var byID = [ObjectID: String]()
-      for note_ in part {
-        if let id = note_.id.flatMap({ UniqueID($0) }) { byID[ObjectID(key: id, entity: note)] = note_.origin }
-      }
-      guard !byID.isEmpty else { continue }
-      for image in try await shell.images("Note", where: .identifiers(byID.keys.sorted())) {
-        if let key = byID[image.id] { known[key] = image.id }
-      }
-    }
-    return known
-  }
-
   private func changes(
     _ notes: [ImportBatch.Note], _ batch: ImportBatch, _ known: [String: ObjectID], _ result: inout ImportResult
   ) async throws -> [Change] {
@@ -83,24 +62,28 @@ struct Importer {
       changes.append(Change(.insert, id, edits: shell.edits(entity, ordered)))
       return id
     }
+    /// Canonically equivalent names are two names, as the store has it.
+    func bytes(_ name: String) -> [UInt8] { Array(name.utf8) }
     /// The boards or tags of the batch by their names in the file. What this store exported is known by its id, whatever
     /// it is called now; what a new note needs becomes what is there under its name; what no note of the file needs is
     /// made when there is none. Others are not: their notes are here, so they have been renamed or deleted since.
     func settle(
       _ entity: String, _ listed: [ImportBatch.Named], of new: [String], all: [String]
-    ) async throws -> [String: ObjectID] {
-      let (new, all) = (Set(new), Set(all))
-      let unlisted = new.subtracting(listed.map(\.name)).sorted().map { ImportBatch.Named(name: $0) }
+    ) async throws -> [[UInt8]: ObjectID] {
+      let (new, all) = (Set(new.map(bytes)), Set(all.map(bytes)))
+      let unlisted = new.subtracting(listed.map { bytes($0.name) }).map { String(decoding: $0, as: UTF8.self) }
+        .sorted { Bytes.order($0, $1) == .ascending }.map { ImportBatch.Named(name: $0) }
       guard !listed.isEmpty || !unlisted.isEmpty else { return [:] }
       let there = try await shell.images(entity)
-      let names = Set(there.compactMap { $0[shell.property(entity, "name")].stringValue })
+      let names = Set(there.compactMap { $0[shell.property(entity, "name")].stringValue.map(bytes) })
       let byID = Dictionary(there.map { ($0.id.description, $0.id) }, uniquingKeysWith: { $1 })
-      var ids = [String: ObjectID]()
+      var ids = [[UInt8]: ObjectID]()
       for named in listed + unlisted {
+        let key = bytes(named.name)
         if let id = named.id.flatMap({ byID[$0] }) {
-          ids[named.name] = id
-        } else if new.contains(named.name) || !(all.contains(named.name) || names.contains(named.name)) {
-          ids[named.name] = insert(entity, named.values.merging(["name": .string(named.name)]) { $1 })
+          ids[key] = id
+        } else if new.contains(key) || !(all.contains(key) || names.contains(key)) {
+          ids[key] = insert(entity, named.values.merging(["name": .string(named.name)]) { $1 })
         }
       }
       return ids
@@ -117,8 +100,8 @@ struct Importer {
     for note in notes {
       var values = note.values
       values["origin"] = .string(note.origin)
-      values["board"] = boards[note.board].map { .object($0) }
-      let worn = Set(note.tags.compactMap { tags[$0] }).sorted()
+      values["board"] = boards[bytes(note.board)].map { .object($0) }
+      let worn = Set(note.tags.compactMap { tags[bytes($0)] }).sorted()
       if !worn.isEmpty { values["tags"] = .objects(worn) }
       let id = insert("Note", values)
       if let name = note.id {

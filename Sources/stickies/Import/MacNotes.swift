@@ -77,7 +77,8 @@ struct MacNotes {
       batch.skip(name, "the note was taken without \(missing): \(MacStickies.name) has no entry of it")
     }
     batch.board(ImportBatch.Named(name: Self.board))
-    batch.notes.append(ImportBatch.Note(origin: "macos:\(key)", board: Self.board, tags: [], values: values))
+    batch.notes.append(
+      ImportBatch.Note(origin: "macos:\(key)", board: Self.board, tags: [], values: values, place: name))
     let beside = names.filter { $0 != Self.text && !$0.hasPrefix(".") }
     let attachments = Set(beside).union(text.attachments).sorted()
     if !attachments.isEmpty {

@@ -1,0 +1,181 @@
+import GraphModel
+
+/// A note of Google Keep, as Takeout writes it: one JSON document.
+///
+/// Each member that carries content becomes part of the note, or a remark names it. A member of the wrong type costs
+/// itself and a remark, never the note; only the creation time is required, because it says that the document is a note.
+public struct KeepNote: Sendable {
+  /// Why a document is no note.
+  public struct Unreadable: Error, Equatable, CustomStringConvertible {
+    public let description: String
+  }
+
+  /// Title, an empty line, text or list, and saved links.
+  public private(set) var text = ""
+  /// The text that earlier releases took: the title, and either the plain text or the list.
+  public private(set) var plainText = ""
+  /// `createdTimestampUsec` as it was written. Several notes can have the same.
+  public private(set) var identity: Int64
+  /// When the note was written; nil where the document names no usable time.
+  public private(set) var created: Timestamp?
+  /// When the note was last edited; `created` where the document names no usable time.
+  public private(set) var updated: Timestamp?
+  /// The nearest color of the palette.
+  public private(set) var color = Color.white
+  /// The note stays on top.
+  public private(set) var isPinned = false
+  /// The note was put away.
+  public private(set) var isArchived = false
+  /// The note was deleted, and its text is not read.
+  public private(set) var isTrashed = false
+  /// The names of its labels, without empty ones.
+  public private(set) var labels = [String]()
+  /// What the note lacks, each a whole sentence.
+  public private(set) var remarks = [String]()
+
+  /// Keep's colors and the nearest of ours.
+  private static let colors: [String: Color] = [
+    "DEFAULT": .white, "RED": .red, "ORANGE": .orange, "YELLOW": .yellow, "GREEN": .green, "TEAL": .teal,
+    "BLUE": .blue, "CERULEAN": .blue, "PURPLE": .purple, "PINK": .pink, "BROWN": .brown, "GRAY": .gray,
+  ]
+
+  /// Reads a document.
+  /// - Throws: `Unreadable` when it is no note of Keep.
+  public init(_ json: JSON) throws(Unreadable) {
+    let time = "createdTimestampUsec"
+    guard json.members != nil else {
+      throw Unreadable(description: "this is no note of Google Keep: it is \(json.typeDescription), and no object")
+    }
+    guard let member = json[time] else {
+      throw Unreadable(description: "this is no note of Google Keep: \(time) is missing")
+    }
+    guard let number = member.wholeNumber else {
+      let value = member.text.excerpt
+      throw Unreadable(
+        description: "\(time) is \(value), \(member.typeDescription); a whole number of microseconds is needed")
+    }
+    identity = number
+    var members = KeepMembers(json)
+    members.know(time)
+    isTrashed = members.flag("isTrashed")
+    guard !isTrashed else { return }
+    readTimes(&members)
+    isPinned = members.flag("isPinned")
+    isArchived = members.flag("isArchived")
+    readColor(&members)
+    readText(&members)
+    labels = members.objects("labels").compactMap { label in
+      members.string("name", of: label, in: "labels")
+    }.filter { !$0.isEmpty }
+    readAttachments(&members)
+    readPeople(&members)
+    members.leaveUnknown()
+    remarks = members.remarks
+  }
+
+  // MARK: - Members
+
+  private mutating func readTimes(_ members: inout KeepMembers) {
+    /// Keep writes 0 for a time that it does not know.
+    func usable(_ time: Int64?) -> Timestamp? { time.flatMap { $0 > 0 && Dates.range.contains($0) ? $0 : nil } }
+    let edited = members.number("userEditedTimestampUsec")
+    created = usable(identity) ?? usable(edited)
+    updated = usable(edited) ?? created
+    if usable(identity) == nil { members.leave("its creation time: \(identity) is none") }
+    if let edited, edited > 0, usable(edited) == nil { members.leave("its time of the last edit: \(edited) is none") }
+  }
+
+  private mutating func readColor(_ members: inout KeepMembers) {
+    let name = members.string("color")
+    guard !name.isEmpty else { return }
+    guard let known = Self.colors[name] else {
+      return members.remark("the note was taken in white: \"\(name.excerpt)\" is no color of Keep's")
+    }
+    color = known
+  }
+
+  private mutating func readText(_ members: inout KeepMembers) {
+    let title = members.string("title")
+    let plain = members.string("textContent")
+    let html = members.string("textContentHtml")
+    let formatted = HTMLText(html)
+    var formats = formatted.formats
+    var addresses = formatted.addresses
+    let items = members.objects("listContent").map { item in
+      let isChecked = members.flag("isChecked", of: item, in: "listContent")
+      var words = members.string("text", of: item, in: "listContent") ?? ""
+      let formatted = HTMLText(members.string("textHtml", of: item, in: "listContent") ?? "")
+      if words.isEmpty { words = formatted.text }
+      formats.formUnion(formatted.formats)
+      addresses += formatted.addresses
+      return "- [\(isChecked ? "x" : " ")] \(words)"
+    }
+    let list = items.joined(separator: "\n")
+    plainText = Self.paragraphs([title, items.isEmpty ? plain : list])
+    text = Self.paragraphs([title, plain.isEmpty ? formatted.text : plain, list])
+    addLinks(&members, addresses)
+    if !formats.isEmpty {
+      let names = HTMLText.Format.allCases.filter(formats.contains).map(\.rawValue)
+      members.leave("its formatting: \(names.joined(separator: ", "))")
+    }
+  }
+
+  private static func paragraphs(_ parts: [String]) -> String {
+    parts.filter { !$0.isEmpty }.joined(separator: "\n\n")
+  }
+
+  private mutating func readAttachments(_ members: inout KeepMembers) {
+    let attachments = members.objects("attachments")
+    guard !attachments.isEmpty else { return }
+    let names = attachments.map { members.string("filePath", of: $0, in: "attachments") ?? "" }
+    let shown = names.map { $0.isEmpty ? "without a name" : $0 }.joined(separator: ", ")
+    members.leave("its attachment \(shown)")
+  }
+
+  private mutating func readPeople(_ members: inout KeepMembers) {
+    let people = members.objects("sharees").map { person in
+      let name = members.string("email", of: person, in: "sharees") ?? ""
+      return (name.isEmpty ? JSON.object(person).text.excerpt : name) + (isOwner(person) ? " (owner)" : "")
+    }
+    func isOwner(_ person: [JSON.Member]) -> Bool { JSON.object(person)["isOwner"]?.boolValue == true }
+    if !people.isEmpty { members.leave("the people it is shared with: \(people.joined(separator: ", "))") }
+  }
+
+  // MARK: - Saved links
+
+  /// Puts each saved link behind the text: title, address and description, as far as the text does not mention them.
+  private mutating func addLinks(_ members: inout KeepMembers, _ addresses: [String]) {
+    for link in members.objects("annotations") {
+      let pieces = ["title", "url", "description"].map { members.string($0, of: link, in: "annotations") ?? "" }
+      addLink(pieces)
+    }
+    for address in addresses { addLink([address]) }
+  }
+
+  private mutating func addLink(_ pieces: [String]) {
+    var lines = [String]()
+    for piece in pieces where !piece.isEmpty {
+      let isThere = text.mentions(piece) || lines.contains { $0.mentions(piece) }
+      if !isThere { lines.append(piece) }
+    }
+    text = Self.paragraphs([text, lines.joined(separator: "\n")])
+  }
+}
+
+extension String {
+  /// Whether `piece` stands in the text, and not merely as the beginning or end of a longer word or address.
+  fileprivate func mentions(_ piece: String) -> Bool {
+    func continues(_ character: Character?) -> Bool {
+      guard let character else { return false }
+      return character.isLetter || character.isNumber || "/?#&=%-_+~@".contains(character)
+    }
+    var rest = self[...]
+    while let range = rest.firstRange(of: piece) {
+      let before = range.lowerBound > startIndex ? self[index(before: range.lowerBound)] : nil
+      let after = range.upperBound < endIndex ? self[range.upperBound] : nil
+      if !continues(before), !continues(after) { return true }
+      rest = self[index(after: range.lowerBound)...]
+    }
+    return false
+  }
+}

@@ -1,0 +1,30 @@
+import GraphModel
+import StickiesKit
+
+extension ImportBatch {
+  private static let keepBoard = "Keep"
+
+  /// Takes a note of Keep. Creation time and file name together identify it: notes of one millisecond are several
+  /// notes, and an edit in Keep changes neither.
+  mutating func keep(_ note: KeepNote, file: String) {
+    if note.isTrashed { return skip(file, "the note is in Keep's trash") }
+    for remark in note.remarks { skip(file, remark) }
+    var values: [String: Value] = [
+      "text": .string(note.text), "pinned": .bool(note.isPinned), "color": .string(note.color.rawValue),
+    ]
+    if let created = note.created { values["created"] = .date(created) }
+    if let updated = note.updated { values["updated"] = .date(updated) }
+    var origin = KeepOrigins.origin(of: note, file: file)
+    // Two folders can have a file of one name: the content tells their notes apart.
+    if let text = keepTexts[origin], !Bytes.equal(text, note.text) {
+      origin += ":" + KeepOrigins.fingerprint(note.text)
+    } else {
+      keepTexts[origin] = note.text
+    }
+    board(Named(name: Self.keepBoard))
+    notes.append(
+      Note(
+        origin: origin, board: Self.keepBoard, tags: note.labels + (note.isArchived ? ["archived"] : []),
+        values: values, place: file, keep: note))
+  }
+}

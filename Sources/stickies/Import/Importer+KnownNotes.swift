@@ -1,0 +1,58 @@
+import GraphModel
+import StickiesKit
+
+extension Importer {
+  /// So many notes are looked up at once.
+  private static let lookupSize = 1_000
+
+  /// The notes of the batch that are in the store, by the batch's origins.
+  ///
+  /// A note is known by its origin, or by its id, if it was exported from this store.
+  func knownNotes(_ batch: ImportBatch) async throws -> [String: ObjectID] {
+    var known = [String: ObjectID]()
+    let origin = shell.property("Note", "origin")
+    let entity = shell.entity("Note").number
+    for start in stride(from: 0, to: batch.notes.count, by: Self.lookupSize) {
+      let part = batch.notes[start..<min(start + Self.lookupSize, batch.notes.count)]
+      for image in try await shell.images("Note", where: .in(origin, part.map { .string($0.origin) })) {
+        if let key = image[origin].stringValue { known[key] = image.id }
+      }
+      var origins = [ObjectID: String]()
+      for note in part {
+        if let id = note.id.flatMap({ UniqueID($0) }) { origins[ObjectID(key: id, entity: entity)] = note.origin }
+      }
+      guard !origins.isEmpty else { continue }
+      for image in try await shell.images("Note", where: .identifiers(origins.keys.sorted())) {
+        if let key = origins[image.id] { known[key] = image.id }
+      }
+    }
+    try await addKeepNotes(batch, &known)
+    return known
+  }
+
+  /// The notes of Keep that other releases imported, or that had another file name.
+  private func addKeepNotes(_ batch: ImportBatch, _ known: inout [String: ObjectID]) async throws {
+    let unknown = batch.notes.filter { $0.keep?.created != nil && known[$0.origin] == nil }
+    /// A note is one file.
+    var taken = Set(known.values)
+    let (origin, text) = (shell.property("Note", "origin"), shell.property("Note", "text"))
+    let (created, updated) = (shell.property("Note", "created"), shell.property("Note", "updated"))
+    for start in stride(from: 0, to: unknown.count, by: Self.lookupSize) {
+      let part = unknown[start..<min(start + Self.lookupSize, unknown.count)]
+      let times = Set(part.compactMap(\.keep?.created)).sorted()
+      var stored = [KeepOrigins.Stored]()
+      for image in try await shell.images("Note", where: .in(created, times.map { .date($0) })) {
+        guard let key = image[origin].stringValue, key.hasPrefix("keep:"), !taken.contains(image.id) else { continue }
+        var time: Timestamp?
+        if case .date(let value) = image[updated] { time = value }
+        stored.append(.init(id: image.id, origin: key, text: image[text].stringValue ?? "", updated: time))
+      }
+      guard !stored.isEmpty else { continue }
+      let notes = Array(part)
+      for (index, id) in KeepOrigins.claims(notes.compactMap(\.keep), stored) {
+        known[notes[index].origin] = id
+        taken.insert(id)
+      }
+    }
+  }
+}
