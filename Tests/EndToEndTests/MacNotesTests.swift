@@ -116,4 +116,28 @@ import Testing
       Self.skipped(result).first
         == ".SavedStickiesState: it is no property list of windows; the notes were taken without color and place")
   }
+
+  @Test func aLetterThatCanNotBeReadIsNamedAndTheNoteIsTaken() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let folder = daemon.home.path + "/Stickies"
+    let bodies = [
+      "JA": #"\f1 \'8c\'8b\'89\'ca\'81\'41\'83\'52\'81\'5b\'83\'68 \'81\'ad\f0 end"#,
+      "EN": #"Working rules \'97 don\'92t panic\uc0\u8232 caf\'e9"#,
+    ]
+    for (name, body) in bodies {
+      let package = URL(fileURLWithPath: "\(folder)/\(name).rtfd")
+      try FileManager.default.createDirectory(at: package, withIntermediateDirectories: true)
+      let text = #"{\rtf1\ansi\ansicpg936{\fonttbl\f0\fcharset0 Helvetica;\f1\fcharset128 Osaka;}\f0 \#(body)}"#
+      try Data(text.utf8).write(to: package.appendingPathComponent("TXT.rtf"))
+    }
+    let result = try daemon.run("import", folder, "--json").json()
+    #expect(result["imported"] == .integer(2))
+    #expect(
+      Self.skipped(result).filter { $0.hasPrefix("JA") || $0.hasPrefix("EN") } == [
+        "JA.rtfd: the note was taken without 1 letter that TXT.rtf writes in no known way: \u{FFFD} stands there"
+      ])
+    let texts = try daemon.run("list", "--json", "--sort", "origin").json().arrayValue?.map { $0["text"]?.stringValue }
+    #expect(texts == ["Working rules — don’t panic\ncafé", "結果、コード \u{FFFD}end"])
+  }
 }

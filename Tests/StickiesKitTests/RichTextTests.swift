@@ -30,7 +30,9 @@ import Testing
     (#"\uc0\u8226  item \u-10179 \u-8704 "#, "• item 😀"),
     (#"\u228a\u246?\u252\'fc!"#, "äöü!"),
     (#"{\uc2\u228ab\u246\'61\'62}\u252xy"#, "äöüy"),
-    (#"\u55357 alone"#, "lone"),
+    (#"\u55357 alone"#, "\u{FFFD}lone"),
+    (#"\u55357 ?\u55357 ?\u56832 ?{\u55357 ?}b"#, "\u{FFFD}😀\u{FFFD}b"),
+    (#"first line\uc0\u8232 second\u8233 third"#, "first line\nsecond\nthird"),
     (#"\u-8704 x"#, "\u{FFFD}"),
     (#"\f1\b bold\f0\b0  plain\fs36 large"#, "bold plainlarge"),
     (#"{\field{\*\fldinst{HYPERLINK "http://example.com"}}{\fldrslt a link}} and on"#, "a link and on"),
@@ -51,6 +53,89 @@ import Testing
       try Self.read(#"{\rtf1\ansi{\fonttbl{\f0\fcharset77 Geneva;}{\f1\fcharset0 Arial;}}\f0\'8a\f1\'e4}"#).text == "ää"
     )
     #expect(try RichText(parsing: Array(#"{\rtf1\ansi "#.utf8) + [0xE4, 0x7D]).text == "ä")
+  }
+
+  // MARK: - Code pages
+
+  /// `body` in font 1, which has this character set.
+  private static func charset(_ number: Int, _ body: String, font: String = "Font", page: Int = 1252) -> String {
+    "{\\rtf1\\ansi\\ansicpg\(page)\\cocoartf2639{\\fonttbl\\f0\\fswiss\\fcharset0 Helvetica;"
+      + "\\f1\\fnil\\fcharset\(number) \(font);}\\f1 \(body)}"
+  }
+
+  @Test(arguments: [
+    (128, #"\'8c\'8b\'89\'ca\'81\'41\'83R\'81\'5b\'83h"#, "結果、コード"),
+    (128, #"\'83\\\'83\{\'83\}"#, "ソボマ"),
+    (129, #"\'c7\'d1\'b1\'db"#, "한글"),
+    (134, #"\'c4\'e3\'d5\'fd\'d4\'da \'a1\'aa \'80"#, "你正在 — €"),
+    (136, #"\'c1\'63\'c5\'e9"#, "繁體"),
+    (161, #"\'e1\'e2\'e3"#, "αβγ"),
+    (162, #"\'fe\'f0\'dd"#, "şğİ"),
+    (163, #"\'f5\'ea\'cc"#, "\u{1A1}\u{1EC1}"),
+    (177, #"\'f9\'ec\'e5\'ed"#, "שלום"),
+    (178, #"\'d3\'e1\'c7\'e3"#, "سلام"),
+    (186, #"\'e0\'e8\'f0"#, "ąčš"),
+    (204, #"\'ef\'f0\'e8\'e2\'e5\'f2"#, "привет"),
+    (222, #"\'ca\'c7\'d1\'ca\'b4\'d5"#, "สวัสดี"),
+    (238, #"\'9c\'b9\'ea"#, "śąę"),
+    (0, #"don\'92t \'97 caf\'e9"#, "don’t — café"),
+    (77, #"\'8a\'a5"#, "ä•"),
+    (78, #"\'93\'fa\'96\'7b\'fd"#, "日本©"),
+    (254, #"\'81"#, "ü"),
+  ])
+  func aFontsCharacterSetSaysWhatAByteMeans(charset: Int, body: String, text: String) throws {
+    for page in [1252, 932, 1255] {
+      let read = try Self.read(Self.charset(charset, body, page: page))
+      #expect(Array(read.text.utf8) == Array(text.utf8), "\(read.text)")
+      #expect(read.unreadable == 0)
+    }
+  }
+
+  @Test(arguments: [
+    (932, #"\'93\'fa"#, "日"), (1251, #"\'e4"#, "д"), (10_007, #"\'e4"#, "д"), (65_001, #"\'c3\'a4"#, "ä"),
+  ])
+  func aFontWithoutACharacterSetHasTheDocuments(page: Int, body: String, text: String) throws {
+    #expect(try Self.read(#"{\rtf1\ansi\ansicpg\#(page) a\#(body)b}"#).text == "a\(text)b")
+    #expect(try Self.read(Self.charset(1, body, page: page)).text == text)
+  }
+
+  @Test(arguments: [
+    ("Symbol", #"ab \'b7\u-3999 ?\'ae"#, "αβ •α→", 0),
+    ("ZapfDingbatsITC", #"3\'48\'d5"#, "✓★→", 0),
+    ("Wingdings", #"\'fc \'a7 \'01\'80"#, "✓ ▪ \u{1}\u{FFFD}", 1),
+    ("Webdings", #"a\'fc"#, "a\u{FFFD}", 1),
+  ])
+  func aFontOfSymbolsIsReadAsFarAsUnicodeHasThem(font: String, body: String, text: String, unreadable: Int) throws {
+    let read = try Self.read(Self.charset(2, body, font: font))
+    #expect(read.text == text)
+    #expect(read.unreadable == unreadable)
+  }
+
+  @Test(arguments: [
+    (128, #"a\'81\'ad\'93\'fab"#, "a\u{FFFD}日b"),
+    (128, #"a\'85\'52b"#, "a\u{FFFD}b"),
+    (128, #"\'93\'fa\'93"#, "日\u{FFFD}"),
+    (134, #"\'ff\'c4\'e3"#, "\u{FFFD}你"),
+    (222, #"\'ca\'fe\'c7"#, "ส\u{FFFD}ว"),
+    (83, #"a\'e4b"#, "a\u{FFFD}b"),
+  ])
+  func aLetterThatCanNotBeReadCostsOneCharacter(charset: Int, body: String, text: String) throws {
+    let read = try Self.read(Self.charset(charset, body))
+    #expect(read.text == text)
+    #expect(read.unreadable == 1)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func aLongTextOfUnreadableLettersIsReadInOneWay() throws {
+    let body = String(repeating: #"\'ff"#, count: 50_000)
+    #expect(try Self.read(Self.charset(134, body)).unreadable == 50_000)
+  }
+
+  @Test func anAttachmentIsNamedOnce() {
+    #expect(RichText.attachments(["a.png", "a.png"], beside: ["a.png", "b.pdf"]) == ["a.png", "b.pdf"])
+    #expect(
+      RichText.attachments(["caf\u{FFFD}.png", "two words.png"], beside: ["café.png", "two  words.png"]).count == 2)
+    #expect(RichText.attachments(["Ã¼.png", "lost.png"], beside: ["ü.png"]) == ["lost.png", "ü.png"])
+    #expect(RichText.attachments(["\u{FFFD}.png", "日.png"], beside: ["日.png", "本.png"]).count == 2)
   }
 
   @Test func attachmentsAreNamedAndTheirPlacesAreEmpty() throws {
@@ -81,11 +166,6 @@ import Testing
     ("{\\rtf1 \\bin-1 }", "line 1: the text breaks off within \\bin-1"),
     ("{\\rtf1 \\u70000 }", "line 1: \\u70000 is no letter"),
     ("{\\rtf1 \\fs12345678901 }", "line 1: a number has 11 digits"),
-    (
-      "{\\rtf1{\\fonttbl\\f0\\fcharset128 Osaka;}\\f0\n\\'93\\'fa}",
-      "line 2: a letter stands in the character set 128, which is not read"
-    ),
-    ("{\\rtf1\\ansicpg1251 \\'e4}", "line 1: a letter stands in the character set 1251, which is not read"),
   ])
   func aMistakeIsNamedWithItsLine(text: String, message: String) {
     #expect {

@@ -1,28 +1,76 @@
-/// The sets of letters that a byte of rich text may stand in.
-enum CodePage: Equatable {
-  /// Windows, Western: what macOS writes, everything else being written by its number in Unicode.
-  case windows1252
-  /// The Macintosh's own, Western: what older systems wrote.
-  case macRoman
-  /// One that is not read, by its number in the file.
-  case unknown(Int)
+/// The sets of letters that a byte of rich text may stand in, by the numbers of Windows.
+///
+/// macOS names one for the document (`\ansicpg`, the system's language) and one for each font (`\fcharset`). The C
+/// library converts them; Western letters are read from two tables here, so that most texts need no converter.
+struct CodePage: Hashable {
+  /// The number as Windows counts them; 10,000 and up are the Macintosh's.
+  let number: Int
 
-  /// The code page that a document names.
-  init(number: Int) {
+  /// Windows, Western.
+  static let windows1252 = CodePage(number: 1252)
+  /// The Macintosh's own, Western: what older systems wrote.
+  static let macRoman = CodePage(number: 10_000)
+
+  /// The code page that `\ansicpg` names.
+  init(number: Int) { self.number = number == 0 ? 1252 : number }
+
+  /// The code page of a font's `\fcharset`; nil for the document's own, and for one that has no code page.
+  init?(charset: Int) {
+    guard let number = Self.charsets[charset] else { return nil }
+    self.number = number
+  }
+
+  private static let charsets = [
+    0: 1252, 77: 10_000, 78: 10_001, 79: 10_003, 80: 10_008, 81: 10_002, 83: 10_005, 84: 10_004, 85: 10_006,
+    86: 10_081, 87: 10_021, 88: 10_029, 89: 10_007, 128: 932, 129: 949, 130: 1361, 134: 936, 136: 950, 161: 1253,
+    162: 1254, 163: 1258, 177: 1255, 178: 1256, 186: 1257, 204: 1251, 222: 874, 238: 1250, 254: 437, 255: 850,
+  ]
+
+  /// What the C library calls it; nil where no name is known.
+  var converter: String? {
     switch number {
-    case 1252, 0: self = .windows1252
-    case 10_000: self = .macRoman
-    default: self = .unknown(number)
+    case 437, 850, 852, 855, 857, 858, 860...866, 869, 874, 932, 949, 950, 1250...1258: "CP\(number)"
+    // It has all of 936.
+    case 936, 10_008, 54_936: "GB18030"
+    // The Macintosh's sets begin as those of Windows do, and few letters of them differ.
+    case 10_001: "CP932"
+    case 10_002: "CP950"
+    case 10_003: "CP949"
+    case 10_021: "CP874"
+    case 10_007: "CP10007"
+    case 10_029: "MAC-CENTRALEUROPE"
+    case 1361: "JOHAB"
+    case 20_866: "KOI8-R"
+    case 20_932, 51_932: "EUC-JP"
+    case 51_936: "EUC-CN"
+    case 51_949: "EUC-KR"
+    case 28_591...28_599: "ISO-8859-\(number - 28_590)"
+    case 28_603, 28_605: "ISO-8859-\(number - 28_590)"
+    case 65_001: "UTF-8"
+    default: nil
     }
   }
 
-  /// A byte's letter; nil beyond ASCII in a set that is not read.
+  /// Whether a letter can have two bytes, of which the second can look like ASCII.
+  var hasPairs: Bool {
+    [932, 936, 949, 950, 1361, 10_001, 10_002, 10_003, 10_008, 54_936, 20_932, 51_932, 51_936, 51_949].contains(number)
+  }
+
+  /// Letters that the page has, and the C library's converter lacks.
+  var exceptions: [UInt8: Unicode.Scalar] {
+    switch number {
+    case 936: [0x80: "€"]
+    case 10_001: [0x80: "\\", 0xA0: "\u{A0}", 0xFD: "©", 0xFE: "™", 0xFF: "…"]
+    default: [:]
+    }
+  }
+
+  /// The letters of bytes that are no ASCII by one of the tables here; nil where it takes a converter.
   func scalar(_ byte: UInt8) -> Unicode.Scalar? {
-    if byte < 0x80 { return Unicode.Scalar(byte) }
     switch self {
-    case .windows1252: return byte < 0xA0 ? Self.windowsLetters[Int(byte) - 0x80] : Unicode.Scalar(byte)
-    case .macRoman: return Self.macLetters[Int(byte) - 0x80]
-    case .unknown: return nil
+    case .windows1252: byte < 0xA0 ? Self.windowsLetters[Int(byte) - 0x80] : Unicode.Scalar(byte)
+    case .macRoman: Self.macLetters[Int(byte) - 0x80]
+    default: nil
     }
   }
 

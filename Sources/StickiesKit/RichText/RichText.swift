@@ -28,6 +28,9 @@ public struct RichText: Equatable, Sendable {
   /// What lies behind the first letters that have a background.
   public internal(set) var background: RGB?
 
+  /// How many letters could not be read: U+FFFD stands for each.
+  public internal(set) var unreadable = 0
+
   /// A file has at most this many bytes.
   public static let maximumSize = 16 << 20
   /// Groups within groups.

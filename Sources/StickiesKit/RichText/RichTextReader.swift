@@ -32,8 +32,10 @@ struct RichTextReader {
   private var mark = ""
   private var name = ""
   private var page = CodePage.windows1252
-  /// Sets of letters by font, as far as they are other than the document's.
-  private var fontPages = [Int: CodePage]()
+  private var fonts = RichTextFonts()
+  /// Bytes of letters that are yet to be converted, all of one code page: a letter can have two, written in any form.
+  private var run = ByteRun()
+  private var converters = [CodePage: CodePageConverter]()
   private var colors = [RichText.RGB?]()
   private var color: (red: Int?, green: Int?, blue: Int?)
   /// Characters that are yet to be passed over.
@@ -58,7 +60,7 @@ struct RichTextReader {
         if groups.isEmpty { return try end() }
       case UInt8(ascii: "\\"): try control()
       case 0x0A, 0x0D, 0: break
-      default: try character(byte)
+      default: try character(byte, isEscaped: false)
       }
     }
     throw mistake("the text breaks off: \(groups.count) of its groups have no end")
@@ -72,6 +74,7 @@ struct RichTextReader {
   // MARK: - Groups
 
   private mutating func open() throws(RichText.Mistake) {
+    try endRun()
     guard groups.count < RichText.maximumDepth else {
       throw mistake("groups stand within groups more than \(RichText.maximumDepth) deep")
     }
@@ -81,6 +84,8 @@ struct RichTextReader {
   }
 
   private mutating func close() throws(RichText.Mistake) {
+    try endRun()
+    try endPair()
     guard let outer = groups.popLast() else { throw mistake("a group ends that has not begun") }
     let inner = group
     group = outer
@@ -128,31 +133,71 @@ struct RichTextReader {
     }
   }
 
-  /// A byte that stands for a letter.
-  private mutating func character(_ byte: UInt8) throws(RichText.Mistake) {
+  /// A byte that stands for a letter, or for a part of one.
+  private mutating func character(_ byte: UInt8, isEscaped: Bool) throws(RichText.Mistake) {
     guard skipping == 0 else {
       skipping -= 1
       return
     }
     switch group.destination {
-    case .ignored, .fonts: return
+    case .ignored: return
+    case .fonts: return fonts.name(byte, of: group.font)
     case .colors:
       if byte == UInt8(ascii: ";") { try endColor() }
       return
     case .text, .mark, .attachment: break
     }
     if group.hasAttachment { return }
-    let page = fontPages[group.font] ?? page
-    guard let scalar = page.scalar(byte) else {
-      let number = if case .unknown(let number) = page { number } else { 0 }
-      throw mistake("a letter stands in the character set \(number), which is not read")
+    switch fonts.letters(of: group.font) {
+    case .symbols(let font): try put(font.scalar(byte) ?? unreadable())
+    case .page(let own):
+      let page = own ?? page
+      if byte < 0x80, run.bytes.isEmpty {
+        try put(Unicode.Scalar(byte))
+      } else if let scalar = byte < 0x80 ? nil : page.scalar(byte) {
+        try endRun()
+        try put(scalar)
+      } else {
+        if run.page != page { try endRun() }
+        run.append(byte, isEscaped, page)
+        // ASCII ends a run unless it can be the second byte of a pair: long runs cost nothing, but need memory.
+        if byte < 0x80, run.bytes.count > 4_096 { try endRun() }
+      }
     }
-    try put(scalar)
   }
 
-  mutating func put(_ scalar: Unicode.Scalar) throws(RichText.Mistake) {
-    highSurrogate = nil
-    if group.hasAttachment { return }
+  private mutating func unreadable() -> Unicode.Scalar {
+    result.unreadable += 1
+    return "\u{FFFD}"
+  }
+
+  /// Converts the bytes that wait for it.
+  private mutating func endRun() throws(RichText.Mistake) {
+    guard !run.bytes.isEmpty else { return }
+    let run = run
+    self.run = ByteRun()
+    let page = run.page
+    if converters[page] == nil { converters[page] = CodePageConverter(page) }
+    guard let converter = converters[page] else {
+      guard page.converter != nil else {
+        for byte in run.bytes { try put(byte < 0x80 ? Unicode.Scalar(byte) : unreadable()) }
+        return
+      }
+      throw mistake(
+        "its letters are in the code page \(page.number), and this system has no converter for it; install the C "
+          + "library's converters (gconv, \(page.converter ?? "")) and import the note again")
+    }
+    let (letters, unreadable) = converter.letters(of: run.bytes, isEscaped: run.isEscaped)
+    result.unreadable += unreadable
+    for scalar in String(decoding: letters, as: UTF8.self).unicodeScalars { try put(scalar) }
+  }
+
+  /// A whole letter.
+  private mutating func put(_ scalar: Unicode.Scalar) throws(RichText.Mistake) {
+    if group.hasAttachment { return highSurrogate = nil }
+    try endPair()
+    // Ends of lines and paragraphs that macOS writes by their numbers.
+    let scalar = ["\u{2028}", "\u{2029}"].contains(scalar) ? "\n" : scalar
     switch group.destination {
     case .text:
       if result.background == nil, group.background > 0, group.background < colors.count {
@@ -165,19 +210,29 @@ struct RichTextReader {
     }
   }
 
+  /// The first half of a pair that got no second one.
+  private mutating func endPair() throws(RichText.Mistake) {
+    guard highSurrogate != nil else { return }
+    highSurrogate = nil
+    try put(unreadable())
+  }
+
   /// A half of a pair, or a whole letter.
   private mutating func unicode(_ number: Int) throws(RichText.Mistake) {
     // Sixteen bits with a sign, unless somebody wrote it without.
     guard (-32_768...65_535).contains(number) else { throw mistake("\\u\(number) is no letter") }
     let unit = UInt32(number < 0 ? number + 65_536 : number)
     if (0xD800..<0xDC00).contains(unit) {
+      try endPair()
       highSurrogate = unit
     } else if (0xDC00..<0xE000).contains(unit) {
       let high = highSurrogate
+      highSurrogate = nil
       let whole = high.flatMap { Unicode.Scalar(0x10000 + ($0 - 0xD800) << 10 + (unit - 0xDC00)) }
-      try put(whole ?? "\u{FFFD}")
+      try put(whole ?? unreadable())
     } else if let scalar = Unicode.Scalar(unit) {
-      try put(scalar)
+      guard case .symbols(let font) = fonts.letters(of: group.font) else { return try put(scalar) }
+      try put(font.scalar(privateUse: unit) ?? scalar)
     }
   }
 
@@ -190,6 +245,7 @@ struct RichTextReader {
       position += 1
       return try symbol(first)
     }
+    try endRun()
     let start = position
     while position < bytes.count, Self.isLetter(bytes[position]) { position += 1 }
     guard position - start <= 32 else { throw mistake("a control word has \(position - start) letters") }
@@ -236,8 +292,13 @@ struct RichTextReader {
         let code = UInt8(String(decoding: bytes[position...position + 1], as: UTF8.self), radix: 16)
       else { throw mistake("two hexadecimal digits are missing behind \\'") }
       position += 2
-      return try character(code)
+      return try character(code, isEscaped: true)
     }
+    // The second byte of a pair can be one of these.
+    if [UInt8(ascii: "\\"), UInt8(ascii: "{"), UInt8(ascii: "}")].contains(byte) {
+      return try character(byte, isEscaped: true)
+    }
+    try endRun()
     // A backslash at the end of a line ends the line of the text, whichever end the line has.
     if byte == 0x0D, position < bytes.count, bytes[position] == 0x0A { position += 1 }
     guard skipping == 0 else {
@@ -246,7 +307,6 @@ struct RichTextReader {
     }
     switch byte {
     case UInt8(ascii: "*"): isOptional = true
-    case UInt8(ascii: "\\"), UInt8(ascii: "{"), UInt8(ascii: "}"): try character(byte)
     case 0x0A, 0x0D: try put("\n")
     case 0x09: try put("\t")
     case UInt8(ascii: "~"): try put("\u{A0}")
@@ -268,7 +328,7 @@ struct RichTextReader {
       try unicode(number ?? 0)
     case ("uc", _): group.substitutes = min(max(0, number ?? 1), 100)
     case ("mac", _): page = .macRoman
-    case ("pc", _), ("pca", _): page = .unknown(word == "pc" ? 437 : 850)
+    case ("pc", _), ("pca", _): page = CodePage(number: word == "pc" ? 437 : 850)
     case ("ansicpg", _): page = CodePage(number: number ?? 0)
     case ("fonttbl", _): group.destination = .fonts
     case ("colortbl", _): group.destination = .colors
@@ -288,13 +348,8 @@ struct RichTextReader {
   }
 
   private mutating func charset(_ number: Int) throws(RichText.Mistake) {
-    guard fontPages.count < RichText.maximumTableSize else {
+    guard fonts.setCharset(number, of: group.font) else {
       throw mistake("the text has more than \(RichText.maximumTableSize) fonts")
-    }
-    switch number {
-    case 0, 1: fontPages[group.font] = nil
-    case 77: fontPages[group.font] = .macRoman
-    default: fontPages[group.font] = .unknown(number)
     }
   }
 

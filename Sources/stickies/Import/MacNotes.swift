@@ -79,8 +79,13 @@ struct MacNotes {
     batch.board(ImportBatch.Named(name: Self.board))
     batch.notes.append(
       ImportBatch.Note(origin: "macos:\(key)", board: Self.board, tags: [], values: values, place: name))
+    if text.unreadable > 0 {
+      let letters = text.unreadable == 1 ? "1 letter" : "\(text.unreadable) letters"
+      batch.skip(
+        name, "the note was taken without \(letters) that \(Self.text) writes in no known way: \u{FFFD} stands there")
+    }
     let beside = names.filter { $0 != Self.text && !$0.hasPrefix(".") }
-    let attachments = Set(beside).union(text.attachments).sorted()
+    let attachments = RichText.attachments(text.attachments, beside: beside)
     if !attachments.isEmpty {
       batch.skip(name, "the note was taken without its attachment \(attachments.joined(separator: ", "))")
     }

@@ -1,0 +1,60 @@
+/// The fonts of a rich text, as far as they say what a byte means.
+struct RichTextFonts {
+  enum Letters {
+    /// nil is the document's own.
+    case page(CodePage?)
+    case symbols(SymbolFont)
+  }
+
+  private struct Font {
+    var charset = 1
+    var name = [UInt8]()
+    var isNamed = false
+  }
+
+  private var fonts = [Int: Font]()
+  /// Of the font that letters were last asked of.
+  private var cached: (font: Int, letters: Letters)?
+
+  /// - Returns: false when the table is full.
+  mutating func setCharset(_ charset: Int, of font: Int) -> Bool {
+    cached = nil
+    guard fonts[font] != nil || fonts.count < RichText.maximumTableSize else { return false }
+    fonts[font, default: Font()].charset = charset
+    return true
+  }
+
+  /// A byte of a font's name; a semicolon ends it. Only names of fonts that have a character set are kept.
+  mutating func name(_ byte: UInt8, of font: Int) {
+    guard var known = fonts[font], !known.isNamed else { return }
+    if byte == UInt8(ascii: ";") { known.isNamed = true } else if known.name.count < 64 { known.name.append(byte) }
+    fonts[font] = known
+    cached = nil
+  }
+
+  mutating func letters(of font: Int) -> Letters {
+    if let cached, cached.font == font { return cached.letters }
+    let letters = Self.letters(fonts[font])
+    cached = (font, letters)
+    return letters
+  }
+
+  private static func letters(_ font: Font?) -> Letters {
+    guard let font else { return .page(nil) }
+    guard font.charset == 2 else { return .page(CodePage(charset: font.charset)) }
+    return .symbols(SymbolFont(name: String(decoding: font.name, as: UTF8.self)))
+  }
+}
+
+/// Bytes of one code page in a row.
+struct ByteRun {
+  private(set) var page = CodePage.windows1252
+  private(set) var bytes = [UInt8]()
+  private(set) var isEscaped = [Bool]()
+
+  mutating func append(_ byte: UInt8, _ isEscaped: Bool, _ page: CodePage) {
+    self.page = page
+    bytes.append(byte)
+    self.isEscaped.append(isEscaped)
+  }
+}
