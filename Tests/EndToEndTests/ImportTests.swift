@@ -148,4 +148,23 @@ import Testing
     #expect(boards.arrayValue?.map { $0["name"] } == [.string("Paper"), .string("Void")])
     #expect(try one.run("show", "2", "--json").json()["board"] == boards[0]?["id"])
   }
+
+  @Test func halfASurrogatePairCostsOneLetter() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let lines = try Self.write(
+      [
+        #"{"entity":"Board","id":"b1","name":"Plans"}"#,
+        #"{"entity":"Note","id":"n1","board":"b1","text":"cut \ud83d"}"#,
+        #"{"entity":"Note","id":"n2","board":"b1","text":"whole \ud83d\ude00"}"#,
+      ], to: daemon)
+    let keep = try Self.write(
+      [#"{"textContent":"\ude00 cut","createdTimestampUsec":1600000000000000}"#], to: daemon, "k.json")
+    let result = try daemon.run("import", lines, keep, "--json").json()
+    #expect(result["imported"] == .integer(3))
+    let reason = "1 letter that is half a surrogate pair or no UTF-8 and became \u{FFFD}"
+    #expect(Self.reasons(result) == ["in.jsonl:2 \(reason)", "k.json \(reason)"])
+    let texts = try daemon.run("list", "--json").json().arrayValue?.compactMap { $0["text"]?.stringValue } ?? []
+    #expect(texts.sorted() == ["cut \u{FFFD}", "whole 😀", "\u{FFFD} cut"])
+  }
 }

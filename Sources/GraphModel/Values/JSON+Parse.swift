@@ -20,7 +20,18 @@ extension JSON {
     self = try parser.document()
   }
 
-  /// The same, of a string.
+  /// Parses one document of a program that cuts strings between the halves of a surrogate pair, or within a letter.
+  ///
+  /// Each half of a pair (`\ud83d` alone) and each sequence of bytes that is not UTF-8 becomes U+FFFD.
+  /// Everything else is as strict as `init(parsing:)`.
+  /// - Parameter replaced: is increased by the number of characters that became U+FFFD.
+  public init(repairing bytes: some Collection<UInt8>, replaced: inout Int) throws(ParseError) {
+    var parser = JSONParser(bytes: Array(bytes), isRepairing: true)
+    self = try parser.document()
+    replaced += parser.replaced
+  }
+
+  /// The same as `init(parsing:)`, of a string.
   public init(parsing text: String) throws(ParseError) {
     try self.init(parsing: Array(text.utf8))
   }
@@ -28,10 +39,15 @@ extension JSON {
 
 private struct JSONParser {
   let bytes: [UInt8]
+  /// Whether characters that are not Unicode become U+FFFD instead of a mistake.
+  let isRepairing: Bool
   var position = 0
+  /// How many characters became U+FFFD.
+  private(set) var replaced = 0
 
-  init(bytes: [UInt8]) {
+  init(bytes: [UInt8], isRepairing: Bool = false) {
     self.bytes = bytes
+    self.isRepairing = isRepairing
     // A byte order mark is forbidden by the standard and common in files.
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
   }
@@ -148,13 +164,26 @@ private struct JSONParser {
       position += 1
       switch byte {
       case UInt8(ascii: "\""):
-        guard let string = String(validating: content, as: UTF8.self) else {
-          throw error("this string is not UTF-8", at: start)
-        }
-        return string
+        if let string = String(validating: content, as: UTF8.self) { return string }
+        guard isRepairing else { throw error("this string is not UTF-8", at: start) }
+        return repaired(content)
       case UInt8(ascii: "\\"): try escape(into: &content)
       case 0..<0x20: throw error("a control character must be written as an escape", at: position - 1)
       default: content.append(byte)
+      }
+    }
+  }
+
+  private mutating func repaired(_ content: [UInt8]) -> String {
+    var (iterator, decoder) = (content.makeIterator(), UTF8())
+    var string = String.UnicodeScalarView()
+    while true {
+      switch decoder.decode(&iterator) {
+      case .scalarValue(let scalar): string.append(scalar)
+      case .emptyInput: return String(string)
+      case .error:
+        replaced += 1
+        string.append("\u{FFFD}")
       }
     }
   }
@@ -172,12 +201,23 @@ private struct JSONParser {
     case UInt8(ascii: "u"):
       var scalar = try hexDigits()
       if (0xD800..<0xDC00).contains(scalar), bytes[position...].starts(with: "\\u".utf8) {
+        let second = position
         position += 2
         let low = try hexDigits()
-        guard (0xDC00..<0xE000).contains(low) else { throw error("half of a surrogate pair") }
-        scalar = 0x10000 + (scalar - 0xD800) << 10 + (low - 0xDC00)
+        if (0xDC00..<0xE000).contains(low) {
+          scalar = 0x10000 + (scalar - 0xD800) << 10 + (low - 0xDC00)
+        } else if isRepairing {
+          // The second escape is a letter of its own, or the first half of another pair.
+          position = second
+        } else {
+          throw error("half of a surrogate pair")
+        }
       }
-      guard let valid = Unicode.Scalar(scalar) else { throw error("half of a surrogate pair") }
+      guard let valid = Unicode.Scalar(scalar) else {
+        guard isRepairing else { throw error("half of a surrogate pair") }
+        replaced += 1
+        return content.append(contentsOf: "\u{FFFD}".utf8)
+      }
       content.append(contentsOf: String(Character(valid)).utf8)
     default: throw error("no such escape", at: position - 1)
     }

@@ -7,8 +7,11 @@ enum GraphLines {
     var objects = [(place: String, json: JSON)]()
     for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() where !line.isEmpty
     {
+      let place = "\(file):\(index + 1)"
       do {
-        objects.append(("\(file):\(index + 1)", try JSON(parsing: line)))
+        var replaced = 0
+        objects.append((place, try JSON(repairing: line, replaced: &replaced)))
+        batch.skip(place, replaced: replaced)
       } catch {
         // Broken half-way: nothing of this file is taken, so that a later run of the whole file is one import.
         return batch.skip(file, "line \(index + 1) is no JSON (\(error)); nothing of the file was taken")

@@ -64,6 +64,13 @@ struct ImportBatch {
     if tagNames.insert(Array(tag.name.utf8)).inserted { tags.append(tag) }
   }
 
+  /// Names how many letters of JSON were not Unicode, if any.
+  mutating func skip(_ place: String, replaced count: Int) {
+    guard count > 0 else { return }
+    let letters = count == 1 ? "1 letter" : "\(count) letters"
+    skip(place, "\(letters) that \(count == 1 ? "is" : "are") half a surrogate pair or no UTF-8 and became \u{FFFD}")
+  }
+
   mutating func skip(_ file: String, _ reason: String) { skipped.append(Skip(file: file, reason: reason)) }
 }
 

@@ -37,15 +37,17 @@ enum ImportReader {
     }
     if name.hasSuffix(".jsonl") { return GraphLines.read(Array(bytes), file: name, into: &batch) }
     let json: JSON
+    var replaced = 0
     do {
-      json = try JSON(parsing: Array(bytes))
+      json = try JSON(repairing: Array(bytes), replaced: &replaced)
     } catch {
       return skip("this is no JSON: \(error)")
     }
     do {
       try batch.keep(KeepNote(json), file: name)
     } catch {
-      skip("\(error)")
+      return skip("\(error)")
     }
+    batch.skip(name, replaced: replaced)
   }
 }
