@@ -167,4 +167,43 @@ import Testing
     let texts = try daemon.run("list", "--json").json().arrayValue?.compactMap { $0["text"]?.stringValue } ?? []
     #expect(texts.sorted() == ["cut \u{FFFD}", "whole 😀", "\u{FFFD} cut"])
   }
+
+  @Test func whatIsNoNoteIsNamedWithWhatToDo() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let home = daemon.home.path
+    func folder(_ name: String, _ files: [String: [UInt8]]) throws -> String {
+      try FileManager.default.createDirectory(atPath: "\(home)/\(name)", withIntermediateDirectories: true)
+      for (file, bytes) in files { try Data(bytes).write(to: URL(fileURLWithPath: "\(home)/\(name)/\(file)")) }
+      return "\(home)/\(name)"
+    }
+    let zip: [UInt8] = [0x50, 0x4B, 3, 4, 0, 0]
+    let nothing = "nothing in this folder can be imported: no .json, .jsonl or .rtfd"
+    let unpack = "unpack it, and import the folder of the notes in it, such as Takeout/Keep"
+    let empty = try folder("empty", [:])
+    let takeout = try folder("all", [:])
+    _ = try folder("all/Takeout/Keep", [:])
+    let archives = try folder("archives", ["takeout-1.ZIP": zip])
+    let odd = try folder("odd", ["a.json": zip, "b.JSON": [0x1F, 0x8B], "c.json": Array("<!DOCTYPE html>".utf8)])
+    let result = try daemon.run("import", empty, takeout, archives, odd, archives + "/takeout-1.ZIP", "--json").json()
+    #expect(
+      Self.reasons(result) == [
+        "\(empty) \(nothing); name the folder that holds the notes, such as Takeout/Keep: folders in it are not searched",
+        "\(takeout) \(nothing); import \(takeout)/Takeout/Keep",
+        "\(archives) \(nothing); unpack takeout-1.ZIP, and import the folder of the notes in it",
+        "a.json this is a zip archive; \(unpack)", "b.JSON this is a gzip archive; \(unpack)",
+        "c.json this is a page, and no JSON; Takeout writes a .json file beside it",
+        "takeout-1.ZIP this is a zip archive; \(unpack)",
+      ])
+  }
+
+  @Test func aNameInCapitalsIsTheSame() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    _ = try Self.write([#"{"textContent":"x","createdTimestampUsec":1600000000000000}"#], to: daemon, "A.JSON")
+    _ = try Self.write(
+      [#"{"entity":"Board","id":"b1","name":"Plans"}"#, #"{"entity":"Note","id":"n1","board":"b1"}"#], to: daemon,
+      "B.JSONL")
+    #expect(try daemon.run("import", daemon.home.path, "--json").json()["imported"] == .integer(2))
+  }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import GraphModel
 import StickiesKit
 
@@ -11,35 +12,79 @@ enum ImportReader {
   static func read(_ path: String, into batch: inout ImportBatch, _ progress: Progress) throws {
     var isDirectory = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+      if let reason = unreachable(path) { return batch.skip(path, reason) }
       throw Refusal(.notFound, "there is no file \(path)")
     }
     let name = path.split(separator: "/").last.map(String.init) ?? path
     guard isDirectory else { return readFile(path, name: name, into: &batch) }
     if MacNotes.isPackage(name) { return MacNotes(packageAt: path, into: &batch).read(path, name: name, into: &batch) }
-    let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+    let names: [String]
+    do {
+      names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+    } catch {
+      let reason = unreachable(path + "/.") ?? "it has no list of its files"
+      return batch.skip(path, reason)
+    }
     let packages = names.contains(where: MacNotes.isPackage) ? MacNotes(folder: path, into: &batch) : nil
+    var isEmpty = true
     for (index, name) in names.enumerated() {
       progress.show("reading \(index + 1) of \(names.count)")
       if let packages, MacNotes.isPackage(name) {
         packages.read(path + "/" + name, name: name, into: &batch)
-      } else if name.hasSuffix(".json") || name.hasSuffix(".jsonl") || name == MacNotes.database {
+      } else if ImportFile(name: name).isOfAFolder || name == MacNotes.database {
         readFile(path + "/" + name, name: name, into: &batch)
+      } else {
+        continue
       }
+      isEmpty = false
     }
+    if isEmpty { batch.skip(path, emptiness(path, names)) }
+  }
+
+  /// Why a path that is there can't be reached; nil where it is not there.
+  private static func unreachable(_ path: String) -> String? {
+    guard access(path, R_OK) != 0 else { return nil }
+    switch errno {
+    case EACCES: return "it can't be read: this user lacks the right to read it, or a folder above it"
+    case ENOENT, ENOTDIR: return nil
+    case let code: return "it can't be read: \(String(cString: strerror(code)))"
+    }
+  }
+
+  /// What to do with a folder that has nothing to import.
+  private static func emptiness(_ path: String, _ names: [String]) -> String {
+    let nothing = "nothing in this folder can be imported: no .json, .jsonl or .rtfd"
+    let folders = ["Keep", "Takeout/Keep", "Takeout", "Stickies"].filter { folder in
+      var isDirectory = false
+      return FileManager.default.fileExists(atPath: "\(path)/\(folder)", isDirectory: &isDirectory) && isDirectory
+    }
+    if let folder = folders.first { return "\(nothing); import \(path)/\(folder)" }
+    if let archive = names.first(where: { ImportFile(name: $0).isArchive }) {
+      return "\(nothing); unpack \(archive), and import the folder of the notes in it"
+    }
+    return "\(nothing); name the folder that holds the notes, such as Takeout/Keep: folders in it are not searched"
   }
 
   private static func readFile(_ path: String, name: String, into batch: inout ImportBatch) {
     func skip(_ reason: String) { batch.skip(name, reason) }
     if name == MacNotes.database { return skip(MacNotes.databaseReason) }
-    guard let bytes = FileManager.default.contents(atPath: path) else { return skip("the file can't be read") }
+    let size = (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int ?? 0
+    guard size <= maximumFileSize else {
+      return skip(ImportFile.archive(name) ?? "the file has \(size) bytes; at most \(maximumFileSize) are taken")
+    }
+    guard let contents = FileManager.default.contents(atPath: path) else {
+      return skip(unreachable(path) ?? "the file can't be read")
+    }
+    let bytes = Array(contents)
     guard bytes.count <= maximumFileSize else {
       return skip("the file has \(bytes.count) bytes; at most \(maximumFileSize) are taken")
     }
-    if name.hasSuffix(".jsonl") { return GraphLines.read(Array(bytes), file: name, into: &batch) }
+    if let reason = ImportFile.reason(against: bytes) { return skip(reason) }
+    if ImportFile(name: name).isLines { return GraphLines.read(bytes, file: name, into: &batch) }
     let json: JSON
     var replaced = 0
     do {
-      json = try JSON(repairing: Array(bytes), replaced: &replaced)
+      json = try JSON(repairing: bytes, replaced: &replaced)
     } catch {
       return skip("this is no JSON: \(error)")
     }

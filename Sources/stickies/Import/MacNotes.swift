@@ -17,7 +17,7 @@ struct MacNotes {
   /// Whether the windows could be read: only then a window that is not there is worth a word.
   private let isKnown: Bool
 
-  static func isPackage(_ name: String) -> Bool { name.hasSuffix(".rtfd") && name != ".rtfd" }
+  static func isPackage(_ name: String) -> Bool { name.lowercased().hasSuffix(".rtfd") && name.count > 5 }
 
   /// A folder with packages.
   init(folder: String, into batch: inout ImportBatch) {
