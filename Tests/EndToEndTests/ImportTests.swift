@@ -206,4 +206,19 @@ import Testing
       "B.JSONL")
     #expect(try daemon.run("import", daemon.home.path, "--json").json()["imported"] == .integer(2))
   }
+
+  @Test func storesThatImportEachOthersNotesDoubleNone() throws {
+    let (one, two) = (try Daemon(), try Daemon())
+    try one.start()
+    try two.start()
+    try one.run("add", "of one")
+    try two.run("add", "of two")
+    for round in 0..<3 {
+      for (from, to) in [(one, two), (two, one)] {
+        let file = try Self.write(from.run("export").lines, to: to)
+        #expect(try to.run("import", file, "--json").json()["imported"] == .integer(round == 0 ? 1 : 0))
+        #expect(try to.run("list", "--json").json().count == 2)
+      }
+    }
+  }
 }

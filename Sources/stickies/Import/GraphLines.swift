@@ -42,7 +42,7 @@ enum GraphLines {
         return batch.skip(place, "the note's id or board is missing")
       }
       let tags = values.names("tags", names)
-      var origin = "stickies:\(id)"
+      var origin = ImportBatch.origin(exportedAs: id)
       if case .string(let key)? = values.take("origin") { origin = key }
       batch.notes.append(
         ImportBatch.Note(origin: origin, board: board, tags: tags, values: values.taken, id: id, place: place))

@@ -64,6 +64,16 @@ struct ImportBatch {
     if tagNames.insert(Array(tag.name.utf8)).inserted { tags.append(tag) }
   }
 
+  private static let exported = "stickies:"
+
+  /// The origin of a note that a store exported with this id, and that had no origin there.
+  static func origin(exportedAs id: String) -> String { exported + id }
+
+  /// The id that the origin names; nil for a note that was no store's before.
+  static func exportedID(_ origin: String) -> String? {
+    origin.hasPrefix(exported) ? String(origin.dropFirst(exported.count)) : nil
+  }
+
   /// Names how many letters of JSON were not Unicode, if any.
   mutating func skip(_ place: String, replaced count: Int) {
     guard count > 0 else { return }

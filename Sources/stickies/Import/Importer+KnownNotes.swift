@@ -7,7 +7,8 @@ extension Importer {
 
   /// The notes of the batch that are in the store, by the batch's origins.
   ///
-  /// A note is known by its origin, or by its id, if it was exported from this store.
+  /// A note is known by its origin; by its id, if it was exported from this store; and by the id that its origin names,
+  /// if another store imported it from here and exported it again.
   func knownNotes(_ batch: ImportBatch) async throws -> [String: ObjectID] {
     var known = [String: ObjectID]()
     let origin = shell.property("Note", "origin")
@@ -19,7 +20,10 @@ extension Importer {
       }
       var origins = [ObjectID: String]()
       for note in part {
-        if let id = note.id.flatMap({ UniqueID($0) }) { origins[ObjectID(key: id, entity: entity)] = note.origin }
+        // Its own id comes last: it is the note itself, and not merely what the note was made from.
+        for name in [ImportBatch.exportedID(note.origin), note.id] {
+          if let id = name.flatMap({ UniqueID($0) }) { origins[ObjectID(key: id, entity: entity)] = note.origin }
+        }
       }
       guard !origins.isEmpty else { continue }
       for image in try await shell.images("Note", where: .identifiers(origins.keys.sorted())) {
