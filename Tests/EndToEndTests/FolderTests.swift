@@ -371,4 +371,18 @@ import Testing
     #expect(try Self.counts(desk.sync()) == [1, 0, 0, 1, 0])
     #expect(try desk.text(2) == "MANY" + large.dropFirst(4))
   }
+
+  @Test func newFilesWithoutAPlaceLieBesideTheBoardsNotes() throws {
+    let desk = try Desk("one")
+    try desk.export()
+    for name in ["a", "b"] { try desk.write("\(name).md", name) }
+    try desk.write("c.md", "---\nx: -40\ny: 7\n---\nc")
+    #expect(try desk.sync()["added"] == .integer(3))
+    let notes = (try desk.daemon.run("list", "--json").json().arrayValue ?? [])
+      .sorted { ($0["text"]?.stringValue ?? "") < ($1["text"]?.stringValue ?? "") }
+    #expect(notes.map { $0["text"] } == [.string("a"), .string("b"), .string("c"), .string("one")])
+    #expect(notes.map { $0["x"] } == [.integer(224), .integer(448), .integer(-40), .integer(0)])
+    #expect(notes.map { $0["y"] } == [.integer(0), .integer(0), .integer(7), .integer(0)])
+    #expect(try desk.read("a.md").contains("\nx: 224\ny: 0\n"))
+  }
 }

@@ -221,4 +221,29 @@ import Testing
       }
     }
   }
+
+  @Test func notesWithoutAPlaceDoNotLieOnEachOther() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let board = #"{"entity":"Board","id":"b1","name":"Plans"}"#
+    func note(_ id: Int, _ more: String = "") -> String {
+      #"{"entity":"Note","id":"n\#(id)","board":"b1","text":"\#(id)"\#(more)}"#
+    }
+    let first = try Self.write([board, note(0, #","x":-50,"y":10"#)] + (1...8).map { note($0) }, to: daemon)
+    try daemon.run("import", first)
+    let second = try Self.write([board] + (9...12).map { note($0) }, to: daemon, "more.jsonl")
+    try daemon.run("import", second)
+    let notes = try daemon.run("list", "--json").json().arrayValue ?? []
+    let places = notes.compactMap { note -> (Double, Double)? in
+      guard let x = note["x"].flatMap({ Double($0.text) }), let y = note["y"].flatMap({ Double($0.text) }) else {
+        return nil
+      }
+      return (x, y)
+    }
+    #expect(places.count == 13)
+    for (index, (x, y)) in places.enumerated() {
+      #expect(!places[..<index].contains { abs($0.0 - x) < 200 && abs($0.1 - y) < 200 }, "note \(index)")
+    }
+    #expect(places.contains { $0 == (-50, 10) }, "a place that the file names stays")
+  }
 }

@@ -102,7 +102,7 @@ public struct FolderChanges: Sendable {
   /// In the order of the files' names, as the other lists.
   public private(set) var edits = [Edit]()
   /// Files that become notes.
-  public private(set) var new = [New]()
+  public internal(set) var new = [New]()
   /// Notes whose files are gone.
   public private(set) var missing = [Missing]()
   /// Files, or parts of them, that are not taken.

@@ -85,7 +85,7 @@ struct FolderRun {
         return result
       }
       do {
-        try await send(found.changes, leaving, notes, &list, &result)
+        try await send(found.changes.placed(beside: found.notes), leaving, notes, &list, &result)
         result.compared += found.changes.edits.filter { old.contains($0.theirs.id) }.map(\.file)
       } catch let refusal as Refusal where [.conflict, .unique, .pruned].contains(refusal.code) {
         // Somebody was quicker: nothing was written, and all is compared again.

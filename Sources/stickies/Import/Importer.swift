@@ -20,7 +20,7 @@ struct Importer {
     let new = batch.notes.filter { known[$0.origin] == nil && seen.insert($0.origin).inserted }
     result.unchanged = batch.notes.count - new.count
     result.imported = new.count
-    let transaction = try await changes(new, batch, known, &result)
+    let transaction = try await changes(placed(new, batch), batch, known, &result)
     guard !transaction.isEmpty else { return result }
     progress.show("writing \(new.count) notes")
     try await commit(ImportParts(transaction, largest: Self.largestPart, keeping: shell.entity("Link").number))

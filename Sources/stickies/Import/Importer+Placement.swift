@@ -1,0 +1,64 @@
+import GraphModel
+import StickiesKit
+
+extension Importer {
+  /// The notes, with a place for each of which the file names none: beside what is on its board, and beside the notes
+  /// of the import that have a place.
+  func placed(_ notes: [ImportBatch.Note], _ batch: ImportBatch) async throws -> [ImportBatch.Note] {
+    var homeless = [[UInt8]: [Int]]()
+    for (index, note) in notes.enumerated() where note.values["x"] == nil && note.values["y"] == nil {
+      homeless[Array(note.board.utf8), default: []].append(index)
+    }
+    guard !homeless.isEmpty else { return notes }
+    let ids = try await boardIDs(batch)
+    var notes = notes
+    for (board, indexes) in homeless {
+      var occupied = notes.indices.filter { Array(notes[$0].board.utf8) == board }
+        .filter { notes[$0].values["x"] != nil || notes[$0].values["y"] != nil }.map { frame(notes[$0].values) }
+      if let id = ids[board] { occupied += try await frames(on: id) }
+      let frames = NoteLayout.frames(for: indexes.map { frame(notes[$0].values) }, beside: occupied)
+      for (index, frame) in zip(indexes, frames) {
+        notes[index].values["x"] = .double(frame.x)
+        notes[index].values["y"] = .double(frame.y)
+      }
+    }
+    return notes
+  }
+
+  /// The boards of the store by their names in the batch.
+  private func boardIDs(_ batch: ImportBatch) async throws -> [[UInt8]: ObjectID] {
+    let there = try await shell.images("Board")
+    let name = shell.property("Board", "name")
+    var ids = [[UInt8]: ObjectID]()
+    for board in there { ids[Array((board[name].stringValue ?? "").utf8)] = board.id }
+    let byID = Dictionary(there.map { ($0.id.description, $0.id) }, uniquingKeysWith: { $1 })
+    for board in batch.boards {
+      if let id = board.id.flatMap({ byID[$0] }) { ids[Array(board.name.utf8)] = id }
+    }
+    return ids
+  }
+
+  /// Where the notes of a board lie.
+  private func frames(on board: ObjectID) async throws -> [NoteLayout.Frame] {
+    let isOnBoard = GraphPredicate.equal(shell.property("Note", "board"), .object(board))
+    var frames = [NoteLayout.Frame]()
+    for try await chunk in shell.client.rows(of: shell.entity("Note"), "x,y,width,height", where: isOnBoard) {
+      for row in chunk {
+        let names = ["x", "y", "width", "height"]
+        frames.append(frame(Dictionary(uniqueKeysWithValues: names.map { ($0, row[$0] ?? .null) })))
+      }
+    }
+    return frames
+  }
+
+  /// The frame that an insert with these values gets.
+  private func frame(_ values: [String: Value]) -> NoteLayout.Frame {
+    func number(_ name: String) -> Double {
+      for value in [values[name], shell.property("Note", name).attribute?.defaultValue] {
+        if case .double(let number)? = value { return number }
+      }
+      preconditionFailure("the built-in model has no default for a note's \(name)")
+    }
+    return .init(x: number("x"), y: number("y"), width: number("width"), height: number("height"))
+  }
+}
