@@ -151,12 +151,28 @@ class OpenTests(unittest.TestCase):
         self.assertEqual(ann.ends(), 0)
         self.assertNotIn("more", self.stage.run("list"))
 
+    def test_what_an_editor_saves_later_that_returned_at_once_is_where_it_says(self):
+        self.stage.run("add", "one")
+        ann = self.stage.open(EDITOR="true")
+        ann.shows("one")
+        ann.types(f"{TAB}E")
+        ann.shows("what you save later stays in /")
+        path = re.search(r"stays in (/\S+note\.md)", ann.text)
+        self.assertIsNotNone(path, ann.text)
+        ann.types("q")
+        self.assertEqual(ann.ends(), 0)
+        # Said once more where it can be copied.
+        self.assertIn(path[1], ann.after_leaving)
+        with open(path[1]) as file:
+            self.assertEqual(file.read(), "one")
+        shutil.rmtree(os.path.dirname(path[1]))
+
     def test_what_is_typed_under_an_editor_that_reads_no_keys_is_no_command_afterwards(self):
         self.stage.run("add", "one")
         begun, go, script = (f"{self.stage.home}/{name}" for name in ("begun", "go", "editor"))
         with open(script, "w") as file:
             # As an editor with a window of its own.
-            file.write(f'#!/bin/sh\ntouch "{begun}"\nwhile [ ! -e "{go}" ]; do sleep 0.05; done\n')
+            file.write(f'#!/bin/sh\ntouch "{begun}"\nwhile [ ! -e "{go}" ]; do sleep 0.05; done\ntouch "$1"\n')
         os.chmod(script, 0o755)
         ann = self.stage.open(EDITOR=script)
         ann.shows("one")

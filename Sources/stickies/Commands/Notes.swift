@@ -1,4 +1,5 @@
 import ArgumentParser
+import GraphClient
 import GraphModel
 import StickiesKit
 
@@ -111,26 +112,54 @@ struct EditCommand: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    try await note.options.withShell { shell in
+    // An editor may be open for hours: a daemon that is away when it is closed is waited for.
+    try await note.options.withShell(reconnects: text == nil) { shell in
       let note = try await shell.note(note.id)
       let property = shell.property("Note", "text")
       let old = note[property].stringValue ?? ""
-      let editor = text == nil ? try await Editor.edit(old) : nil
-      let new = try editor?.text ?? TextInput.read(text ?? "")
-      // Only what differs from what was read: whatever others write meanwhile stays.
-      let edits = [Edit(property.number, .splice(TextSplice.differences(from: old, to: new)))]
-      let image: ObjectImage
-      do {
-        image = old == new ? note : try await shell.commit([shell.update(note, edits)], returning: note.id)
-      } catch {
-        if let editor { StandardError.write("stickies: what you wrote is in \(editor.file)") }
-        throw error
+      guard let text else { return try await edit(note, old, property, shell) }
+      shell.output.show(try await save(TextInput.read(text), note, old, property, shell))
+    }
+  }
+
+  /// Only what differs from what was read is sent: text that others write meanwhile stays.
+  @MainActor
+  private func save(
+    _ new: String, _ note: ObjectImage, _ old: String, _ property: Property, _ shell: Shell
+  ) async throws -> ObjectImage {
+    guard new != old else { return note }
+    let edits = [Edit(property.number, .splice(TextSplice.differences(from: old, to: new)))]
+    return try await shell.commit([shell.update(note, edits)], returning: note.id)
+  }
+
+  @MainActor
+  private func edit(_ note: ObjectImage, _ old: String, _ property: Property, _ shell: Shell) async throws {
+    let editor = try await Editor.edit(old)
+    let place = "what you wrote is in \(editor.file)"
+    let interruption = Interruption(place)
+    defer { withExtendedLifetime(interruption) {} }
+    // Not before: the editor had the terminal.
+    let tell = { (state: GraphClient.State) in
+      if case .reconnecting = state {
+        StandardError.write("stickies: the connection was lost; trying again; \(place)")
+        shell.client.stateDidChange = nil
       }
-      editor?.discard()
-      shell.output.show(image)
     }
   }
 }
+    if editor.text != old {
+      shell.client.stateDidChange = tell
+      tell(shell.client.state)
+    }
+    let image: ObjectImage
+    do {
+      image = try await save(editor.text, note, old, property, shell)
+    } catch {
+      StandardError.write("stickies: \(place)")
+      throw error
+    }
+    editor.discard()
+    shell.output.show(image)
 
 struct Delete: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Delete a note; undo brings it back.")

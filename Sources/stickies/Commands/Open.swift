@@ -71,6 +71,9 @@ struct Open: AsyncParsableCommand {
         StandardError.write("stickies: the editor was left; what was saved in it last is in \(file)")
       }
       if code != 0 || session.loss != nil { throw ExitCode(code == 0 ? 1 : code) }
+      for file in Editor.leftFiles {
+        StandardError.write("stickies: an editor returned at once; what it saved later is in \(file)")
+      }
     }
   }
 

@@ -99,19 +99,26 @@ final class Daemon: @unchecked Sendable {  // `process` is replaced by one test 
 
   /// Runs `stickies` to its end.
   @discardableResult
-  func run(_ arguments: String..., author: String = "ann@test", input: String? = nil, server: String? = nil) throws
-    -> Result
-  {
-    try Self.run(arguments, server: server ?? socket.description, author: author, input: input)
+  func run(
+    _ arguments: String..., author: String = "ann@test", input: String? = nil, server: String? = nil,
+    environment: [String: String] = [:]
+  ) throws -> Result {
+    try Self.run(
+      arguments, server: server ?? socket.description, author: author, input: input, environment: environment)
   }
 
-  static func run(_ arguments: [String], server: String, author: String, input: String?) throws -> Result {
+  /// - Parameter environment: variables besides, or instead of, those that tests have.
+  static func run(
+    _ arguments: [String], server: String, author: String, input: String?, environment: [String: String] = [:]
+  ) throws -> Result {
     let process = Process()
     process.executableURL = binary("stickies")
     process.arguments = arguments
-    process.environment = ProcessInfo.processInfo.environment.merging([
-      "STICKIES_SERVER": server, "STICKIES_AUTHOR": author, "NO_COLOR": "1", "VISUAL": "sed -i s/stdin/an-editor/",
-    ]) { $1 }
+    process.environment = ProcessInfo.processInfo.environment.merging(
+      [
+        "STICKIES_SERVER": server, "STICKIES_AUTHOR": author, "NO_COLOR": "1", "VISUAL": "sed -i s/stdin/an-editor/",
+      ].merging(environment) { $1 }
+    ) { $1 }
     let (output, errors) = (Pipe(), Pipe())
     process.standardOutput = output
     process.standardError = errors

@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+/// `stickies edit` with an editor that is a command of the test.
+@Suite struct EditorTests {
+  /// The path that a message names.
+  private static func file(_ errors: String) -> String? {
+    errors.split(whereSeparator: { " ;\n".contains($0) }).map(String.init).first { $0.hasSuffix("/note.md") }
+  }
+
+  @Test func whatAnEditorSavesAfterItReturnedAtOnceStaysInItsFile() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "hello")
+    let edited = try daemon.run("edit", "1", environment: ["VISUAL": "true"])
+    #expect(edited.status == 1)
+    #expect(edited.output.isEmpty)
+    #expect(edited.errors.contains("the editor (true) returned at once"))
+    #expect(edited.errors.contains("\"code --wait\""))
+    let file = try #require(Self.file(edited.errors))
+    defer { try? FileManager.default.removeItem(atPath: (file as NSString).deletingLastPathComponent) }
+    // The window that is still open saves now.
+    try "hello later".write(toFile: file, atomically: false, encoding: .utf8)
+    #expect(
+      try daemon.run("edit", "1", "--text", "-", input: String(contentsOfFile: file, encoding: .utf8)).status == 0)
+    #expect(try daemon.run("show", "1", "--json").json()["text"] == .string("hello later"))
+    #expect(daemon.stop() == 0)
+  }
+
+  private static func edit(_ daemon: Daemon, _ editor: String) async throws -> Daemon.Result {
+    try daemon.run("edit", "1", environment: ["VISUAL": editor])
+  }
+
+  @Test func anEditorThatWritesTheSameTextHasDoneItsWork() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "hello")
+    #expect(try daemon.run("edit", "1", environment: ["VISUAL": "touch"]).status == 0)
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test(arguments: ["", " "])
+  func anEmptyVisualIsNoEditor(visual: String) throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "hello")
+    let edited = try daemon.run("edit", "1", environment: ["VISUAL": visual, "EDITOR": "sed -i s/hello/bye/"])
+    #expect(edited.status == 0)
+    #expect(edited.output.contains("bye"))
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test func aDaemonThatIsAwayWhenTheEditorIsClosedIsWaitedFor() async throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    try daemon.run("add", "hello")
+    let script = daemon.home.path + "/editor"
+    try "kill -9 \(daemon.process.processIdentifier); echo bye > \"$1\"".write(
+      toFile: script, atomically: false, encoding: .utf8)
+    async let edited = Self.edit(daemon, "sh \(script)")
+    daemon.process.waitUntilExit()
+    try daemon.start()
+    let result = try await edited
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(try daemon.run("show", "1", "--json").json()["text"] == .string("bye"))
+    #expect(daemon.stop() == 0)
+  }
+}
