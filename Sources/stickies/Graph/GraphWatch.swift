@@ -37,7 +37,7 @@ extension GraphCommand {
         let entity = try shell.known(entity)
         let predicate = try shell.predicate(condition, on: entity)
         let printer = WatchPrinter(
-          shell.client, output: shell.output, model: shell.model, count: 1, since: since.revision,
+          shell.client, output: shell.output, model: shell.model, since: since.revision,
           summary: { Output.count($0.count, entity.name + " object") }, line: shell.reference)
         guard let limit = limit.number else { return try await printer.follow([(entity, predicate)]) }
         let window = WatchedWindow(

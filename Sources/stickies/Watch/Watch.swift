@@ -21,7 +21,7 @@ struct Watch: AsyncParsableCommand {
         filter.condition == nil && filter.board == nil
         ? shell.model.entities.filter { !$0.isAbstract && $0.parent == nil } : [shell.entity("Note")]
       let printer = WatchPrinter(
-        shell.client, output: shell.output, model: shell.model, count: entities.count, since: since.revision,
+        shell.client, output: shell.output, model: shell.model, since: since.revision,
         summary: { images in
           Output.count(images.count { shell.model.entity($0.id.entity)?.name == "Note" }, "note")
         }, line: { shell.output.line($0) }, speaksOfNotes: true)

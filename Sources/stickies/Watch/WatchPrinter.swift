@@ -9,12 +9,14 @@ import StickiesKit
 final class WatchPrinter {
   let output: Output
   let model: Model
-  private var missing: Int
-  /// All queries, with those that are silent.
-  private var count: Int
-  private var snapshot = [ObjectImage]()
+  /// The queries whose first results are not there yet, or new ones after the store has another past.
+  private var waiting = Set<QueryID>()
+  /// The results that came while others are waited for, and the revisions that they are of.
+  private var results = [QueryID: (images: [ObjectImage], at: Revision)]()
   /// The newest that was told.
   var revision: Revision = 0
+  /// The revision of the newest snapshot: what came before it is part of it.
+  private(set) var snapshotRevision: Revision = 0
   private var isShown = false
   /// The newest revision that was told of another past, until the new one is shown.
   private var abandoned: Revision?
@@ -34,12 +36,11 @@ final class WatchPrinter {
   let client: GraphClient
 
   /// - Parameters:
-  ///   - count: how many queries are watched.
   ///   - summary: what a person is told of the first result.
   ///   - line: what a person is told of an object.
   ///   - speaksOfNotes: the model is known to be that of the notes.
   init(
-    _ client: GraphClient, output: Output, model: Model, count: Int, since: Revision?,
+    _ client: GraphClient, output: Output, model: Model, since: Revision?,
     summary: @escaping ([ObjectImage]) -> String,
     line: @escaping (ObjectImage) -> String, speaksOfNotes: Bool = false
   ) {
@@ -48,8 +49,6 @@ final class WatchPrinter {
     self.model = model
     self.summary = summary
     self.line = line
-    missing = count
-    self.count = count
     self.since = since
     words = ChangeWords(model: model, speaksOfNotes: speaksOfNotes)
   }
@@ -59,15 +58,16 @@ final class WatchPrinter {
   func follow(_ queries: [(entity: Entity, predicate: GraphPredicate)], names: [Entity] = []) async throws {
     let token = try await token()
     let names = output.json ? [] : names.map { (entity: $0, predicate: GraphPredicate.always) }
+    // A result that is read again must mean the same moment.
+    let queries = queries.map { (entity: $0.entity, predicate: $0.predicate.bound(now: GraphClient.now)) }
     var isKnown = true
     if let token { isKnown = await learn(queries + names, at: token.revision) }
     // One watch for all: a commit that makes a tag and tags a note is told at once.
-    missing += names.count
-    count += names.count
     try await follow { body in
       let numbers = self.client.watch(queries + names, since: token, body: body)
       self.silent = Set(numbers.suffix(names.count))
       if !isKnown { self.unknown = Set(numbers) }
+      self.waiting = Set(numbers)
       for (number, query) in zip(numbers, queries + names) { self.queries[number] = query }
     }
   }
@@ -112,7 +112,7 @@ final class WatchPrinter {
     watch { continuation.yield($0) }
     for await event in events {
       if case .ended(let refusal) = event { throw refusal }
-      await take(event)
+      try await take(event)
     }
   }
 
@@ -137,34 +137,40 @@ final class WatchPrinter {
     }
   }
 
-  private func take(_ event: GraphClient.WatchEvent) async {
+  private func take(_ event: GraphClient.WatchEvent) async throws {
     switch event {
     case .loaded(let query, let images, let at):
-      if isShown, abandoned == nil, !output.json { return await showAnew(query, images, at) }
+      waiting.remove(query)
+      if isShown, abandoned == nil {
+        return output.json ? try await showWhole(query, images, at.revision) : await showAnew(query, images, at)
+      }
       if !output.json { hold(images, of: query) }
-      if !silent.contains(query) { snapshot += images }
+      results[query] = (images, at.revision)
       revision = max(revision, at.revision)
-      missing -= 1
-      if missing <= 0 { showSnapshot() }
+      if waiting.isEmpty { try await showResults() }
     case .loadedWindow(_, let rows, let at):
       if isShown, abandoned == nil, !output.json { await showBatches(through: at.revision) }
       total = rows.total
       if !output.json { words.learn(rows.objects) }
-      snapshot = rows.objects
       revision = max(revision, at.revision)
-      showSnapshot()
-    case .resumed(_, let since):
+      showSnapshot(rows.objects)
+    case .resumed(let query, let since):
       revision = max(revision, since)
-      missing -= 1
-      if missing <= 0, !isShown { showSince(since) }
+      waiting.remove(query)
+      guard !isShown, waiting.isEmpty else { return }
+      if results.isEmpty { showSince(since) } else { try await showResults() }
     case .diverged:
       // Nothing that was told counts any more; one line says so when the new results are there.
-      guard isShown, abandoned == nil else { return }
-      abandoned = revision
+      guard isShown else { return }
+      // The store may go back once more before they are.
+      abandoned = abandoned ?? revision
       words.forgetAll()
       unknown = []
-      (snapshot, missing, revision) = ([], count, 0)
+      (results, waiting, revision, snapshotRevision) = ([:], Set(queries.keys), 0, 0)
     case .changed(let update):
+      // The snapshot that is told has it already, or the one that is waited for will.
+      if output.json, update.revision <= snapshotRevision { return }
+      if output.json, !waiting.isEmpty { return revision = max(revision, update.revision) }
       revision = update.revision
       if output.json {
         let changes = update.changes.flatMap(\.changes)
@@ -188,8 +194,20 @@ final class WatchPrinter {
     }
   }
 
-  private func showSnapshot() {
+  /// The results of all queries, which came one after the other.
+  private func showResults() async throws {
+    let shown = queries.keys.filter { !silent.contains($0) }.sorted()
+    let isOneState = shown.allSatisfy { results[$0]?.at == revision }
+    // A person is told how many there are, and a program gets one state.
+    let images =
+      output.json && !isOneState ? try await wholeResult() : shown.flatMap { results[$0]?.images ?? [] }
+    results = [:]
+    showSnapshot(images)
+  }
+
+  func showSnapshot(_ snapshot: [ObjectImage]) {
     isShown = true
+    snapshotRevision = revision
     let restored =
       abandoned.map { told in
         revision < told
@@ -209,8 +227,6 @@ final class WatchPrinter {
     } else {
       output.print(output.dim("\(restored)revision \(revision): \(summary(snapshot)); changes follow"))
     }
-    snapshot = []
-    missing = 0
   }
 
   private func showSince(_ since: Revision) {
