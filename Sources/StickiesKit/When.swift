@@ -34,10 +34,11 @@ public enum When: Hashable, Sendable {
   /// Whether there is a time of three numbers, the last one without a fraction.
   private static func namesASecond(_ words: [String]) -> Bool {
     words.contains { word in
+      if word.hasPrefix("@") { return !word.contains(".") }
       guard let clock = word.split(separator: "t", omittingEmptySubsequences: false).last else { return false }
       let parts = clock.split(separator: ":", maxSplits: 3)
       return parts.count > 2 && parts[1].utf8.count == 2 && parts[2].prefix(2).utf8.count == 2
-        && parts[2].dropFirst(2).first != "."
+        && ![".", ","].contains(parts[2].dropFirst(2).first)
     }
   }
 
@@ -59,8 +60,8 @@ public struct WhenError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// The forms that there are, with examples.
   public static let forms = """
-    a revision (120 or r120), a date with or without a time (2026-11-21, 2026-11-21 09:30, 2026-11-21T09:30:00Z), \
-    "10 minutes ago", "2 hours ago", "yesterday 14:00", "monday 9:00", "today 08:30", "last week"
+    a revision (120 or r120), a date with or without a time (2026-11-21, 2026-11-21 09:30, 2026-11-21T09:30:00+0200), \
+    what date -R prints, @1763717415, "10 minutes ago", "1h ago", "yesterday 14:00", "monday 9:00", "today 08:30", "last week"
     """
 
   public var description: String {
@@ -82,6 +83,7 @@ private struct WhenReader {
     guard let first = words.first else { return nil }
     if words == ["now"] { return now }
     if words.last == "ago" { return ago(words.dropLast()) }
+    if words.count == 1, first.hasPrefix("@") { return seconds(first.dropFirst()) }
     if first == "last" { return last(words.dropFirst()) }
     if first == "in" || first == "next" {
       // What is to come can't be looked at, whenever that is.
@@ -90,6 +92,7 @@ private struct WhenReader {
     if let days = dayNamed(first) { return at(words.dropFirst(), ofDay: days) }
     if let weekday = Self.weekday(first) { return newest(weekday, words.dropFirst()) }
     if first.utf8.count >= 10, first.utf8.dropFirst(4).first == UInt8(ascii: "-") { return dated(words) }
+    if let date = mailDate(words) { return dated(date) }
     // A time alone is today's.
     return at(words[...], ofDay: today)
   }
@@ -203,29 +206,87 @@ private struct WhenReader {
 
   // MARK: - Dates
 
-  /// RFC 3339; without an offset the time of where the person is, without a time the beginning of the day.
+  /// RFC 3339; without an offset the time of where the person is, without a time the beginning of the day. As `date` has it,
+  /// a comma before the fraction, and an offset without a colon or behind a blank, are fine as well.
   private func dated(_ words: [String]) -> Timestamp? {
     let text = words.joined(separator: " ")
     if text.utf8.count == 10 { return Dates.timestamp(text).map(moment) }
-    return Dates.timestamp(text.uppercased()) ?? Dates.timestamp(text.uppercased() + "Z").map(written)
+    var time = text.uppercased().replacing(",", with: ".")
+    for name in [" UTC", " GMT", " UT", " Z"] where time.hasSuffix(name) { time = time.dropLast(name.count) + "Z" }
+    // Behind the date, whose dashes are none.
+    if let sign = time.indices.dropFirst(11).last(where: { "+-".contains(time[$0]) }) {
+      let offset = time[time.index(after: sign)...]
+      let head = time[..<sign]
+      let hour = String(head.last == " " ? head.dropLast() : head) + String(time[sign]) + offset.prefix(2)
+      if Self.digits(offset) != nil, [2, 4].contains(offset.utf8.count) {
+        time = hour + ":" + (offset.utf8.count == 2 ? "00" : String(offset.suffix(2)))
+      } else {
+        time = hour + String(offset.dropFirst(2))
+      }
+    }
+    return Dates.timestamp(time) ?? Dates.timestamp(time + "Z").map(written)
+  }
+
+  private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+
+  /// `sat, 21 nov 2026 10:30:15 +0200`, as in mails and by `date -R`, as the words of RFC 3339; nil for anything else.
+  private func mailDate(_ words: [String]) -> [String]? {
+    let words = words.first?.hasSuffix(",") == true ? Array(words.dropFirst()) : words
+    guard words.count >= 4, (1...2).contains(words[0].utf8.count), let day = Self.digits(words[0]),
+      let month = Self.months.firstIndex(of: words[1]), words[2].utf8.count == 4, Self.digits(words[2]) != nil
+    else { return nil }
+    func pad(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return ["\(words[2])-\(pad(Int64(month) + 1))-\(pad(day))"] + words[3...]
+  }
+
+  /// Seconds since 1970, with a fraction or without.
+  private func seconds(_ text: Substring) -> Timestamp? {
+    let isBefore = text.hasPrefix("-")
+    let parts = text.dropFirst(isBefore ? 1 : 0).split(separator: ".", omittingEmptySubsequences: false)
+    let fraction = parts.count == 2 ? parts[1] : "0"
+    guard (1...2).contains(parts.count), let whole = parts.first, !whole.isEmpty, (1...9).contains(fraction.utf8.count),
+      Self.digits(fraction) != nil,
+      let micros = Self.digits((fraction + "000000").prefix(6)),
+      whole.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+    else { return nil }
+    // More than any date has is in the future, or before the first one.
+    guard let seconds = Int64(whole), seconds < Timestamp.max / Self.second else { return isBefore ? .min : now + 1 }
+    let time = seconds * Self.second + micros
+    return isBefore ? -time : time
   }
 
   // MARK: - So long ago
 
-  /// `10 minutes`, `an hour`, `2h`.
+  /// `10 minutes`, `an hour`, `2h`, `1h30m`, `1 hour 30 minutes`.
   private func ago(_ words: ArraySlice<String>) -> Timestamp? {
-    var words = Array(words)
-    if words.count == 1, let word = words.first {
-      let number = word.prefix { $0.isNumber }
-      words = [String(number), String(word.dropFirst(number.count))]
+    var parts = words.filter { $0 != "and" }.flatMap(Self.parts)
+    guard !parts.isEmpty, parts.count.isMultiple(of: 2) else { return nil }
+    var time = now
+    while !parts.isEmpty {
+      let count =
+        Self.numbers.firstIndex(of: parts[0] == "a" || parts[0] == "an" ? "one" : parts[0]).map { Int64($0 + 1) }
+        ?? Self.digits(parts[0])
+        // More than any number is long ago as well.
+        ?? (parts[0].utf8.allSatisfy { (0x30...0x39).contains($0) } ? .max : nil)
+      guard let count, let earlier = WhenReader(now: time, clock: clock).before(count, parts[1]) else { return nil }
+      // Further back there is nothing.
+      guard earlier != .min else { return earlier }
+      time = earlier
+      parts.removeFirst(2)
     }
-    guard words.count == 2 else { return nil }
-    let count =
-      Self.numbers.firstIndex(of: words[0] == "a" || words[0] == "an" ? "one" : words[0]).map { Int64($0 + 1) }
-      ?? Self.digits(words[0][...])
-      // More than any number is long ago as well.
-      ?? (!words[0].isEmpty && words[0].utf8.allSatisfy { (0x30...0x39).contains($0) } ? .max : nil)
-    return count.flatMap { before($0, words[1]) }
+    return time
+  }
+
+  /// A word where digits and letters meet: `1h30m` is `1`, `h`, `30`, `m`.
+  private static func parts(_ word: String) -> [String] {
+    var parts = [String]()
+    var wasDigit: Bool?
+    for character in word {
+      let isDigit = character.isASCII && character.isNumber
+      if isDigit == wasDigit { parts[parts.count - 1].append(character) } else { parts.append(String(character)) }
+      wasDigit = isDigit
+    }
+    return parts
   }
 
   private static let numbers = [
