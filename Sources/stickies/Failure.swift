@@ -38,9 +38,23 @@ enum Failure {
       // A program wants the sentence; how a command is written is for people.
       var text = json ? StickiesCommand.message(for: error) : explained(error, of: command)
       if text.hasPrefix("Error: ") { text.removeFirst("Error: ".count) }
+      if command == nil, let hint = dashHint(CommandLine.arguments, text) {
+        let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+        text = ([lines[0] + hint] + lines.dropFirst()).joined(separator: "\n")
+      }
       tell(Report(code: "usage", message: text, exit: usage), json: json)
     }
     Glibc.exit(code == .success ? 0 : code == .validationFailure ? usage : code.rawValue)
+  }
+
+  /// What is added where a word that begins with a dash was meant as a text or a name; nil elsewhere.
+  private static func dashHint(_ arguments: [String], _ message: String) -> String? {
+    let words = arguments.prefix { $0 != "--" }
+    guard let command = words.dropFirst().first, ["add", "search", "tag", "untag", "board"].contains(command),
+      message.hasPrefix("Unknown option")
+        || words.contains(where: { $0.hasPrefix("-") && $0.contains(where: \.isWhitespace) && !$0.hasPrefix("--") })
+    else { return nil }
+    return "; a text that begins with - stands behind --: stickies \(command) -- \"- milk\""
   }
 
   /// The sentence, and how the command is written.

@@ -11,13 +11,15 @@ import StickiesTerminal
 struct Options: ParsableArguments {
   enum ANSI: String, ExpressibleByArgument, CaseIterable { case auto, always, never }
 
-  @Option(help: ArgumentHelp("The daemon's address, tcp://HOST:PORT or unix:///PATH.", valueName: "address"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The daemon's address, tcp://HOST:PORT or unix:///PATH.", valueName: "address"))
   var server: String?
 
   @Flag(help: "Print JSON on standard output, and nothing else there.")
   var json = false
 
-  @Option(help: "Colors and styles; auto wants a terminal and no NO_COLOR.")
+  @Option(parsing: .unconditional, help: "Colors and styles; auto wants a terminal and no NO_COLOR.")
   var ansi: ANSI = .auto
 
   /// What `--server` says; nil without it.
@@ -156,11 +158,17 @@ struct Shell {
     }
   }
 
-  /// Digits alone are a note's number; anything else is the beginning of an id.
+  /// The digits of a note's number, written alone or as it is printed, `#3`; nil for anything else.
+  nonisolated static func digits(of name: String) -> String? {
+    let digits = name.hasPrefix("#") ? String(name.dropFirst()) : name
+    return !digits.isEmpty && digits.utf8.allSatisfy { (0x30...0x39).contains($0) } ? digits : nil
+  }
+
+  /// The note of a number, else of the beginning of an id.
   func note(_ name: String) async throws -> ObjectImage {
-    if !name.isEmpty, name.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+    if let digits = Self.digits(of: name) {
       // A number that no integer holds is no note's.
-      guard let number = Int64(name) else { throw Refusal(.notFound, "there is no note number \(name)") }
+      guard let number = Int64(digits) else { throw Refusal(.notFound, "there is no note number \(digits)") }
       let found = try await images("Note", where: .equal(property("Note", "number"), .integer(number)))
       guard let note = found.first else { throw Refusal(.notFound, "there is no note number \(number)") }
       return note
@@ -322,3 +330,8 @@ enum TextInput {
     return text
   }
 }
+    // A command in front of the pipe that fails says nothing; its silence is no text.
+    guard !text.isEmpty else {
+      throw Refusal(
+        .invalid, "standard input is empty, and nothing is written; for an empty text give \"\" instead of -")
+    }

@@ -43,7 +43,7 @@ struct BoardCommand: AsyncParsableCommand {
     @OptionGroup var options: Options
     @Argument(help: "Its name; no two boards share one.")
     var name: String
-    @Option(help: "Its color.")
+    @Option(parsing: .unconditional, help: "Its color.")
     var color: Color?
 
     @MainActor

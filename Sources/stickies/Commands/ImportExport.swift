@@ -58,9 +58,10 @@ struct Export: AsyncParsableCommand {
       + "sync-folder brings edits of the files back.")
 
   @OptionGroup var options: Options
-  @Option(help: "With --to: the board whose notes are written, by name or id.")
+  @Option(parsing: .unconditional, help: "With --to: the board whose notes are written, by name or id.")
   var board: String?
-  @Option(help: ArgumentHelp("Write a board's notes as files into this folder.", valueName: "DIR"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Write a board's notes as files into this folder.", valueName: "DIR"))
   var to: String?
 
   func validate() throws {

@@ -8,7 +8,7 @@ struct Filter: ParsableArguments {
     name: .customLong("where"), parsing: .unconditional,
     help: "A predicate on notes, such as 'color == \"yellow\" AND pinned == TRUE'.")
   var condition: String?
-  @Option(help: "Only the notes of this board, by name or id.")
+  @Option(parsing: .unconditional, help: "Only the notes of this board, by name or id.")
   var board: String?
 
   @MainActor
@@ -27,7 +27,7 @@ struct List: AsyncParsableCommand {
 
   @OptionGroup var options: Options
   @OptionGroup var filter: Filter
-  @Option(help: "Only notes with this tag.")
+  @Option(parsing: .unconditional, help: "Only notes with this tag.")
   var tag: String?
   @Option(parsing: .unconditional, help: "Attributes to sort by, a minus for descending: -pinned,number.")
   var sort = "number"

@@ -7,20 +7,22 @@ struct Add: AsyncParsableCommand {
   static let configuration = CommandConfiguration(abstract: "Write a note.")
 
   @OptionGroup var options: Options
-  @Argument(help: "What the note says; - reads standard input.")
-  var text: String
-  @Option(help: "The board, by name or id; else the oldest one.")
+  @Argument(help: "What the note says, in one word or several; - reads standard input.")
+  var text: [String]
+  @Option(parsing: .unconditional, help: "The board, by name or id; else the oldest one.")
   var board: String?
-  @Option(help: "The paper's color.")
+  @Option(parsing: .unconditional, help: "The paper's color.")
   var color: Color?
-  @Option(help: ArgumentHelp("Where the note sticks, in points; else beside the newest one.", valueName: "X,Y"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Where the note sticks, in points; else beside the newest one.", valueName: "X,Y"))
   var position: Point?
-  @Option(help: "A tag; may be repeated.")
+  @Option(parsing: .unconditionalSingleValue, help: "A tag; may be repeated.")
   var tag: [String] = []
 
   @MainActor
   func run() async throws {
-    let text = try TextInput.read(text)
+    let text = try TextInput.read(text.joined(separator: " "))
     try await options.withShell { shell in
       var changes = [Change]()
       let boardID = try await board(shell, &changes)
@@ -107,7 +109,7 @@ struct EditCommand: AsyncParsableCommand {
     commandName: "edit", abstract: "Change what a note says; without --text in your editor.")
 
   @OptionGroup var note: OneNote
-  @Option(help: "The new text; - reads standard input.")
+  @Option(parsing: .unconditional, help: "The new text; - reads standard input.")
   var text: String?
 
   @MainActor
@@ -145,8 +147,6 @@ struct EditCommand: AsyncParsableCommand {
         shell.client.stateDidChange = nil
       }
     }
-  }
-}
     if editor.text != old {
       shell.client.stateDidChange = tell
       tell(shell.client.state)
@@ -160,18 +160,26 @@ struct EditCommand: AsyncParsableCommand {
     }
     editor.discard()
     shell.output.show(image)
+  }
+}
 
 struct Delete: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(abstract: "Delete a note; undo brings it back.")
+  static let configuration = CommandConfiguration(abstract: "Delete notes in one commit; undo brings them back.")
 
-  @OptionGroup var note: OneNote
+  @OptionGroup var options: Options
+  @Argument(help: "The notes' numbers or ids.")
+  var id: [String]
 
   @MainActor
   func run() async throws {
-    try await note.options.withShell { shell in
-      let note = try await shell.note(note.id)
-      let commit = try await shell.delete([note.id])
-      shell.output.show(commit, else: "deleted \(shell.output.line(note))")
+    try await options.withShell { shell in
+      var notes = [ObjectImage]()
+      for name in id {
+        let note = try await shell.note(name)
+        if !notes.contains(where: { $0.id == note.id }) { notes.append(note) }
+      }
+      let commit = try await shell.delete(notes.map(\.id))
+      shell.output.show(commit, else: notes.map { "deleted \(shell.output.line($0))" }.joined(separator: "\n"))
     }
   }
 }

@@ -22,6 +22,7 @@ struct Open: AsyncParsableCommand {
   @Argument(help: "The board, by name or id; else the oldest one.")
   var board: String?
   @Option(
+    parsing: .unconditional,
     help: """
       What it begins with: board, or list for the board with the list beside it; else what STICKIES_INTERFACE says, \
       else board.
@@ -70,10 +71,10 @@ struct Open: AsyncParsableCommand {
       if let file = Editor.openFile {
         StandardError.write("stickies: the editor was left; what was saved in it last is in \(file)")
       }
-      if code != 0 || session.loss != nil { throw ExitCode(code == 0 ? 1 : code) }
       for file in Editor.leftFiles {
         StandardError.write("stickies: an editor returned at once; what it saved later is in \(file)")
       }
+      if code != 0 || session.loss != nil { throw ExitCode(code == 0 ? 1 : code) }
     }
   }
 

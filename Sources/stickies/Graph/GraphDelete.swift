@@ -23,7 +23,9 @@ extension GraphCommand {
     var words: [String]
     @Option(name: .customLong("where"), parsing: .unconditional, help: "Delete all objects of the entity that match.")
     var condition: String?
-    @Option(help: "Who wins where somebody else changed an object since it was read. (default: objectTrump)")
+    @Option(
+      parsing: .unconditional,
+      help: "Who wins where somebody else changed an object since it was read. (default: objectTrump)")
     var policy: PolicyName?
     @Option(parsing: .unconditional, help: "The revision that you read the objects at, when not now.")
     var base: Revision?

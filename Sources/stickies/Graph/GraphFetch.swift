@@ -22,13 +22,14 @@ extension GraphCommand {
     @OptionGroup var limit: Limit
     @Option(parsing: .unconditional, help: "Pass over this many first.")
     var offset = 0
-    @Option(help: "Go on where an earlier page ended: its cursor; empty for the first page.")
+    @Option(parsing: .unconditional, help: "Go on where an earlier page ended: its cursor; empty for the first page.")
     var after: String?
     @Flag(help: "Print only how many there are; with --distinct or --group-by, how many rows.")
     var count = false
     @Flag(help: "Print only the ids.")
     var ids = false
     @Option(
+      parsing: .unconditional,
       help: """
         What to print of each, with commas between; to-many relationships only when they stand here. Expressions such as \
         'name, department.name, salary * 12 AS yearly' make rows of their own.
@@ -37,6 +38,7 @@ extension GraphCommand {
     @Flag(help: "Print equal rows once.")
     var distinct = false
     @Option(
+      parsing: .unconditional,
       help: "Group by these, with commas between; --properties may then have @count, @sum.NAME, @avg, @min, @max.")
     var groupBy: String?
     @OptionGroup var past: Past

@@ -28,7 +28,7 @@ extension GraphCommand {
     var values: String?
     @Option(parsing: .unconditional, help: "Commit at most this many lines at once, and at most 4 MiB of them.")
     var batch = 1_000
-    @Option(help: "What becomes of an insert whose unique key is taken; error refuses it.")
+    @Option(parsing: .unconditional, help: "What becomes of an insert whose unique key is taken; error refuses it.")
     var policy = PolicyName.error
     @Flag(help: "With -: commit all lines at once, or none.")
     var oneCommit = false

@@ -27,16 +27,22 @@ extension GraphCommand {
     var condition: String?
     @Option(parsing: .unconditional, help: ArgumentHelp("Values as a JSON object.", valueName: "json"))
     var values: String?
-    @Option(help: ArgumentHelp("Objects that a to-many gains, ids with commas between.", valueName: "name=ids"))
+    @Option(
+      parsing: .unconditionalSingleValue,
+      help: ArgumentHelp("Objects that a to-many gains, ids with commas between.", valueName: "name=ids"))
     var add: [String] = []
-    @Option(help: ArgumentHelp("Objects that a to-many loses.", valueName: "name=ids"))
+    @Option(
+      parsing: .unconditionalSingleValue, help: ArgumentHelp("Objects that a to-many loses.", valueName: "name=ids"))
     var remove: [String] = []
     @Option(
+      parsing: .unconditionalSingleValue,
       help: ArgumentHelp(
         "Where in an ordered to-many objects stand: first, last, or right behind a member.",
         valueName: "name=ids:place"))
     var place: [String] = []
-    @Option(help: "Who wins where somebody else changed the same property since it was read. (default: objectTrump)")
+    @Option(
+      parsing: .unconditional,
+      help: "Who wins where somebody else changed the same property since it was read. (default: objectTrump)")
     var policy: PolicyName?
     @Option(parsing: .unconditional, help: "The revision that you read the object at, when not now.")
     var base: Revision?

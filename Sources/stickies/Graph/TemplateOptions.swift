@@ -3,7 +3,7 @@ import GraphModel
 
 /// A fetch request that the model names, with values for its variables.
 struct TemplateOptions: ParsableArguments {
-  @Option(name: .customLong("template"), help: "A fetch request of the model, by its name.")
+  @Option(name: .customLong("template"), parsing: .unconditional, help: "A fetch request of the model, by its name.")
   var name: String?
   @Option(
     name: .customLong("set"), parsing: .unconditionalSingleValue,

@@ -17,7 +17,9 @@ struct Diff: AsyncParsableCommand {
   var words: [String]
   @Flag(help: "The object alone, without what is in it.")
   var only = false
-  @Option(name: .customLong("entity"), help: "Only objects of this entity; may be said more than once.")
+  @Option(
+    name: .customLong("entity"), parsing: .unconditionalSingleValue,
+    help: "Only objects of this entity; may be said more than once.")
   var entities: [String] = []
 
   /// Two words are two states where both can be that.

@@ -69,11 +69,17 @@ extension ObjectJSON {
 
 /// Which commits of history are wanted.
 struct HistoryOptions: ParsableArguments {
-  @Option(name: .customLong("author"), help: "Only commits of this author; may be said more than once.")
+  @Option(
+    name: .customLong("author"), parsing: .unconditionalSingleValue,
+    help: "Only commits of this author; may be said more than once.")
   var authors: [String] = []
-  @Option(name: .customLong("entity"), help: "Only changes of objects of this entity; may be said more than once.")
+  @Option(
+    name: .customLong("entity"), parsing: .unconditionalSingleValue,
+    help: "Only changes of objects of this entity; may be said more than once.")
   var entities: [String] = []
-  @Option(name: .customLong("object"), help: "Only changes of this object, by its number or the beginning of its id.")
+  @Option(
+    name: .customLong("object"), parsing: .unconditional,
+    help: "Only changes of this object, by its number or the beginning of its id.")
   var object: String?
 
   @MainActor

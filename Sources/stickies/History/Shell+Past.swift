@@ -8,8 +8,7 @@ extension Shell {
   /// An object that is there or was: by its number where its entity is numbered (`3`, `#3`), else by the beginning of its
   /// id.
   func past(_ name: String) async throws -> ObjectID {
-    let digits = name.hasPrefix("#") ? String(name.dropFirst()) : name
-    if !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let property = numbered {
+    if let digits = Self.digits(of: name), let property = numbered {
       guard let number = Int64(digits), let id = try await numbered(number, property) else {
         let noun = model.entity(property.owner)?.name.lowercased() ?? "object"
         throw Refusal(

@@ -21,12 +21,15 @@ struct WaitCommand: AsyncParsableCommand {
   func validate() throws {
     let asksForNotes = !id.isEmpty || filter.condition != nil || filter.board != nil
     try goal.check(asksForObjects: asksForNotes, "notes by --where, --board or their ids")
-    let named = Set(id).count
+    let named = namedCount
     if named > 0, let count = goal.count, count > named {
       throw ValidationError(
         "\(Output.count(named, "note")) can never be \(count): --count takes at most as many as are named")
     }
   }
+
+  /// `3` and `#3` are one note.
+  private var namedCount: Int { Set(id.map { Shell.digits(of: $0) ?? $0 }).count }
 
   @MainActor
   func run() async throws {
@@ -44,7 +47,7 @@ struct WaitCommand: AsyncParsableCommand {
     var parts = [try await filter.predicate(shell)]
     if !id.isEmpty { parts.append(try await shell.notes(id)) }
     try await wait.until(
-      goal.count ?? max(1, Set(id).count), of: shell.entity("Note"), where: .all(parts), called: "note")
+      goal.count ?? max(1, namedCount), of: shell.entity("Note"), where: .all(parts), called: "note")
   }
 }
 
@@ -154,7 +157,7 @@ extension Shell {
     var numbers = [Value]()
     var ids = [ObjectID]()
     for name in names {
-      if let number = Int64(name), name.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+      if let number = Self.digits(of: name).flatMap({ Int64($0) }) {
         numbers.append(.integer(number))
       } else if let key = UniqueID(name) {
         ids.append(ObjectID(key: key, entity: entity("Note").number))
