@@ -54,8 +54,15 @@ struct TextTable {
     return Int(size.ws_col)
   }
 
+  /// Columns that a text takes at most in an answer of one line, in a table's cell and in a message.
+  static let longestLine = 200
+
+  /// The first line that says something, cut to `longestLine`.
   static func firstLine(_ text: String) -> String {
-    visible(String(text.split(whereSeparator: \.isNewline).first ?? ""))
+    let line = text.drop(while: \.isNewline).prefix { !$0.isNewline }
+    // What takes no column is cut as well, further on.
+    let beginning = line.prefix(4 * longestLine)
+    return cut(visible(String(beginning)) + (beginning.endIndex < line.endIndex ? "…" : ""), to: longestLine)
   }
 
   /// Control characters are shown, not obeyed: a note must not command the terminal.
