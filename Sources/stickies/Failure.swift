@@ -80,7 +80,7 @@ enum Failure {
         code: "noDaemon",
         message: "no stickiesd answers at \(listen); start one with: stickiesd --listen \(listen)", exit: noDaemon)
     case let refusal as Refusal:
-      let details = refusal.violations.dropFirst().map { "\n  \($0.message)" }.joined()
+      let details = ModelRefusal.brief(refusal.violations.dropFirst().map(\.message), of: refusal)
       return Report(
         code: refusal.code.rawValue, message: refusal.message + details, exit: exitCode(of: refusal.code),
         members: outcome(of: refusal))

@@ -34,7 +34,19 @@ struct Options: ParsableArguments {
   @MainActor
   func withShell(reconnects: Bool = false, _ body: (Shell) async throws -> Void) async throws {
     let address = try address
-    try await run(try await connecting { try await Stickies.connect(to: address, reconnects: reconnects) }, body)
+    let client: GraphClient
+    do {
+      client = try await connecting { try await Stickies.connect(to: address, reconnects: reconnects) }
+    } catch let refusal as Refusal where refusal.code == .notAllowed {
+      // Of another model; or of another protocol, of which the daemon says what to do.
+      guard let any = try? await Stickies.connectToAnyModel(at: address, reconnects: false) else { throw refusal }
+      await any.close()
+      throw Refusal(
+        .notAllowed,
+        refusal.message + "; stickies graph works with any model, such as stickies graph entities and "
+          + "stickies graph fetch")
+    }
+    try await run(client, body)
   }
 
   /// The same with a daemon of any model; refusals are told with the names of that model.
@@ -327,11 +339,11 @@ enum TextInput {
       throw Refusal(.invalid, "standard input is not UTF-8")
     }
     if text.hasSuffix("\n") { text.removeLast() }
-    return text
-  }
-}
     // A command in front of the pipe that fails says nothing; its silence is no text.
     guard !text.isEmpty else {
       throw Refusal(
         .invalid, "standard input is empty, and nothing is written; for an empty text give \"\" instead of -")
     }
+    return text
+  }
+}

@@ -128,7 +128,7 @@ extension TransactionPlanner {
         let entity = drafts[id]?.entity.name, let inverse = model.property(relationship.inverse)
       else { continue }
       if relationship.deleteRule == .deny {
-        violations += remaining.prefix(100).map {
+        violations += remaining.prefix(Violation.maximumDenials).map {
           .denied(id, entity, by: $0, of: remaining.count, property)
         }
       } else if inverse.slot != nil, let first = remaining.first {

@@ -1,5 +1,8 @@
 /// What stands in the way of a delete, in the same words wherever it is found.
 extension Violation {
+  /// So many objects a refused delete names for each relationship.
+  public static let maximumDenials = 100
+
   /// A rule that denies it: one of `count` objects that are left at the other end.
   public static func denied(
     _ id: ObjectID, _ entity: String, by other: ObjectID, of count: Int, _ property: Property

@@ -16,6 +16,12 @@ struct GraphCommand: AsyncParsableCommand {
       stickies.Undo.self, stickies.Redo.self, stickies.Restore.self, stickies.Why.self, stickies.Diff.self,
       stickies.Follow.self, ExportGraph.self, ImportGraph.self,
     ])
+
+  /// How a command that is one of `stickies` and of `stickies graph` is called here: as it was written.
+  static func path(_ command: String) -> String {
+    let first = CommandLine.arguments.dropFirst().first { $0 != "help" }
+    return "stickies \(first == configuration.commandName ? "graph " : "")\(command)"
+  }
 }
 
 /// Merge policies by the names that docs/protocol.md has, in this language's spelling: the library tells a default by what

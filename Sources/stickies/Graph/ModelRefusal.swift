@@ -19,7 +19,7 @@ struct ModelRefusal: ReportedError {
     // One object may be in the way of many.
     var told = Set<String>()
     let details = (refusal.code == .denied ? denials : violations + conflicts).filter { told.insert($0).inserted }
-    let text = details.map { "\n  \($0)" }.joined() + (done.isEmpty ? "" : "\n\(done)")
+    let text = Self.brief(details, of: refusal) + (done.isEmpty ? "" : "\n\(done)")
     var members = Failure.outcome(of: refusal)
     if !refusal.violations.isEmpty { members.append(.init("violations", .array(refusal.violations.map(json)))) }
     if !refusal.conflicts.isEmpty { members.append(.init("conflicts", .array(refusal.conflicts.map(json)))) }
@@ -29,6 +29,18 @@ struct ModelRefusal: ReportedError {
   }
 
   // MARK: - For a person
+
+  /// So many lines of details a person is told; a program is told all of them.
+  static let detailsTold = 10
+
+  /// The first details, a line each, and how many more there are.
+  static func brief(_ details: [String], of refusal: Refusal) -> String {
+    let lines = details.prefix(detailsTold).map { "\n  \($0)" }.joined()
+    guard details.count > detailsTold else { return lines }
+    // Of one relationship a refusal names the first of many.
+    let isCapped = refusal.code == .denied && refusal.violations.count >= Violation.maximumDenials
+    return lines + "\n  and \(isCapped ? "at least " : "")\(details.count - detailsTold) more"
+  }
 
   private func name(_ id: ObjectID) -> String {
     if let line = lines[id] { return "line \(line)" }

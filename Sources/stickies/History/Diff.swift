@@ -6,7 +6,7 @@ import StickiesKit
 struct Diff: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Tell what two states differ in: of the graph, of an object with what is in it, or of an object alone.",
-    usage: "stickies diff [<options>] [<object>] <from> [<to>]",
+    usage: "\(GraphCommand.path("diff")) [<options>] [<object>] <from> [<to>]",
     discussion: """
       <from> and <to> are revisions or times; without <to> it is now. Before a lone <from> that is a number an object's \
       number is written #3. What changed and changed back is no difference.

@@ -9,8 +9,8 @@ struct Restore: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Bring back what was deleted or changed, as a new commit.",
     usage: """
-      stickies restore [<options>] <object> [--at <when>] [--only]
-      stickies restore [<options>] --all --at <when> [--yes]
+      \(GraphCommand.path("restore")) [<options>] <object> [--at <when>] [--only]
+      \(GraphCommand.path("restore")) [<options>] --all --at <when> [--yes]
       """,
     discussion: """
       An object comes back under its own id, with what was in it and its relationships as far as the other ends are there; \
