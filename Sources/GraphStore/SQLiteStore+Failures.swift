@@ -36,6 +36,7 @@ extension SQLiteStore {
         return failure
       }
     }
+    if SQLLimit.isReached(code: code, message: message) { return SQLLimit.refusal }
     // What happened before may have left its word behind.
     let message = message == "not an error" ? "" : message
     // What the primary codes put among the other troubles of a disk.

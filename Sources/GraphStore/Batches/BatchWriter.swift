@@ -1,5 +1,8 @@
+import GRDB
 import GRDBSQLite
 import GraphModel
+
+import struct GraphModel.FetchRequest
 
 /// One batch, inside the transaction that is open: planned and written in slices by the same engine of rules as every
 /// transaction, each slice's history a row of `_part`. What is held beside a slice is a bit for each object.
@@ -169,18 +172,32 @@ final class BatchWriter {
 
   // MARK: - Selection
 
+  /// The statement for the objects that match, in the first form that SQLite can hold.
+  private func selection(
+    of predicate: GraphPredicate, _ entity: Entity, _ table: EntityTable, _ texts: RecentTexts?
+  ) throws -> (builder: PredicateSQL, text: String, query: Statement) {
+    let isWholeTable = entity.family.count == table.root.family.count
+    let families = writer.layout.numbers.family(of: entity)
+    for form in PredicateSQL.Form.allCases {
+      var builder = PredicateSQL(layout: writer.layout, table: table, recentTexts: texts, form: form)
+      let condition = builder.condition(predicate)
+      let select = builder.isExact ? "SELECT t._row FROM \(quoted(table.name)) AS t" : table.select
+      let text = select + " WHERE \(condition)" + (isWholeTable ? "" : " AND t._entity IN (\(families))")
+      do {
+        return (builder, text, try connection.makeStatement(text))
+      } catch let refusal as Refusal where refusal.code == .limit {
+        continue
+      }
+    }
+    throw SQLLimit.refusal
+  }
+
   /// The rows of all objects that match, as they are before the batch.
   func select(_ predicate: GraphPredicate, _ entity: Entity, _ table: EntityTable) throws -> RowSet {
     // Of its own: what a predicate meets on its way is noted in the reader.
     let objects = ObjectReader(connection, layout: writer.layout)
     let texts = predicate.searchesText ? try RecentTexts(HistoryReader(objects: objects)) : nil
-    var builder = PredicateSQL(layout: writer.layout, table: table, recentTexts: texts)
-    let condition = builder.condition(predicate)
-    let isWholeTable = entity.family.count == table.root.family.count
-    let families = writer.layout.numbers.family(of: entity)
-    let select = builder.isExact ? "SELECT t._row FROM \(quoted(table.name)) AS t" : table.select
-    let text = select + " WHERE \(condition)" + (isWholeTable ? "" : " AND t._entity IN (\(families))")
-    let query = try connection.database.makeStatement(sql: text)
+    let (builder, text, query) = try selection(of: predicate, entity, table, texts)
     defer { withExtendedLifetime(query) {} }
     let row = Row(statement: query.sqliteStatement)
     for (index, value) in builder.arguments.enumerated() { row.bind(Int32(index + 1), value) }

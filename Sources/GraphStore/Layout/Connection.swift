@@ -9,6 +9,8 @@ final class Connection {
   let database: Database
   private var statements = [String: Statement]()
   private let fetches: FetchStatements?
+  /// Statements of fetches that were prepared and not run yet, where `fetches` does not keep them.
+  private var ready = [String: Statement]()
   /// The key's object is kept beside its statement: while it lives, no other has its address.
   private var prepared = [ObjectIdentifier: (sql: SQL, statement: Statement, pointer: OpaquePointer)]()
   /// Those that were asked for lately, each at the place that its SQL's address gives it: mostly one of them is the next as
@@ -80,13 +82,40 @@ final class Connection {
 
   /// Runs a fetch's statement, row by row until `body` is done; returns how many steps went through whole tables.
   func fetch(_ sql: String, _ arguments: [Value], _ body: (Row) throws -> Bool) throws -> Int {
-    let statement = try fetches?.take(sql, database) ?? database.makeStatement(sql: sql)
+    let statement = try ready.removeValue(forKey: sql) ?? makeFetch(sql)
     let row = Row(statement: statement.sqliteStatement)
     defer { fetches?.giveBack(statement, sql) }
     for (index, value) in arguments.enumerated() { row.bind(Int32(index + 1), value) }
     defer { sqlite3_reset(row.statement) }
     while try step(row) { guard try body(row) else { break } }
     return Int(sqlite3_stmt_status(row.statement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 1))
+  }
+
+  /// Prepares what `fetch` runs next.
+  /// - Throws: `Refusal` with `.limit` when SQLite can't hold it.
+  func prepareFetch(_ sql: String) throws {
+    guard ready[sql] == nil else { return }
+    let statement = try makeFetch(sql)
+    if let fetches, FetchStatements.keeps(sql) { fetches.giveBack(statement, sql) } else { ready[sql] = statement }
+  }
+
+  private func makeFetch(_ sql: String) throws -> Statement {
+    do {
+      if let fetches { return try fetches.take(sql, database) }
+      return try database.makeStatement(sql: sql)
+    } catch let error as DatabaseError {
+      throw failure(error.resultCode.rawValue, error.message ?? "")
+    }
+  }
+
+  /// A statement of its own, for one use.
+  /// - Throws: `Refusal` with `.limit` when SQLite can't hold it; no error has the statement's text.
+  func makeStatement(_ sql: String) throws -> Statement {
+    do {
+      return try database.makeStatement(sql: sql)
+    } catch let error as DatabaseError {
+      throw failure(error.resultCode.rawValue, error.message ?? "")
+    }
   }
 
   /// True when there is a row; false when the statement is done.

@@ -21,8 +21,11 @@ final class FetchStatements: @unchecked Sendable {
     return try database.makeStatement(sql: sql)
   }
 
+  /// Whether a statement of this text is kept when it is given back.
+  static func keeps(_ sql: String) -> Bool { sql.utf8.count <= maximumText }
+
   func giveBack(_ statement: Statement, _ sql: String) {
-    guard sql.utf8.count <= Self.maximumText else { return }
+    guard Self.keeps(sql) else { return }
     sqlite3_clear_bindings(statement.sqliteStatement)
     if kept.count == Self.limit { kept.removeFirst() }
     kept.append((sql, statement))

@@ -33,7 +33,7 @@ extension MigrationWriter {
     case .constant(let value)? where literal(column, table) == nil: return builder.argument(value)
     case .mapped(let expression)?:
       guard let sql = builder.expression(expression) else {
-        problems.append("mapping.\(property.name): is calculated in more steps than SQL takes")
+        problems.append("mapping.\(property.name): reads more at once than SQL takes")
         return nil
       }
       return settled(sql, expression.type(in: plan.old), property)
@@ -64,8 +64,8 @@ extension MigrationWriter {
     _ table: EntityTable, _ sets: [String], condition: String?, _ arguments: [Value]
   ) throws {
     guard !sets.isEmpty else { return }
-    let statement = try database.makeStatement(
-      sql: "UPDATE \(quoted(table.name)) AS t SET \(sets.joined(separator: ", "))"
+    let statement = try connection.makeStatement(
+      "UPDATE \(quoted(table.name)) AS t SET \(sets.joined(separator: ", "))"
         + (condition.map { " WHERE \($0)" } ?? ""))
     defer { withExtendedLifetime(statement) {} }
     let row = Row(statement: statement.sqliteStatement)
@@ -181,7 +181,7 @@ extension MigrationWriter {
           else { continue }
           let expression = try GraphExpression(parsing: text, entity: owner, model: plan.new)
           guard let sql = builder.expression(expression) else {
-            problems.append("\(owner.name).\(column.property.name): is calculated in more steps than SQL takes")
+            problems.append("\(owner.name).\(column.property.name): reads more at once than SQL takes")
             continue
           }
           sets.append("\(quoted(column.name)) = \(settled(sql, expression.type(in: plan.new), column.property))")

@@ -66,8 +66,23 @@ final class FetchRun {
     return cursor
   }
 
+  /// In the first form that SQLite can hold.
   private func sql(for request: FetchRequest, rows: String? = nil) throws -> FetchSQL {
-    try FetchSQL(request, entity, table, layout: objects.layout, recentTexts: recentTexts, past: past, rows: rows)
+    var refused: Refusal?
+    for form in PredicateSQL.Form.allCases {
+      do {
+        let sql = try FetchSQL(
+          request, entity, table, layout: objects.layout, recentTexts: recentTexts, past: past, rows: rows, form: form)
+        for statement in sql.statements {
+          try objects.connection.prepareFetch(statement)
+          if self.request.explains { try QueryPlan.prepare(statement, objects.connection) }
+        }
+        return sql
+      } catch let refusal as Refusal where refusal.code == .limit {
+        refused = refused ?? refusal
+      }
+    }
+    throw refused ?? SQLLimit.refusal
   }
 
   // MARK: - Parts
@@ -151,7 +166,7 @@ final class FetchRun {
         throw Refusal(
           .limit,
           "rows are made of at most \(Self.maximumJudgedRows) objects where SQL can't say all of the predicate: nest it "
-            + "less deep")
+            + "less deep, or compare less")
       }
       rows.append(row.integer(0))
       return true

@@ -2,12 +2,14 @@ import GraphModel
 
 /// Expressions and the ways that paths take, as SQL.
 extension PredicateSQL {
-  /// Expressions may lie this deep in each other.
-  private static let maximumExpressionDepth = 20
+  /// Calculations lie this deep in each other as SQL's own; deeper ones are calls of one function each.
+  private static let maximumExpressionDepth = 3
 
   /// SQL with the expression's value in its stored form; an object is its id.
   mutating func value(_ expression: GraphExpression, depth: Int = 0) -> String? {
-    guard depth < Self.maximumExpressionDepth else { return nil }
+    if expression.isCalculated, form != .plain || depth >= Self.maximumExpressionDepth {
+      return attempt { $0.call(expression) }
+    }
     switch expression {
     case .value(let value): return value.isNull ? "NULL" : argument(value)
     case .list, .expressions, .variable: return nil
@@ -83,7 +85,8 @@ extension PredicateSQL {
 
   /// - Parameter isInner: to-ones only, and where one is null there is no row.
   mutating func chain(_ hops: [PropertyNumber], from scope: Scope, isInner: Bool = false) -> Chain? {
-    guard hops.count <= Self.maximumDepth else { return nil }
+    // What leads to one value joins one row to the next. Ways to many multiply, and the evaluator goes them as well.
+    guard isInner || hops.count <= Self.maximumDepth else { return nil }
     var chain = Chain(from: "", conditions: [], end: scope, isNullable: false)
     for hop in hops {
       guard let property = model.property(hop), let relationship = property.relationship,
@@ -215,5 +218,15 @@ extension PredicateSQL {
   ///   - rows: where they come from, with their condition.
   func oneValue(_ call: String, of value: String, _ rows: String) -> String {
     past == nil ? "SELECT \(call)\(rows)" : "SELECT \(call) FROM (SELECT \(value)\(rows) LIMIT -1)"
+  }
+}
+
+extension GraphExpression {
+  /// Whether it is made of other expressions.
+  var isCalculated: Bool {
+    switch self {
+    case .arithmetic, .function: true
+    case .value, .list, .expressions, .path, .subquery, .variable: false
+    }
   }
 }

@@ -4,6 +4,9 @@ import GraphModel
 /// by functions of ours that a connection brings (`SQLFunctions`): nothing of them is in the file. What is nested deeper
 /// than SQLite's parser takes leaves `isExact` false, and the reader asks the evaluator as well.
 ///
+/// SQLite tells only while it reads a statement whether it can hold it: its parser's stack depends on where everything
+/// stands. So a statement is tried in one form after the other (`Form`), and there is no estimate that could be wrong.
+///
 /// Paths against constants become `IN (SELECT …)`, so that an index on either end can be used; other paths are
 /// subqueries that the row is joined to. SQL's third truth value never escapes: a negation is taken of `coalesce(…, 0)`.
 struct PredicateSQL {
@@ -13,8 +16,21 @@ struct PredicateSQL {
     let table: EntityTable
   }
 
+  /// How much becomes SQL's own words: what SQLite can't hold in one form is tried in the next.
+  enum Form: CaseIterable {
+    /// All that SQL has words for, but for calculations that lie deep in each other, which are calls of one function.
+    case plain
+    /// Every calculation is one call.
+    case flat
+    /// Of the predicate only what lies near its surface is SQL; the evaluator is asked for the rest.
+    case shallow
+    /// The evaluator alone judges the predicate; what SQL is left with are orders, columns and groups.
+    case bare
+  }
+
   private(set) var arguments = [Value]()
   var isExact = true
+  let form: Form
   let layout: StoreLayout
   let recentTexts: RecentTexts?
   /// Set where names mean the graph as it was, whose tables are views of two halves.
@@ -29,7 +45,11 @@ struct PredicateSQL {
 
   /// For rows of `table` called `t`.
   /// - Parameter recentTexts: what the full-text indexes do not know yet; needed by a predicate that searches.
-  init(layout: StoreLayout, table: EntityTable, recentTexts: RecentTexts? = nil, past: PastScope? = nil) {
+  init(
+    layout: StoreLayout, table: EntityTable, recentTexts: RecentTexts? = nil, past: PastScope? = nil,
+    form: Form = .plain
+  ) {
+    self.form = form
     self.layout = layout
     self.past = past
     self.recentTexts = recentTexts
@@ -73,6 +93,9 @@ struct PredicateSQL {
 
   /// SQLite's parser has a stack of its own; what lies deeper is left to the evaluator.
   static let maximumDepth = 8
+  private static let shallowDepth = 2
+
+  private var deepest: Int { form == .shallow ? Self.shallowDepth : Self.maximumDepth }
 
   /// Joins as a balanced tree: a chain of a thousand would be a thousand deep.
   private static func join(_ parts: ArraySlice<String>, _ word: String) -> String {
@@ -83,7 +106,7 @@ struct PredicateSQL {
 
   /// The condition on a row.
   mutating func condition(_ predicate: GraphPredicate) -> String {
-    if let sql = translate(predicate) { return sql }
+    if form != .bare || predicate == .always, let sql = translate(predicate) { return sql }
     isExact = false
     return "1"
   }
@@ -103,7 +126,7 @@ struct PredicateSQL {
 
   /// Nil when nothing useful can be said.
   mutating func translate(_ predicate: GraphPredicate, depth: Int = 0) -> String? {
-    if depth > Self.maximumDepth {
+    if depth > deepest {
       isExact = false
       return nil
     }

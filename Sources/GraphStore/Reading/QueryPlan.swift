@@ -23,7 +23,7 @@ struct QueryPlan {
     self.statement = statement
     names = Self.names(in: statement)
     // Stepped by hand: nothing has to be bound for a plan.
-    let query = try connection.database.makeStatement(sql: "EXPLAIN QUERY PLAN " + statement)
+    let query = try connection.makeStatement(Self.question(statement))
     defer { withExtendedLifetime(query) {} }
     let row = Row(statement: query.sqliteStatement)
     defer { sqlite3_reset(row.statement) }
@@ -35,6 +35,13 @@ struct QueryPlan {
       depths[id] = depth
       steps.append(String(repeating: "  ", count: depth) + (try words(text, connection.database)))
     }
+  }
+
+  private static func question(_ statement: String) -> String { "EXPLAIN QUERY PLAN " + statement }
+
+  /// - Throws: `Refusal` with `.limit` when SQLite holds the statement, but not the question about it: it is a little deeper.
+  static func prepare(_ statement: String, _ connection: Connection) throws {
+    _ = try connection.makeStatement(question(statement))
   }
 
   /// The tables behind `t`, `t1`, …: what stands before AS.

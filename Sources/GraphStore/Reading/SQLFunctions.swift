@@ -30,6 +30,8 @@ enum SQLFunctions {
     sqlite3_create_function_v2(
       connection, "graph_call", -1, flags, nil, { SQLFunctions.call($0, $1, $2) }, nil, nil, nil)
     sqlite3_create_function_v2(
+      connection, "graph_run", -1, flags, nil, { SQLFunctions.run($0, $1, $2) }, nil, nil, nil)
+    sqlite3_create_function_v2(
       connection, "graph_calculate", 3, flags, nil,
       { context, _, values in
         let name = SQLFunctions.value(values?[0], .string).stringValue ?? ""
@@ -97,6 +99,34 @@ enum SQLFunctions {
       arguments.append(value(values?[index + 2], GraphValueType(letter: letter)))
     }
     answer(function.apply(arguments), context)
+  }
+
+  /// A program is read once for a statement, as a pattern is.
+  private final class Program {
+    let calculation: Calculation?
+
+    init(_ bytes: [UInt8]) { calculation = try? Calculation(program: bytes) }
+  }
+
+  private static func run(
+    _ context: OpaquePointer?, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?
+  ) {
+    guard count >= 1 else { return sqlite3_result_null(context) }
+    let program: Program
+    if let known = sqlite3_get_auxdata(context, 0) {
+      program = Unmanaged<Program>.fromOpaque(known).takeUnretainedValue()
+    } else {
+      guard case .data(let bytes) = value(values?[0], .data) else { return sqlite3_result_null(context) }
+      program = Program(bytes)
+      sqlite3_set_auxdata(context, 0, Unmanaged.passRetained(program).toOpaque()) { pointer in
+        if let pointer { Unmanaged<Program>.fromOpaque(pointer).release() }
+      }
+    }
+    guard let calculation = program.calculation else {
+      return sqlite3_result_error(context, "graph_run was given no program", -1)
+    }
+    answer(
+      calculation.value { place, type in place < Int(count) - 1 ? value(values?[place + 1], type) : .null }, context)
   }
 
   /// The values of one group; lives in the memory that SQLite keeps for it.

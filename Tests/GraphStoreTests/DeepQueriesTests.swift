@@ -1,0 +1,301 @@
+import GraphModel
+import GraphStore
+import GraphTesting
+import Testing
+
+/// Whatever the language allows is answered, however deep it is: what SQLite's parser can't hold is calculated in one call,
+/// or judged in memory, and what neither can do is refused as too much. It is never a trouble of the disk.
+@Suite(.timeLimit(.minutes(5))) struct DeepQueriesTests {
+  /// One step of every function and operator, with its operand's own type as the result, so that it can be taken again.
+  static let steps: [(name: String, start: String, step: @Sendable (String) -> String)] = [
+    ("lowercase", "name", { "lowercase(\($0))" }), ("uppercase", "name", { "uppercase(\($0))" }),
+    ("canonical", "name", { "canonical(\($0))" }), ("trimmed", "name", { "trimmed(\($0))" }),
+    ("length", "name", { "string(length(\($0)))" }), ("concat", "name", { "concat(\($0), \"a\")" }),
+    ("concat in front", "name", { "concat(\"a\", string(age), \($0))" }),
+    ("abs", "age", { "abs(\($0))" }), ("ceiling", "score", { "ceiling(\($0))" }),
+    ("floor", "score", { "floor(\($0))" }), ("round", "salary", { "round(\($0))" }),
+    ("trunc", "salary", { "trunc(\($0))" }), ("sqrt", "score", { "sqrt(\($0))" }),
+    ("power", "score", { "power(\($0), 1)" }), ("modulus", "age", { "modulus(\($0), 7)" }),
+    ("integer", "age", { "integer(string(\($0)))" }), ("double", "score", { "double(string(\($0)))" }),
+    ("decimal", "salary", { "decimal(string(\($0)))" }), ("string", "name", { "string(\($0))" }),
+    ("date", "born", { "date(string(\($0)))" }), ("uuid", "badge", { "uuid(string(\($0)))" }),
+    ("data", "photo", { "data(\($0))" }), ("startOfDay", "born", { "startOfDay(\($0))" }),
+    ("year", "age", { "year(date(\"2001-05-06T07:08:09Z\") + days(\($0)))" }),
+    ("month", "age", { "month(date(\"2001-05-06T07:08:09Z\") + weeks(\($0)))" }),
+    ("day", "age", { "day(date(\"2001-05-06T07:08:09Z\") + hours(\($0)))" }),
+    ("weekday", "age", { "weekday(date(\"2001-05-06T07:08:09Z\") + minutes(\($0)))" }),
+    ("hour", "age", { "hour(date(\"2001-05-06T07:08:09Z\") + seconds(\($0)))" }),
+    ("minute", "age", { "minute(date(\"2001-05-06T07:08:09Z\") - microseconds(\($0)))" }),
+    ("second", "age", { "second(date(\"2001-05-06T07:08:09Z\") + seconds(\($0)))" }),
+    ("now", "age", { "year(now() + days(\($0)))" }),
+    ("ifNull", "age", { "ifNull(\($0), 3)" }), ("ifNull in front", "age", { "ifNull(NULL, \($0))" }),
+    ("given", "age", { "given(manager, \($0))" }), ("oneOf", "name", { "oneOf(\($0), \"other\", \"n1\", \"n2\")" }),
+    ("oneOf of a path", "name", { "oneOf(manager.name, \($0), \"n1\", string(level))" }),
+    ("+", "age", { "(\($0) + manager.age)" }), ("-", "age", { "(3 - \($0))" }), ("*", "score", { "(\($0) * 0.5)" }),
+    ("/", "salary", { "(\($0) / 3)" }), ("- of dates", "born", { "hired + (\($0) - born)" }),
+    ("subquery", "age", { "SUBQUERY(reports, $r, $r.age < 5).@count + \($0)" }),
+  ]
+
+  /// The edges: what SQL says in its own words, what lies just beyond, and all that the language allows.
+  private static let depths = [1, 3, 4, 90]
+
+  private static func nested(_ start: String, _ depth: Int, _ step: (String) -> String) -> String {
+    (0..<depth).reduce(start) { text, _ in step(text) }
+  }
+
+  private static func people() throws -> TestStore {
+    let store = try TestStore(try Fixtures.company())
+    var boss: ObjectID?
+    for number in 0..<8 {
+      var values: [String: Value] = [
+        "name": .string("n\(number)"), "age": number == 5 ? .null : .integer(Int64(number)),
+        "score": .double(Double(number) / 2 - 1), "born": .date(Int64(number) * 90_000_000_000),
+        "hired": .date(1_000_000), "badge": .uuid(UniqueID(high: 0, low: UInt64(number))),
+        "photo": .data([UInt8(number)]),
+      ]
+      values["salary"] = DecimalValue("\(number).25").map(Value.decimal)
+      if let boss { values["manager"] = .object(boss) }
+      let id = try store.insert("Person", values)
+      if number.isMultiple(of: 3) { boss = id }
+    }
+    return store
+  }
+
+  private static func request(
+    _ entity: Entity, _ rows: RowRequest, where predicate: GraphPredicate = .always
+  ) -> FetchRequest {
+    FetchRequest(entity: entity.number, predicate: predicate, result: .rows(rows))
+  }
+
+  /// In every place where an expression stands, at every depth: as the evaluator has it.
+  @Test(arguments: Self.steps.map(\.name)) func nestedCalculationsAreAnsweredInEveryPlace(function: String) throws {
+    let (_, start, step) = try #require(Self.steps.first { $0.name == function })
+    let store = try Self.people()
+    let person = try store.entity("Person")
+    let everything = try store.all("Person")
+    let source = RandomGraphTests.ListSource(everything)
+    let head = try store.store.head.revision
+    for depth in Self.depths {
+      let text = Self.nested(start, depth, step)
+      let parsed: GraphExpression
+      do {
+        parsed = try GraphExpression(parsing: text, entity: person, model: store.model).bound(now: store.now)
+      } catch {
+        // The language has limits of its own, and says so.
+        #expect(
+          depth >= 60 && (error.reason.contains("nested deeper") || error.reason.contains("operations")), "\(text)")
+        continue
+      }
+      let evaluator = ExpressionEvaluator(parsed, model: store.model)
+      let values = everything.map { evaluator.value(of: $0, in: source) }
+      // Conditions: alone, within others, among others, and of the past.
+      for condition in [
+        "\(text) == \(start)", "NOT (NOT (\(text) != \(start) OR age > 100) AND (name != \"x\" OR age < 100))",
+        "\(start) IN {\(text), NULL}", "name != \"x\" AND \(text) == \(text)",
+      ] {
+        let predicate: GraphPredicate
+        do {
+          predicate = try GraphPredicate(parsing: condition, entity: person, model: store.model).bound(now: store.now)
+        } catch {
+          #expect(depth >= 60, "\(condition): \(error)")
+          continue
+        }
+        let judge = PredicateEvaluator(predicate, model: store.model)
+        let expected = everything.filter { judge.matches($0, in: source) }.map(\.id)
+        #expect(try store.all(person, where: predicate).map(\.id) == expected, "\(condition)")
+        var request = FetchRequest(entity: person.number, predicate: predicate, result: .count)
+        #expect(try store.answer(request).end.count == expected.count, "count of \(condition)")
+        request.result = .identifiers
+        #expect(try store.answer(request, at: head).end.count == expected.count, "past of \(condition)")
+      }
+      // Columns, groups, distinct rows and aggregates.
+      let column = RowRequest.Column(name: "x", value: .expression(parsed))
+      let each = Self.request(person, RowRequest(columns: [column]))
+      for revision in [nil, head] {
+        #expect(try store.answer(each, at: revision).parts == values.map { .row([$0]) }, "column \(text)")
+      }
+      let distinct = RowRequest(columns: [column], isDistinct: true)
+      let groups = RowRequest(
+        columns: [column, RowRequest.Column(name: "n", value: .count)], groups: [parsed])
+      for (rows, name) in [(distinct, "distinct"), (groups, "group")] {
+        for revision in [nil, head] {
+          let parts = try store.answer(Self.request(person, rows), at: revision).parts
+          #expect(parts.count == Set(values).count, "\(name) \(text)")
+        }
+      }
+      let least = RowRequest(columns: [.init(name: "x", value: .aggregate(.minimum, parsed))])
+      let expected = GraphPredicate.Aggregate.minimum.value(of: values, type: parsed.type(in: store.model))
+      #expect(try store.answer(Self.request(person, least)).parts == [.row([expected])], "least \(text)")
+    }
+  }
+
+  @Test(arguments: Self.steps.map(\.name)) func nestedCalculationsAreAnsweredBehindRelationships(function: String)
+    throws
+  {
+    let (_, start, step) = try #require(Self.steps.first { $0.name == function })
+    let store = try Self.people()
+    let person = try store.entity("Person")
+    let everything = try store.all("Person")
+    let source = RandomGraphTests.ListSource(everything)
+    // Inside a subquery a path begins with its object's name: steps that read more than their operand are left out.
+    let readsMore = ["concat in front", "given", "oneOf of a path", "+", "- of dates", "subquery"].contains(function)
+    for depth in Self.depths {
+      let (inner, outer) = (Self.nested("$r." + start, depth, step), Self.nested(start, depth, step))
+      var texts = ["ANY reports.\(start) == \(outer)", "ALL reports.\(start) != \(outer)"]
+      if !readsMore {
+        texts += [
+          "SUBQUERY(reports, $r, \(inner) == $r.\(start)).@count > 0",
+          "NOT (SUBQUERY(reports, $r, $r.age > 1 AND NOT (\(inner) != $r.\(start))).@count == 1)",
+        ]
+      }
+      for text in texts {
+        guard let parsed = try? GraphPredicate(parsing: text, entity: person, model: store.model) else {
+          #expect(depth >= 60, "\(text)")
+          continue
+        }
+        let predicate = parsed.bound(now: store.now)
+        let judge = PredicateEvaluator(predicate, model: store.model)
+        let expected = everything.filter { judge.matches($0, in: source) }.map(\.id)
+        #expect(try store.all(person, where: predicate).map(\.id) == expected, "\(text)")
+      }
+    }
+  }
+
+  /// A batch picks its objects by the same words.
+  @Test func aBatchTakesWhatAFetchTakes() throws {
+    for depth in [1, 8, 30, 90] {
+      for (start, step): (String, (String) -> String) in [
+        ("age", { "integer(string(\($0)))" }), ("age", { "(\($0) + 0)" }),
+      ] {
+        let store = try Self.people()
+        let person = try store.entity("Person")
+        let condition = try GraphPredicate(
+          parsing: "\(Self.nested(start, depth, step)) > 3", entity: person, model: store.model)
+        let level = try store.property("Person.level").number
+        let result = try store.batch(
+          "Person", .update(condition, [Batch.Assignment(level, .value(.string("senior")))]))
+        guard case .committed = result.outcome else {
+          Issue.record("\(depth): \(result.outcome)")
+          continue
+        }
+        #expect(try store.all("Person", "level == \"senior\"").count == 3)
+      }
+    }
+  }
+
+  // MARK: - Orders
+
+  /// What an older client's order becomes: a bracket for each version, a hundred at most.
+  @Test(arguments: [1, 3, 4, 7, 8, 9, 20, ShownName.maximumDepth]) func allBracketsOfAnOrderAreTaken(count: Int) throws
+  {
+    let store = try Self.people()
+    let person = try store.entity("Person")
+    let all = try store.all("Person")
+    let names = (0..<count).map { "[n\($0 % 3)?n0|n1|n2|n\($0 + 3)]" }.joined()
+    for text in ["name" + names, "-name\(names),age", "name\(names)[natural],-manager.name\(names)[localized]"] {
+      let order = try [SortKey](parsing: text, entity: person, model: store.model)
+      let source = RandomGraphTests.ListSource(all)
+      let expected = SortOrder(order, model: store.model).sorted(all, in: source).map(\.id)
+      #expect(try store.all("Person", sort: text).map(\.id) == expected, "\(text)")
+      #expect(try pages(store, FetchRequest(entity: person.number, predicate: .always, sort: order)) == expected)
+      // With a condition that no statement holds beside it.
+      let deep = Self.nested("age", 60) { "integer(string(\($0)))" }
+      let some = try store.all("Person", "\(deep) < 100", sort: text).map(\.id)
+      let ageless = try store.all("Person", "age == NULL").map(\.id)
+      #expect(some == expected.filter { !ageless.contains($0) })
+    }
+  }
+
+  private func pages(_ store: TestStore, _ request: FetchRequest) throws -> [ObjectID] {
+    var request = request
+    request.limit = 2
+    var ids = [ObjectID]()
+    while ids.count < 100 {
+      let (parts, end) = try store.answer(request)
+      for case .object(let image) in parts { ids.append(image.id) }
+      guard let next = end.next else { break }
+      request.after = next
+    }
+    return ids
+  }
+
+  /// Sixteen keys are as many as an order has, and a page behind a cursor compares them all.
+  @Test(arguments: ["", "[other?n1|n2|n3]"]) func aPageBehindACursorOfSixteenKeysIsAnswered(shown: String) throws {
+    let store = try Self.people()
+    let person = try store.entity("Person")
+    let keys =
+      (0..<[SortKey].maximumCount - 1).map { "\($0.isMultiple(of: 2) ? "-" : "")manager.name\(shown)" } + ["-name"]
+    let order = try [SortKey](parsing: keys.joined(separator: ","), entity: person, model: store.model)
+    let request = FetchRequest(entity: person.number, predicate: .always, sort: order)
+    let all = try store.all("Person")
+    let expected = SortOrder(order, model: store.model).sorted(all, in: RandomGraphTests.ListSource(all)).map(\.id)
+    #expect(try pages(store, request) == expected)
+  }
+
+  /// As many relationships as a path has, in an order and in a column.
+  @Test func anOrderLeadsOverAsManyRelationshipsAsAPathHas() throws {
+    let store = try Self.people()
+    let person = try store.entity("Person")
+    for hops in [8, 9, GraphPredicate.maximumPathLength] {
+      let path = String(repeating: "manager.", count: hops) + "name"
+      #expect(try store.all("Person", sort: "\(path),name").count == 8)
+      let column = RowRequest.Column(
+        name: "x", value: .expression(try GraphExpression(parsing: path, entity: person, model: store.model)))
+      #expect(try store.answer(Self.request(person, RowRequest(columns: [column]))).parts.count == 8)
+    }
+  }
+
+  // MARK: - Conditions
+
+  /// Brackets, AND, OR and NOT in each other, to the depth that the language has.
+  @Test(arguments: [7, 8, 9, 10, 20, 40, 66]) func deepConditionsAreAnswered(depth: Int) throws {
+    let store = try Self.people()
+    let person = try store.entity("Person")
+    let everything = try store.all("Person")
+    for text in [
+      Self.nested("age > 3", depth) { "(\($0) AND age < 90) OR name == \"n0\"" },
+      Self.nested("age > 3", depth) { "age != 77 AND (name == \"n0\" OR \($0))" },
+      Self.nested("age > 3", depth) { "NOT (\($0))" },
+      Self.nested("age > 3", depth) { "NOT (\($0) OR ANY reports.age == 2)" },
+    ] {
+      guard let predicate = try? GraphPredicate(parsing: text, entity: person, model: store.model) else {
+        #expect(depth >= 40)
+        continue
+      }
+      let judge = PredicateEvaluator(predicate, model: store.model)
+      let source = RandomGraphTests.ListSource(everything)
+      let expected = everything.filter { judge.matches($0, in: source) }.map(\.id)
+      #expect(try store.all(person, where: predicate).map(\.id) == expected, "\(text)")
+      let column = RowRequest.Column(name: "x", value: .expression(.path(.init(end: .identifier))))
+      let rows = Self.request(person, RowRequest(columns: [column]), where: predicate)
+      #expect(try store.answer(rows).parts.count == expected.count, "\(text)")
+    }
+  }
+
+  /// Random trees of every function, far deeper than SQLite's parser goes: SQL and the evaluator agree on each, and none is
+  /// a trouble of the disk.
+  @Test(arguments: UInt64(1)...8) func randomDeepCalculationsMeanTheSameInSQLAndInMemory(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let store = try Self.people()
+    let person = try store.entity("Person")
+    let everything = try store.all("Person")
+    let source = RandomGraphTests.ListSource(everything)
+    var answered = 0
+    for _ in 0..<120 {
+      // Steps of one type lie on each other in any order.
+      let first = Self.steps[random.below(Self.steps.count)]
+      let fitting = Self.steps.filter { $0.start == first.start }
+      var text = first.start
+      for _ in 0..<random.below(24) { text = random.pick(fitting)?.step(text) ?? text }
+      guard let parsed = try? GraphExpression(parsing: text, entity: person, model: store.model) else { continue }
+      let expression = parsed.bound(now: store.now)
+      let evaluator = ExpressionEvaluator(expression, model: store.model)
+      let expected = everything.map { FetchedPart.row([evaluator.value(of: $0, in: source)]) }
+      let column = RowRequest.Column(name: "x", value: .expression(expression))
+      let request = Self.request(person, RowRequest(columns: [column]))
+      #expect(try store.answer(request).parts == expected, "seed \(seed): \(text)")
+      answered += 1
+    }
+    #expect(answered > 60, "seed \(seed)")
+  }
+}
