@@ -119,8 +119,6 @@ extension PredicateParser {
     if a.isMany || b.isMany {
       throw fail("many values can't be calculated with: say @sum, @min, @max or @avg", at: place)
     }
-    let wrong = fail(
-      "\(a.type.words) and \(b.type.words) can't be combined by \(operation.rawValue)", at: place)
     let kind: ArithmeticKind
     let type: GraphValueType
     switch (a.type, b.type) {
@@ -132,7 +130,9 @@ extension PredicateParser {
       (.integer, .duration) where operation == .multiply:
       (kind, type) = (.duration, .duration)
     default:
-      guard let common = GraphValueType.number(a.type, b.type) else { throw wrong }
+      guard let common = GraphValueType.number(a.type, b.type) else {
+        throw fail("\(a.type.words) and \(b.type.words) can't be combined by \(operation.rawValue)", at: place)
+      }
       a = converted(a, to: common)
       b = converted(b, to: common)
       (kind, type) = (common == .integer ? .integer : common == .double ? .double : .decimal, common)

@@ -227,11 +227,12 @@ extension PredicateSQL {
       }
       rights = present
     case .expressions(let parts):
+      guard counts(parts.count) else { return nil }
       for part in parts {
         guard let right = value(part) else { return nil }
         rights.append(options.isEmpty ? right : "graph_fold(\(right), \(options.rawValue))")
       }
-      if comparison.comparator == .in { return "(" + rights.map { "\(left) IS \($0)" }.joined(separator: " OR ") + ")" }
+      if comparison.comparator == .in { return Self.join(rights.map { "\(left) IS \($0)" }[...], " OR ") }
     case let other:
       guard let right = value(other) else { return nil }
       rights = [options.isEmpty ? right : "graph_fold(\(right), \(options.rawValue))"]

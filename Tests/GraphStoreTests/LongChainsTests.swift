@@ -1,0 +1,109 @@
+import GraphModel
+import GraphStore
+import GraphTesting
+import Testing
+
+/// Long chains of OR and AND: what SQLite would take a time for that grows with the square of their
+/// length is a list, or judged in memory.
+@Suite(.timeLimit(.minutes(5))) struct LongChainsTests {
+  private static let length = GraphPredicate.maximumSize / 4
+
+  private static func people() throws -> TestStore {
+    let store = try TestStore(try Fixtures.company())
+    for number in 0..<6 {
+      _ = try store.insert(
+        "Person", ["name": .string("n\(number)"), "age": number == 5 ? .null : .integer(Int64(number))])
+    }
+    return store
+  }
+
+  private static func chain(_ word: String, of count: Int = length, _ part: (Int) -> String) -> String {
+    (0..<count).map(part).joined(separator: " \(word) ")
+  }
+
+  private func explain(_ store: TestStore, _ text: String) throws -> FetchExplanation {
+    let person = try store.entity("Person")
+    let predicate = try GraphPredicate(parsing: text, entity: person, model: store.model)
+    let request = FetchRequest(entity: person.number, predicate: predicate, explains: true)
+    return try #require(try store.store.answer(request) { _ in }.explanation)
+  }
+
+  /// The values of one property are a list, however they are asked for, and its index leads to them.
+  @Test func aChainOfEqualitiesIsAList() throws {
+    let store = try Self.people()
+    for (text, count) in [
+      (Self.chain("OR") { "age == \($0 + 3)" }, 2), (Self.chain("OR", of: Self.length / 2) { "age IN {\($0 + 3)}" }, 2),
+      (Self.chain("OR") { $0 == 7 ? "age == NULL" : "age == \($0 + 3)" }, 3),
+      (Self.chain("AND") { "age != \($0 + 3)" }, 4),
+      (Self.chain("AND") { $0 == 7 ? "age != NULL" : "age != \($0 + 3)" }, 3),
+    ] {
+      let explanation = try explain(store, text)
+      #expect(!explanation.checksInMemory, "\(text.prefix(60))")
+      #expect(explanation.count == count, "\(text.prefix(60))")
+      // Apart from the list, the statement is as short as any.
+      #expect(explanation.statements.allSatisfy { !$0.contains(" OR ") || $0.contains("IS NULL OR") })
+    }
+    // Few enough for that to be worth it, they are led to by the index.
+    let few = try explain(store, Self.chain("OR", of: 20) { "age == \($0 + 3)" })
+    #expect(few.indexes == ["Party.Person.age"])
+    // Through a relationship, and without the difference of case, they are lists, too.
+    for text in [
+      Self.chain("OR") { "ANY reports.age == \($0)" }, Self.chain("OR") { "manager.name == \"n\($0)\"" },
+      Self.chain("OR") { "name ==[c] \"N\($0)\"" },
+    ] {
+      #expect(try !explain(store, text).checksInMemory, "\(text.prefix(60))")
+    }
+  }
+
+  /// What is no list is SQL up to a bound, and the evaluator's beyond: no statement has more comparisons.
+  @Test func whatIsNoListIsBoundedInSQL() throws {
+    let store = try Self.people()
+    for (text, count) in [
+      (Self.chain("OR") { "age < \(-$0)" }, 0), (Self.chain("AND") { "age < \($0 + 3)" }, 3),
+      (Self.chain("OR") { $0.isMultiple(of: 2) ? "age > \($0 + 3)" : "name BEGINSWITH \"x\($0)\"" }, 1),
+      (Self.chain("AND") { "NOT (age > \($0 + 2))" }, 4),
+    ] {
+      let explanation = try explain(store, text)
+      #expect(explanation.checksInMemory, "\(text.prefix(60))")
+      #expect(explanation.count == count, "\(text.prefix(60))")
+      #expect(explanation.arguments.count <= 1_000, "\(text.prefix(60))")
+    }
+  }
+
+  /// Lists and their chains mean the same as in memory.
+  @Test(arguments: UInt64(1)...6) func randomChainsMeanTheSameInSQLAndInMemory(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let store = try Self.people()
+    let person = try store.entity("Person")
+    let everything = try store.all("Person")
+    let boss = try #require(everything.first)
+    try store.must([try store.update(everything[1].id, "Person.manager", .object(boss.id))])
+    let all = try store.all("Person")
+    let source = RandomGraphTests.ListSource(all)
+    for _ in 0..<60 {
+      let parts = (0..<(14 + random.below(30))).map { _ in
+        let subject =
+          random.pick(["age", "name", "manager.age", "manager", "name[c]", "ANY reports.age", "id"]) ?? "age"
+        let equal = random.pick(["==", "!="]) ?? "=="
+        let number = random.below(8)
+        let id = all[random.below(all.count)].id.key.description
+        return switch subject {
+        case "age", "manager.age": "\(subject) \(equal) \(number == 7 ? "NULL" : "\(number)")"
+        case "ANY reports.age": number < 4 ? "ANY reports.age == \(number)" : "ANY reports.age IN {\(number), NULL}"
+        case "name": number == 7 ? "name \(equal) NULL" : "name \(equal) \"n\(number)\""
+        case "name[c]": "name \(equal)[c] \"N\(number)\""
+        default: "\(subject) \(equal) \(number == 7 ? "NULL" : "\"\(id)\"")"
+        }
+      }
+      for word in [" OR ", " AND "] {
+        let text = parts.joined(separator: word)
+        let predicate = try GraphPredicate(parsing: text, entity: person, model: store.model)
+        let judge = PredicateEvaluator(predicate, model: store.model)
+        let expected = all.filter { judge.matches($0, in: source) }.map(\.id)
+        #expect(try store.all(person, where: predicate).map(\.id) == expected, "seed \(seed): \(text)")
+        let negated = GraphPredicate.not(predicate)
+        #expect(try store.all(person, where: negated).count == all.count - expected.count, "seed \(seed): NOT \(text)")
+      }
+    }
+  }
+}
