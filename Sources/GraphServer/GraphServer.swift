@@ -64,6 +64,8 @@ public struct GraphServer: Service {
     try DescriptorReserve.check(
       DescriptorReserve.count(connections: store.maximumConnections, addresses: configuration.addresses.count))
     try ServerThread.start("start") {}
+    // Before anything can be committed: what comes later is no older than this run.
+    let start = try configuration.history.map { _ in try HistoryKeeper.reading(store) }
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = group.next()
     let readers = FairReaders(threads: configuration.readerThreads)
@@ -99,11 +101,11 @@ public struct GraphServer: Service {
     let timer = loop.scheduleRepeatedTask(initialDelay: .seconds(0), delay: .seconds(1)) { _ in runner.tick() }
     let fileWatch = StoreFileWatch(store: store, errands: errands, log: log)
     let watching = loop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in fileWatch.look() }
-    let keeping = configuration.history.flatMap { policy in
-      policy.prunes
-        ? HistoryKeeper(store: store, runner: runner, errands: errands, policy: policy, log: log)
-          .start(every: .nanoseconds(max(1, Int64(configuration.pruningPeriod / .nanoseconds(1)))))
-        : nil
+    var keeping: RepeatedTask?
+    if let policy = configuration.history, policy.prunes, let start {
+      keeping = HistoryKeeper(
+        store: store, runner: runner, errands: errands, policy: policy, start: start, log: log
+      ).start(every: .nanoseconds(max(1, Int64(configuration.pruningPeriod / .nanoseconds(1)))))
     }
     ready(listeners.map(\.address))
     try? await gracefulShutdown()

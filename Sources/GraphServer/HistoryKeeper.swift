@@ -1,10 +1,11 @@
+import Foundation
 import GraphModel
 import GraphStore
 import Logging
 import NIOCore
 
 /// Prunes history while the store is served: now and then it asks what the policy lets go, and takes that away in slices,
-/// each a turn of the writer between two commits.
+/// each a turn of the writer between two commits. While the clock may be wrong nothing goes (`PruningClock`).
 ///
 /// A slice waits until nothing is being committed, but not for ever: on a server that is never idle one goes every
 /// `patience`. While one is under way no commit is made on the loop (`HubRunner.betweenCommits`), so whoever commits waits
@@ -17,6 +18,10 @@ final class HistoryKeeper: @unchecked Sendable {
   private let errands: ReaderPool
   private let policy: HistoryPolicy
   private let log: Logger
+  /// Whether the time of day may say what is old.
+  private var clock: PruningClock
+  /// The last refusal that the log has.
+  private var refusal: PruningClock.Reason?
   /// What is being taken away, with where history began before.
   private var pruning: HistoryPruning?
   private var waited = TimeAmount.zero
@@ -28,9 +33,12 @@ final class HistoryKeeper: @unchecked Sendable {
   /// It is looked for the first time so soon, if the period is no shorter.
   private static let firstDelay = TimeAmount.seconds(60)
 
+  /// - Parameter start: a look at the clocks from before the first commit of this run.
   init(
-    store: SQLiteStore, runner: HubRunner, errands: ReaderPool, policy: HistoryPolicy, log: Logger
+    store: SQLiteStore, runner: HubRunner, errands: ReaderPool, policy: HistoryPolicy, start: PruningClock.Reading,
+    log: Logger
   ) {
+    clock = PruningClock(start, kept: policy.kept)
     self.store = store
     self.runner = runner
     self.errands = errands
@@ -48,8 +56,53 @@ final class HistoryKeeper: @unchecked Sendable {
   private func look() {
     guard pruning == nil else { return }
     errands.enqueue { [self] in
-      let plan = Result { try store.pruning(policy, now: GraphServer.now()) }
-      runner.loop.execute { self.begin(plan) }
+      let reading = Result { try Self.reading(store) }
+      runner.loop.execute { self.decide(reading) }
+    }
+  }
+
+  /// A look at the clocks and at the newest commit.
+  static func reading(_ store: SQLiteStore) throws -> PruningClock.Reading {
+    let newest = try store.revision(at: .max)
+    // CLOCK_MONOTONIC stops while the machine sleeps: waking up would look like a jump of the other clock.
+    var time = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &time)
+    return PruningClock.Reading(
+      wall: GraphServer.now(), monotonic: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000,
+      head: newest.head.revision, newest: newest.revision > 0 ? newest.time : nil)
+  }
+
+  private func decide(_ reading: Result<PruningClock.Reading, any Error>) {
+    guard pruning == nil else { return }
+    switch reading {
+    case .failure(let error): log.error("history can't be looked through", metadata: ["failure": "\(error)"])
+    case .success(let reading):
+      switch clock.decide(reading) {
+      case .refuse(let reason): refuse(reason)
+      case .prune(let now, let through):
+        refusal = nil
+        errands.enqueue { [self] in
+          let plan = Result { try store.pruning(policy, now: now, through: through) }
+          runner.loop.execute { self.begin(plan) }
+        }
+      }
+    }
+  }
+
+  /// Once for each reason: the clock is looked at often.
+  private func refuse(_ reason: PruningClock.Reason) {
+    defer { refusal = reason }
+    guard refusal != reason else { return }
+    let wait = "\(min(PruningClock.settlingTime, policy.kept) / 1_000_000) s"
+    switch reason {
+    case .jumped(let span):
+      log.warning(
+        "history is not pruned: the clock was set; if it is right now, pruning goes on by itself",
+        metadata: ["by": "\(span / 1_000_000) s", "after": "\(wait)"])
+    case .aheadOfNewest(let span):
+      log.warning(
+        "history is not pruned: the clock is far ahead of the newest commit; if it is right, pruning goes on by itself",
+        metadata: ["by": "\(span / 1_000_000) s", "after": "\(wait)"])
     }
   }
 

@@ -9,7 +9,8 @@ struct Compact: AsyncParsableCommand {
     discussion: """
       The daemon must be stopped. A commit goes when it is not among the newest of --keep-commits, is older than --keep-age, \
       and is older than --overdue; with neither of the first two nothing goes, and only room is given back. Objects stay as \
-      they are. Then the file is written anew, which takes as much room beside it.
+      they are. Where the clock is far ahead of the newest commit, ages are counted from that commit. Then the file is \
+      written anew, which takes as much room beside it.
 
       Exit codes: 0 done; 1 refused, or the disk failed; 64 a wrong option.
       """)
@@ -90,6 +91,11 @@ enum CompactionText {
     } else {
       lines.append("no commit \(isRehearsal ? "would go" : "went")\(hasPolicy ? "" : noPolicy)")
     }
+    if let lead = report.clockLead, hasPolicy {
+      lines.append(
+        "the clock is \(days(lead)) ahead of the newest commit, so ages were counted from that commit: the clock may be "
+          + "wrong")
+    }
     let reaches = isRehearsal ? "would go" : "goes"
     lines.append("history \(reaches) back to revision \(pruning.floor); the newest is \(pruning.head)")
     if pruning.wanted > pruning.floor {
@@ -103,6 +109,11 @@ enum CompactionText {
       lines.append("the store had \(report.before) bytes and has \(report.after)")
     }
     return lines.joined(separator: "\n")
+  }
+
+  private static func days(_ span: Timestamp) -> String {
+    let days = span / 86_400_000_000
+    return days == 1 ? "1 day" : days > 1 ? "\(days) days" : "\(span / 60_000_000) minutes"
   }
 
   private static let noPolicy =

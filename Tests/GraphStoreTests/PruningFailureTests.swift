@@ -146,6 +146,36 @@ import Testing
     try store.expectSound()
   }
 
+  /// A commit a second, and a clock that is 200 days ahead: ages are counted from the newest commit.
+  @Test func aClockThatIsFarAheadCompactsNothingThatIsYoung() throws {
+    let store = try filled()
+    try store.store.close()
+    let day: Timestamp = 86_400_000_000
+    func compact(_ policy: HistoryPolicy, after span: Timestamp) throws -> StoreCompaction.Report {
+      try StoreCompaction.run(
+        directory: store.directory.path, model: model, policy: policy, now: store.now + span, isRehearsal: true)
+    }
+    let ahead = try compact(HistoryPolicy(age: 90 * day), after: 200 * day)
+    #expect(ahead.pruning.commits == 0 && ahead.clockLead == 200 * day)
+    // By a number alone no clock is asked.
+    let counted = try compact(HistoryPolicy(commits: 3, overdue: 0), after: 200 * day)
+    #expect(counted.pruning.commits == 5 && counted.clockLead == nil)
+    let right = try compact(HistoryPolicy(age: 2_500_000, overdue: 0), after: 600_000)
+    #expect(right.pruning.floor == 6 && right.clockLead == nil)
+    try store.reopen()
+    try store.expectSound()
+  }
+
+  @Test func whatCameBehindTheCeilingStays() throws {
+    let store = try filled()
+    let policy = HistoryPolicy(age: 1, overdue: 0)
+    let later = store.now + 86_400_000_000
+    #expect(try store.store.pruning(policy, now: later).floor == 7)
+    #expect(try store.store.pruning(policy, now: later, through: 4).floor == 4)
+    #expect(try store.store.pruning(policy, now: later, through: 4).wanted == 4)
+    #expect(try store.store.pruning(policy, now: later, through: 0).commits == 0)
+  }
+
   @Test func roomIsGivenBack() throws {
     let store = try filled()
     let note = try #require(try store.all("Note").first)

@@ -21,6 +21,9 @@ public struct HistoryPolicy: Hashable, Sendable {
   /// Whether anything may go at all: nobody prunes by leaving both out.
   public var prunes: Bool { commits != nil || age != nil }
 
+  /// Commits that are no older than so many microseconds stay, replicas considered.
+  public var kept: Timestamp { max(0, max(age ?? 0, overdue)) }
+
   /// The newest revision that its number lets go.
   public func highest(head: Revision) -> Revision {
     prunes ? max(0, head - Revision(max(1, commits ?? 1))) : 0
@@ -28,7 +31,7 @@ public struct HistoryPolicy: Hashable, Sendable {
 
   /// Commits that are older than this may go; `forReplicas` false leaves out what replicas may ask for.
   public func boundary(now: Timestamp, forReplicas: Bool = true) -> Timestamp {
-    let kept = max(0, max(age ?? 0, forReplicas ? overdue : 0))
+    let kept = forReplicas ? kept : max(0, age ?? 0)
     let (time, overflows) = now.subtractingReportingOverflow(kept)
     return overflows ? .min : time
   }

@@ -119,11 +119,14 @@ struct HistoryPruner {
 
 extension HistoryReader {
   /// What a policy takes away now.
-  func pruning(_ policy: HistoryPolicy, now: Timestamp) throws -> HistoryPruning {
+  /// - Parameters:
+  ///   - now: the time that ages are counted from.
+  ///   - ceiling: what came behind it stays, whatever the policy says.
+  func pruning(_ policy: HistoryPolicy, now: Timestamp, through ceiling: Revision = .max) throws -> HistoryPruning {
     let (head, oldest) = (try head().revision, try oldest())
-    let highest = policy.highest(head: head)
-    let floor = min(highest, try last(before: policy.boundary(now: now)))
-    let wanted = min(highest, try last(before: policy.boundary(now: now, forReplicas: false)))
+    let highest = min(policy.highest(head: head), ceiling)
+    let floor = min(highest, try last(before: policy.boundary(now: now), now: now))
+    let wanted = min(highest, try last(before: policy.boundary(now: now, forReplicas: false), now: now))
     var pruning = HistoryPruning(
       oldest: oldest, floor: max(oldest, floor), head: head, wanted: max(oldest, wanted))
     let row = try connection.statement(
@@ -137,17 +140,22 @@ extension HistoryReader {
     return pruning
   }
 
-  /// The newest revision that was committed before a time; the oldest that is kept where there is none.
-  private func last(before time: Timestamp) throws -> Revision {
-    var (low, high) = (try oldest(), try head().revision)
-    while low < high {
-      let middle = low + (high - low + 1) / 2
-      let row = try connection.statement("SELECT time FROM _commit WHERE revision = ?")
-      row.bind(1, middle)
-      let isEarlier = try connection.step(row) && row.integer(0) < time
-      sqlite3_reset(row.statement)
-      if isEarlier { low = middle } else { high = middle - 1 }
-    }
-    return low
+  /// The newest revision that lies before all commits of the time that is kept; the oldest that is kept where there is
+  /// none. Times need not rise with revisions: a commit that was made by a clock in the future says nothing of its age
+  /// and goes with its neighbors, so it does not keep what lies behind it. The oldest commits are looked at, as far as
+  /// they may go and one more.
+  private func last(before time: Timestamp, now: Timestamp) throws -> Revision {
+    let young = try connection.statement(
+      "SELECT revision FROM _commit WHERE time >= ? AND time <= ? ORDER BY revision LIMIT 1")
+    young.bind(1, time)
+    young.bind(2, now)
+    let end = try connection.step(young) ? young.integer(0) : .max
+    sqlite3_reset(young.statement)
+    let old = try connection.statement(
+      "SELECT revision FROM _commit WHERE revision < ? AND time < ? ORDER BY revision DESC LIMIT 1")
+    old.bind(1, end)
+    old.bind(2, time)
+    defer { sqlite3_reset(old.statement) }
+    return try connection.step(old) ? old.integer(0) : try oldest()
   }
 }

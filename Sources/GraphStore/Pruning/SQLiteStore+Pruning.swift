@@ -8,8 +8,13 @@ extension SQLiteStore {
   public var oldestRevision: Revision { get throws { try read { _, history, _ in try history.oldest() } } }
 
   /// What a policy would take away now. Nothing is changed.
-  public func pruning(_ policy: HistoryPolicy, now: Timestamp) throws -> HistoryPruning {
-    try read { _, history, _ in try history.pruning(policy, now: now) }
+  /// - Parameters:
+  ///   - now: the time that ages are counted from, microseconds since 1970.
+  ///   - ceiling: what came behind this revision stays, whatever the policy says.
+  public func pruning(
+    _ policy: HistoryPolicy, now: Timestamp, through ceiling: Revision = .max
+  ) throws -> HistoryPruning {
+    try read { _, history, _ in try history.pruning(policy, now: now, through: ceiling) }
   }
 
   /// Takes away a slice of history, on disk when it returns. Called by the caller of `commit`, between two commits.

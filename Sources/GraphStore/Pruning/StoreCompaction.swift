@@ -11,12 +11,16 @@ public enum StoreCompaction {
     public var before: Int
     /// The same after; of a rehearsal as before.
     public var after: Int
+    /// So many microseconds the clock was ahead of the newest commit, where that was so much that ages were counted from
+    /// that commit; else nil.
+    public var clockLead: Timestamp?
 
     /// What became of a store.
-    public init(pruning: HistoryPruning, before: Int, after: Int) {
+    public init(pruning: HistoryPruning, before: Int, after: Int, clockLead: Timestamp? = nil) {
       self.pruning = pruning
       self.before = before
       self.after = after
+      self.clockLead = clockLead
     }
   }
 
@@ -31,6 +35,8 @@ public enum StoreCompaction {
   /// Takes out of history what the policy lets go, then writes the file anew without the room that it had. Each slice of
   /// history is on disk before the next: a run that is ended has pruned less, and may be started again.
   /// - Parameters:
+  ///   - now: the time by the clock. Where it is far ahead of the newest commit, ages are counted from that commit: a
+  ///     wrong clock must not delete history (``PruningClock``).
   ///   - isRehearsal: only says what would go.
   ///   - progress: told as it goes; what it throws ends the run.
   /// - Throws: `StoreFailure`, also when a daemon serves the store, or there is none.
@@ -45,10 +51,14 @@ public enum StoreCompaction {
     let store = try SQLiteStore(directory: directory, model: model, options: options)
     do {
       let before = StoreFiles.size(of: path)
-      let pruning = try store.pruning(policy, now: now)
+      let newest = try store.revision(at: .max)
+      let dated = newest.revision > 0 ? newest.time : nil
+      let lead = PruningClock.lead(wall: now, newest: dated, kept: policy.kept)
+      let pruning = try store.pruning(
+        policy, now: PruningClock.time(wall: now, newest: dated, kept: policy.kept))
       if isRehearsal {
         try store.close()
-        return Report(pruning: pruning, before: before, after: before)
+        return Report(pruning: pruning, before: before, after: before, clockLead: lead)
       }
       // Parts that an earlier run has left go as well.
       while try store.prune(through: pruning.floor) {
@@ -57,7 +67,7 @@ public enum StoreCompaction {
       try progress(.givingBackSpace)
       try store.giveBackSpace()
       try store.close()
-      return Report(pruning: pruning, before: before, after: StoreFiles.size(of: path))
+      return Report(pruning: pruning, before: before, after: StoreFiles.size(of: path), clockLead: lead)
     } catch {
       try? store.close()
       throw error

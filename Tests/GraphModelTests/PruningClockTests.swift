@@ -1,0 +1,156 @@
+import GraphModel
+import Testing
+
+/// Which clocks may say what is old.
+@Suite struct PruningClockTests {
+  private static let second: Timestamp = 1_000_000
+  private static let hour = 3_600 * second
+  private static let day = 24 * hour
+  private static let now: Timestamp = 1_790_000_000 * second
+  private static let kept = 90 * day
+
+  /// A machine that has run for a thousand seconds when the program starts.
+  private struct Machine {
+    var wall = PruningClockTests.now
+    var monotonic = 1_000 * PruningClockTests.second
+    var head: Revision = 200
+    var newest: Timestamp? = PruningClockTests.now - PruningClockTests.second
+
+    var reading: PruningClock.Reading {
+      PruningClock.Reading(wall: wall, monotonic: monotonic, head: head, newest: newest)
+    }
+
+    mutating func pass(_ span: Timestamp) {
+      wall += span
+      monotonic += span
+    }
+  }
+
+  @Test func aClockThatGoesWithTheOtherIsBelieved() {
+    var machine = Machine()
+    var clock = PruningClock(machine.reading, kept: Self.kept)
+    for _ in 0..<48 {
+      machine.pass(Self.hour)
+      #expect(clock.decide(machine.reading) == .prune(now: machine.wall, through: 200))
+    }
+  }
+
+  @Test func aClockThatWasAheadForSecondsPrunesNothing() {
+    var machine = Machine()
+    var clock = PruningClock(machine.reading, kept: Self.kept)
+    machine.pass(Self.hour)
+    machine.wall += 200 * Self.day
+    #expect(clock.decide(machine.reading) == .refuse(.jumped(200 * Self.day)))
+    machine.pass(4 * Self.second)
+    // A commit that was made by the wrong clock proves nothing.
+    (machine.head, machine.newest) = (201, machine.wall)
+    #expect(clock.decide(machine.reading) == .refuse(.jumped(200 * Self.day)))
+    machine.wall -= 200 * Self.day
+    machine.pass(Self.second)
+    #expect(clock.decide(machine.reading) == .prune(now: machine.wall, through: 200))
+  }
+
+  @Test func aClockThatWasPutRightIsBelievedAfterADay() {
+    var machine = Machine(wall: 0, newest: Self.now - Self.day)
+    var clock = PruningClock(machine.reading, kept: Self.kept)
+    machine.pass(60 * Self.second)
+    // Behind the newest commit it prunes less, never more.
+    #expect(clock.decide(machine.reading) == .prune(now: machine.wall, through: 200))
+    machine.wall += Self.now
+    #expect(clock.decide(machine.reading) == .refuse(.jumped(Self.now)))
+    machine.pass(PruningClock.settlingTime - Self.second)
+    #expect(clock.decide(machine.reading) == .refuse(.jumped(Self.now)))
+    machine.pass(Self.second)
+    #expect(clock.decide(machine.reading) == .prune(now: machine.wall, through: 200))
+  }
+
+  @Test func aClockThatIsFarAheadOfTheStoreAtTheStartIsDoubted() {
+    var machine = Machine(newest: Self.now - 200 * Self.day)
+    var clock = PruningClock(machine.reading, kept: Self.kept)
+    #expect(clock.decide(machine.reading) == .refuse(.aheadOfNewest(200 * Self.day)))
+    // What is committed by that clock itself does not confirm it.
+    machine.pass(Self.hour)
+    (machine.head, machine.newest) = (300, machine.wall)
+    #expect(clock.decide(machine.reading) == .refuse(.aheadOfNewest(200 * Self.day)))
+    machine.pass(PruningClock.settlingTime)
+    #expect(clock.decide(machine.reading) == .prune(now: machine.wall, through: 200))
+  }
+
+  @Test func aDoubtLastsNoLongerThanCommitsAreKept() {
+    var machine = Machine(newest: Self.now - Self.day)
+    var clock = PruningClock(machine.reading, kept: 10 * Self.second)
+    machine.pass(9 * Self.second)
+    #expect(clock.decide(machine.reading) == .refuse(.aheadOfNewest(Self.day)))
+    machine.pass(Self.second)
+    guard case .prune(machine.wall, _) = clock.decide(machine.reading) else {
+      Issue.record("what was there is ten seconds old by the monotonic clock")
+      return
+    }
+  }
+
+  @Test(arguments: [(Timestamp(0), true), (1, false)])
+  func aStepUpToTheToleranceIsNone(beyond: Timestamp, isBelieved: Bool) {
+    for direction in [1, -1] as [Timestamp] {
+      var machine = Machine()
+      var clock = PruningClock(machine.reading, kept: Self.kept)
+      machine.wall += direction * (PruningClock.tolerance + beyond)
+      let expected: PruningClock.Decision =
+        isBelieved
+        ? .prune(now: machine.wall, through: 200) : .refuse(.jumped(direction * (PruningClock.tolerance + beyond)))
+      #expect(clock.decide(machine.reading) == expected)
+    }
+  }
+
+  @Test(arguments: [(Timestamp(0), true), (1, false)])
+  func aTenthOfWhatIsKeptMayHavePassedBeforeTheStart(beyond: Timestamp, isBelieved: Bool) {
+    let newest = Self.now - 9 * Self.day - beyond
+    let machine = Machine(newest: newest)
+    var clock = PruningClock(machine.reading, kept: Self.kept)
+    let expected: PruningClock.Decision =
+      isBelieved ? .prune(now: machine.wall, through: 200) : .refuse(.aheadOfNewest(9 * Self.day + beyond))
+    #expect(clock.decide(machine.reading) == expected)
+    // Without another clock ages are counted from the newest commit.
+    let time = PruningClock.time(wall: Self.now, newest: newest, kept: Self.kept)
+    #expect(time == (isBelieved ? Self.now : newest + 9 * Self.day))
+    #expect((PruningClock.lead(wall: Self.now, newest: newest, kept: Self.kept) == nil) == isBelieved)
+  }
+
+  @Test func commitsOfThisRunAreNoOlderThanTheRun() {
+    var machine = Machine()
+    var clock = PruningClock(machine.reading, kept: Self.kept)
+    var heads = [Revision]()
+    for day in 1...200 {
+      heads.append(machine.head)
+      machine.pass(Self.day)
+      machine.head += 10
+      machine.newest = machine.wall
+      guard case .prune(machine.wall, let through) = clock.decide(machine.reading) else {
+        Issue.record("day \(day): the clock is right")
+        return
+      }
+      // Nothing that was committed in the last 90 days may go; of what is older all but what a mark's distance leaves.
+      let limit = day < 90 ? 200 : heads[day - 90] + 10
+      #expect(through <= limit, "day \(day)")
+      #expect(through >= limit - 30, "day \(day)")
+    }
+  }
+
+  @Test func aNumberAloneAsksNoClock() {
+    var machine = Machine(newest: Self.now + 300 * Self.day)
+    var clock = PruningClock(machine.reading, kept: 0)
+    machine.wall = 5
+    #expect(clock.decide(machine.reading) == .prune(now: .max, through: .max))
+    #expect(PruningClock.lead(wall: .max, newest: 0, kept: 0) == nil)
+  }
+
+  @Test func clocksAtTheirEndsAreNoTrap() {
+    for (wall, newest) in [(Timestamp.max, Timestamp.min), (.min, .max), (.max, .max), (.min, .min)] {
+      var machine = Machine(wall: wall, newest: newest)
+      var clock = PruningClock(machine.reading, kept: .max)
+      _ = clock.decide(machine.reading)
+      machine.wall = newest
+      _ = clock.decide(machine.reading)
+      _ = PruningClock.time(wall: wall, newest: newest, kept: .max)
+    }
+  }
+}
