@@ -65,7 +65,8 @@ public struct GraphServer: Service {
       DescriptorReserve.count(connections: store.maximumConnections, addresses: configuration.addresses.count))
     try ServerThread.start("start") {}
     // Before anything can be committed: what comes later is no older than this run.
-    let start = try configuration.history.map { _ in try HistoryKeeper.reading(store) }
+    let start = try HistoryKeeper.reading(store)
+    warnOfFuture(start)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     let loop = group.next()
     let readers = FairReaders(threads: configuration.readerThreads)
@@ -102,7 +103,7 @@ public struct GraphServer: Service {
     let fileWatch = StoreFileWatch(store: store, errands: errands, log: log)
     let watching = loop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in fileWatch.look() }
     var keeping: RepeatedTask?
-    if let policy = configuration.history, policy.prunes, let start {
+    if let policy = configuration.history, policy.prunes {
       keeping = HistoryKeeper(
         store: store, runner: runner, errands: errands, policy: policy, start: start, log: log
       ).start(every: .nanoseconds(max(1, Int64(configuration.pruningPeriod / .nanoseconds(1)))))
@@ -133,6 +134,14 @@ public struct GraphServer: Service {
     try? await group.shutdownGracefully()
     try store.close()
     log.info("the store is closed")
+  }
+
+  /// A clock was wrong then, or is now: which one is for a person to say.
+  private func warnOfFuture(_ start: PruningClock.Reading) {
+    guard let newest = start.newest, newest > start.wall + PruningClock.tolerance else { return }
+    log.warning(
+      "the newest commit lies in the future: the clock was wrong then, or is wrong now; look at the system's clock",
+      metadata: ["revision": "\(start.head)", "time": "\(Dates.text(newest))"])
   }
 
   private static let shutdownTime = TimeAmount.seconds(10)

@@ -184,7 +184,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   func makeWriter(_ database: Database) throws -> StoreWriter {
     try StoreWriter(
       Connection(database), layout: layout, wordLimit: options.wordLimit, sliceObjects: options.sliceObjects,
-      wholeInterval: options.wholeInterval, undoLimits: options.undoLimits, scans: scans, random: options.random)
+      wholeInterval: options.wholeInterval, undoLimits: options.undoLimits, scans: scans, log: log,
+      random: options.random)
   }
 
   /// Copies the log into the database and closes the file. Call when nothing is being read or written; once is enough.

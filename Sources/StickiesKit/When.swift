@@ -4,6 +4,8 @@ import GraphModel
 public enum When: Hashable, Sendable {
   /// `120` or `r120`.
   case revision(Revision)
+  /// `now`: the newest commit, whatever the clocks say that made it.
+  case now
   /// Anything else; never after `now`.
   case time(Timestamp)
 
@@ -16,6 +18,10 @@ public enum When: Hashable, Sendable {
     let words = text.lowercased().split(whereSeparator: \.isWhitespace).map(String.init)
     if let revision = try Self.revision(words, text) {
       self = .revision(revision)
+      return
+    }
+    if words == ["now"] {
+      self = .now
       return
     }
     let reader = WhenReader(now: now, clock: clock)
@@ -81,7 +87,6 @@ private struct WhenReader {
   /// Nil for what is no time; a time may lie in the future.
   func time(_ words: [String]) -> Timestamp? {
     guard let first = words.first else { return nil }
-    if words == ["now"] { return now }
     if words.last == "ago" { return ago(words.dropLast()) }
     if words.count == 1, first.hasPrefix("@") { return seconds(first.dropFirst()) }
     if first == "last" { return last(words.dropFirst()) }

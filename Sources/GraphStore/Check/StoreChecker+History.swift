@@ -16,6 +16,8 @@ extension StoreChecker {
     let floor = try HistoryFloor.read(connection)
     var previous = floor?.fingerprint ?? 0
     var revision = floor?.revision ?? 0
+    var time = floor?.time
+    var setbacks = try setbacks()
     while try connection.step(row) {
       let place = StoreCheck.Place(table: "_commit", row: row.integer(0))
       if row.integer(0) != revision + 1 { report(.history, place, "does not follow revision \(revision)") }
@@ -26,6 +28,11 @@ extension StoreChecker {
         transaction: TransactionID(replica: row.id(3), sequence: UInt64(bitPattern: row.integer(4))),
         model: row.integer(12), undoes: undoes, undo: row.blob(7), outcome: row.blob(10), counters: row.blob(11),
         changes: row.blob(8))
+      if let last = time, row.integer(1) < last {
+        let isKnown = setbacks.removeValue(forKey: revision) == Setback(time: row.integer(1), previous: last)
+        if !isKnown { report(.history, place, "has an earlier time than the one before it, and is not marked so") }
+      }
+      time = row.integer(1)
       previous = UInt64(bitPattern: row.integer(5))
       if previous != seal.fingerprint { report(.fingerprint, place, "is not as it was committed") }
       // The fingerprint takes none for revision 0.
@@ -33,6 +40,25 @@ extension StoreChecker {
       if row.integer(9) == 0 { report(.history, place, "was made under a model that the store does not keep") }
       if !row.isNull(10), findings.count(of: .model) == 0 { checkAnswer(row.blob(10), place) }
     }
+    for revision in setbacks.keys.sorted() {
+      report(.history, .init(table: "_setback", row: revision), "says that the clock went back, and it did not")
+    }
+  }
+
+  /// A row of `_setback`.
+  private struct Setback: Equatable {
+    let time: Timestamp
+    let previous: Timestamp
+  }
+
+  private func setbacks() throws -> [Revision: Setback] {
+    guard try ClockSetbacks.areKept(connection) else { return [:] }
+    var setbacks = [Revision: Setback]()
+    let row = try connection.statement("SELECT revision, time, previous FROM _setback")
+    while try connection.step(row) {
+      setbacks[row.integer(0)] = Setback(time: row.integer(1), previous: row.integer(2))
+    }
+    return setbacks
   }
 
   /// What a client is told that sends the transaction again.

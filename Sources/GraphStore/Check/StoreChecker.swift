@@ -111,6 +111,7 @@ struct StoreChecker {
       return report(.store, .init(table: "_model"), "holds no model that can be read")
     }
     let isPruned = try HistoryFloor.isThere(connection)
+    let hasSetbacks = try ClockSetbacks.areKept(connection)
     // Migrated once more, without an object: the statements are the same.
     var expected = try DatabaseQueue().inDatabase { database in
       for statement in StoreLayout(model: first).creation { try database.execute(sql: statement) }
@@ -121,6 +122,7 @@ struct StoreChecker {
         try MigrationWriter.rehearse(database, from: before, to: model)
       }
       if isPruned { for statement in HistoryFloor.creation { try database.execute(sql: statement) } }
+      if hasSetbacks { try database.execute(sql: ClockSetbacks.creation) }
       return try Self.schema(of: database)
     }
     let present = try Self.schema(of: database)

@@ -10,6 +10,9 @@ struct FittingCommits {
   private let family: Set<EntityNumber>?
   private let object: ObjectID?
   private var changes: Int
+  /// Times of the commits that fit: among those of the range below the clock may have gone back.
+  private let since: Timestamp
+  private let until: Timestamp?
   /// Behind the first, up to the second.
   private let after: Revision
   private let through: Revision
@@ -27,8 +30,15 @@ struct FittingCommits {
     object = filter.object.isEmpty ? nil : try history.located(prefix: filter.object)
     authors = filter.authors.isEmpty ? nil : try filter.authors.compactMap { try history.number(ofAuthor: $0) }.sorted()
     var (low, high) = (max(after, 0), through)
-    if let since = filter.since { low = max(low, try history.first(at: since, upTo: high) - 1) }
-    if let until = filter.until { high = min(high, try history.first(at: until, upTo: high) - 1) }
+    (since, until) = (filter.since ?? .min, filter.until)
+    let first = try history.oldest() + 1
+    if let since = filter.since {
+      low = try history.oldestCommit(from: since, from: first, through: high).map { max(low, $0 - 1) } ?? high
+    }
+    if let until = filter.until {
+      let last = until == .min ? nil : try history.newestCommit(upTo: until - 1, from: first, through: high)
+      high = min(high, last ?? 0)
+    }
     (self.after, self.through) = (low, high)
   }
 
@@ -51,6 +61,7 @@ struct FittingCommits {
       last = row.integer(0)
       count += 1
       guard count <= Self.maximumCommits else { throw Self.tooMany }
+      guard isInTime(row.integer(1)) else { continue }
       guard let commit = try fitting(row) else { continue }
       guard try body(commit) else { return last }
     }
@@ -71,6 +82,8 @@ struct FittingCommits {
     }
     return count
   }
+
+  private func isInTime(_ time: Timestamp) -> Bool { time >= since && until.map { time < $0 } ?? true }
 
   private static let tooMany = Refusal(
     .limit, "more than \(maximumCommits) commits would have to be looked at; say a smaller range")
@@ -119,7 +132,8 @@ struct FittingCommits {
   private func hand(
     _ revision: Revision, _ object: ObjectID, _ body: (HistoryReader.Commit) throws -> Bool
   ) throws -> Bool {
-    guard var commit = try history.row(of: revision), let change = try history.change(of: object, at: revision),
+    guard var commit = try history.row(of: revision), isInTime(commit.time),
+      let change = try history.change(of: object, at: revision),
       try authors.map({ try history.number(ofAuthor: commit.author).map($0.contains) ?? false }) ?? true
     else { return true }
     (commit.changes, commit.more) = changes > 0 ? ([change], 0) : ([], 1)
@@ -134,23 +148,5 @@ extension HistoryReader {
     row.bind(1, name)
     defer { sqlite3_reset(row.statement) }
     return try connection.step(row) ? row.integer(0) : nil
-  }
-
-  /// The first revision that was committed at a time or later; the one behind the last where there is none. Times never
-  /// fall.
-  fileprivate func first(at time: Timestamp, upTo last: Revision) throws -> Revision {
-    let oldest = try connection.statement("SELECT min(revision) FROM _commit")
-    defer { sqlite3_reset(oldest.statement) }
-    guard try connection.step(oldest), !oldest.isNull(0) else { return last + 1 }
-    var (low, high) = (oldest.integer(0), last + 1)
-    while low < high {
-      let middle = low + (high - low) / 2
-      let row = try connection.statement("SELECT time FROM _commit WHERE revision = ?")
-      row.bind(1, middle)
-      let isEarlier = try connection.step(row) && row.integer(0) < time
-      sqlite3_reset(row.statement)
-      if isEarlier { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 }

@@ -163,22 +163,21 @@ extension HistoryReader {
 
   // MARK: - Times
 
-  /// The newest commit at or before a time; the last that was pruned is still known by its time. Times rise with revisions, which have no holes: they are searched by halves.
+  /// The newest commit whose time is this or an earlier one; the last that was pruned is still known by its time. Times
+  /// need not rise with revisions (`ClockSetbacks`): of several runs of commits that reach up to a time the newest counts.
   func revision(at time: Timestamp) throws -> (revision: Revision, time: Timestamp, author: String) {
-    var (low, high) = (try oldest(), try head().revision)
-    while low < high {
-      let middle = low + (high - low + 1) / 2
-      if try self.time(of: middle) <= time { low = middle } else { high = middle - 1 }
+    let (oldest, head) = (try oldest(), try head().revision)
+    if let found = try newestCommit(upTo: time, from: oldest + 1, through: head), let commit = try dated(found) {
+      return commit
     }
-    if low > 0, let author = try author(of: low) { return (low, try self.time(of: low), author) }
-    if let floor = try HistoryFloor.read(connection), floor.revision == low, floor.time <= time {
-      return (low, floor.time, try name(ofAuthor: floor.author))
+    if let floor = try HistoryFloor.read(connection), floor.revision == oldest, floor.time <= time {
+      return (oldest, floor.time, try name(ofAuthor: floor.author))
     }
-    guard low == 0 else {
+    guard oldest == 0 else {
       throw Refusal(
         .pruned,
-        "nothing is kept of that time any more: the oldest commit that is, revision \(low + 1), is of "
-          + Dates.text(try self.time(of: low + 1)))
+        "nothing is kept of that time any more: the oldest commit that is, revision \(oldest + 1), is of "
+          + Dates.text(try dated(oldest + 1)?.time ?? 0))
     }
     return (0, 0, "")
   }
@@ -190,10 +189,11 @@ extension HistoryReader {
     return try connection.step(row) ? row.text(0) : ""
   }
 
-  private func time(of revision: Revision) throws -> Timestamp {
-    let row = try connection.statement("SELECT time FROM _commit WHERE revision = ?")
+  private func dated(_ revision: Revision) throws -> (revision: Revision, time: Timestamp, author: String)? {
+    let row = try connection.statement(
+      "SELECT time, a.name FROM _commit JOIN _author AS a ON a.number = author WHERE revision = ?")
     row.bind(1, revision)
     defer { sqlite3_reset(row.statement) }
-    return try connection.step(row) ? row.integer(0) : .min
+    return try connection.step(row) ? (revision, row.integer(0), row.text(1)) : nil
   }
 }

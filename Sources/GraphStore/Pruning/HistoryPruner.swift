@@ -86,6 +86,7 @@ struct HistoryPruner {
     let delete = try connection.statement("DELETE FROM _commit WHERE revision <= ?")
     delete.bind(1, floor.revision)
     try connection.run(delete)
+    try ClockSetbacks.prune(through: floor.revision, connection)
     try floor.write(connection)
     return floor
   }

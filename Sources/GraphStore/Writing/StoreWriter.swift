@@ -1,5 +1,6 @@
 import GRDBSQLite
 import GraphModel
+import Logging
 
 /// The single writer: plans each transaction against the present graph, then writes rows and history. Used inside the
 /// pool's writer queue only.
@@ -14,6 +15,7 @@ final class StoreWriter {
   private let wholes: WholeImages
   private let undoLimits: UndoLimits
   let scans: ScanReporter
+  private let log: Logger
   /// The random half of a new id.
   private let random: () -> UInt64
 
@@ -45,7 +47,7 @@ final class StoreWriter {
 
   init(
     _ connection: Connection, layout: StoreLayout, wordLimit: Int, sliceObjects: Int, wholeInterval: Int,
-    undoLimits: UndoLimits, scans: ScanReporter, random: @escaping () -> UInt64
+    undoLimits: UndoLimits, scans: ScanReporter, log: Logger, random: @escaping () -> UInt64
   ) throws {
     self.connection = connection
     self.layout = layout
@@ -53,6 +55,7 @@ final class StoreWriter {
     wholes = WholeImages(interval: wholeInterval)
     self.undoLimits = undoLimits
     self.scans = scans
+    self.log = log
     self.random = random
     objects = ObjectReader(connection, layout: layout)
     history = HistoryReader(objects: objects)
@@ -68,7 +71,8 @@ final class StoreWriter {
       sequences = try Self.decodeCounters(row.blob(3), layout.numbers)
     }
     sqlite3_reset(row.statement)
-    lastIDHigh = UInt64(max(0, lastTime)) << 8
+    // Ids go on rising where the clock went back.
+    lastIDHigh = UInt64(max(0, lastTime, try ClockSetbacks.latest(connection) ?? 0)) << 8
     let model = try connection.statement("SELECT number FROM _model WHERE hash = ?")
     model.bind(1, layout.model.hash.bytes)
     modelNumber = try connection.step(model) ? model.integer(0) : 0
@@ -88,7 +92,8 @@ final class StoreWriter {
     if bug != .forgottenTransactionID, let outcome = try earlierOutcome(of: request.id) {
       return WriteResult(outcome: outcome, record: nil)
     }
-    let time = max(now, lastTime)
+    // The clock's own, be it before that of the last commit: revisions tell the order.
+    let time = now
     do {
       switch request {
       case .transaction(let transaction, let author):
@@ -296,6 +301,12 @@ final class StoreWriter {
     if isPlain { row.bindNull(10) } else { row.bind(10, seal.outcome) }
     row.bind(11, seal.counters)
     try row.bind(12, inPlace: changes) { try connection.run(row) }
+    if revision > 0, time < lastTime {
+      try ClockSetbacks.record(next, time: time, previous: lastTime, connection)
+      log.warning(
+        "the clock went back: this commit has an earlier time than the one before it",
+        metadata: ["revision": "\(next)", "time": "\(Dates.text(time))", "before": "\(Dates.text(lastTime))"])
+    }
     return print
   }
 

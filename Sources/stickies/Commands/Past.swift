@@ -31,18 +31,24 @@ struct Past: ParsableArguments {
     switch try when() {
     case nil: break
     case .revision(let revision)?: past.revision = revision
-    case .time(let time)?:
-      let found = try await shell.client.revision(at: time)
-      past.revision = found.revision
-      if !shell.output.json {
-        let commit =
-          found.revision == 0
-          ? ", before the first commit"
-          : ", \(Output.localTime(found.time)) by \(TextTable.visible(found.author))"
-        StandardError.write("stickies: as of revision \(found.revision)\(commit)")
-      }
+    case .now?: past.revision = try await resolved(.max, shell)
+    case .time(let time)?: past.revision = try await resolved(time, shell)
     }
     return past
+  }
+
+  /// The revision of a time, which is said on standard error.
+  @MainActor
+  private func resolved(_ time: Timestamp, _ shell: Shell) async throws -> Revision {
+    let found = try await shell.client.revision(at: time)
+    if !shell.output.json {
+      let commit =
+        found.revision == 0
+        ? ", before the first commit"
+        : ", \(Output.localTime(found.time)) by \(TextTable.visible(found.author))"
+      StandardError.write("stickies: as of revision \(found.revision)\(commit)")
+    }
+    return found.revision
   }
 }
 

@@ -50,6 +50,7 @@ struct LogCommand: AsyncParsableCommand {
       changes: changes ?? (shell.output.json ? nil : Self.shownChanges))
     switch try since.map({ try When($0, option: "--since", toTheEnd: false) }) {
     case .revision(let revision)?: request.after = max(request.after, revision - 1)
+    case .now?: request.filter.since = LocalClock.now
     case .time(let time)?: request.filter.since = time
     case nil: break
     }
@@ -59,7 +60,8 @@ struct LogCommand: AsyncParsableCommand {
       guard revision > 0 else { throw Refusal(.notFound, "there is no commit up to revision 0") }
       request.through = revision
     case .time(let time)?: request.filter.until = time
-    case nil: break
+    // All that there is was committed by now.
+    case .now?, nil: break
     }
     return request
   }

@@ -21,6 +21,7 @@ extension Shell {
   func revision(_ moment: When) async throws -> Revision {
     switch moment {
     case .revision(let revision): return revision
+    case .now: return try await client.revision(at: .max).revision
     case .time(let time): return try await client.revision(at: time).revision
     }
   }
