@@ -9,7 +9,8 @@ extension SQLiteStore {
   func read<Result>(_ body: (ObjectReader, HistoryReader, Token) throws -> Result) throws -> Result {
     do {
       return try pool.read { database in
-        let objects = ObjectReader(Connection(database, fetches: fetches.list(of: database)), layout: layout)
+        let objects = ObjectReader(
+          Connection(database, fetches: fetches.list(of: database)), layout: layout, damage: damage)
         let history = HistoryReader(objects: objects)
         let head = try history.head()
         return try body(

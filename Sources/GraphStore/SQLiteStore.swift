@@ -34,6 +34,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   let scans: ScanReporter
   /// Failures of commits that follow each other.
   let lines: RepeatedLines
+  let damage: DamageReporter
   /// Connections that show the graph as it was.
   let pastReaders: PastReaders
   var writer: StoreWriter?
@@ -136,6 +137,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     room = DiskRoom(checkpointPages: options.checkpointPages)
     lines = RepeatedLines(clock: options.monotonicNanoseconds)
     scans = ScanReporter(model: model, log: self.log, limit: options.longScan)
+    damage = DamageReporter(model: model, log: self.log)
     related = RelatedQueries(model: model)
     let path = directory + "/" + StoreFiles.name
     self.path = path
@@ -160,10 +162,10 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
       }
       try Self.checkModel(pool, model, directory: directory)
       layout = try pool.read { try StoreVersions.layout($0, model: model) }
-      pastReaders = PastReaders(maximum: options.maximumPastReaders) { [layout] in
+      pastReaders = PastReaders(maximum: options.maximumPastReaders) { [layout, damage] in
         let queue = try DatabaseQueue(path: path, configuration: Self.pastConfiguration(options, files))
         let limits = PastLimits(objects: options.maximumPastObjects, bytes: options.maximumPastBytes)
-        return PastReader(queue, layout: layout, limits: limits)
+        return PastReader(queue, layout: layout, limits: limits, damage: damage)
       }
       try upgrade()
       try pool.writeWithoutTransaction { writer = try makeWriter($0) }
@@ -185,7 +187,7 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
     try StoreWriter(
       Connection(database), layout: layout, wordLimit: options.wordLimit, sliceObjects: options.sliceObjects,
       wholeInterval: options.wholeInterval, undoLimits: options.undoLimits, scans: scans, log: log,
-      random: options.random)
+      damage: damage, random: options.random)
   }
 
   /// Copies the log into the database and closes the file. Call when nothing is being read or written; once is enough.

@@ -77,14 +77,14 @@ final class BatchWriter {
 
   /// Reads the objects in these rows, a slice at a time.
   func forEachSlice(of rows: RowSet, in table: EntityTable, _ body: ([ObjectImage]) throws -> Void) throws {
-    let select = table.select + " WHERE t._row = ?"
+    let select = table.selectWithSum + " WHERE t._row = ?"
     var images = [ObjectImage]()
     var size = 0
     for row in rows {
       let statement = try connection.statement(select)
       statement.bind(1, row)
       guard try connection.step(statement) else { continue }
-      let image = try writer.objects.image(statement, in: table)
+      let image = try writer.objects.verifiedImage(statement, in: table)
       sqlite3_reset(statement.statement)
       writer.objects.remember(image.id, row: row)
       images.append(image)

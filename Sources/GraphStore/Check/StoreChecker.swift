@@ -10,9 +10,8 @@ struct StoreChecker {
   let layout: StoreLayout
   let objects: ObjectReader
   /// The versions before the present one.
-  let older: [ObjectReader]
-  /// From each version to the next, oldest first; as many as there are versions before the present one.
-  let plans: [MigrationPlan?]
+  let olderRows: OlderRows
+  var older: [ObjectReader] { olderRows.readers }
   var findings: FindingList
   /// Of the past, in memory at a time.
   let heldObjects: Int
@@ -34,8 +33,7 @@ struct StoreChecker {
     // What can't be read is told by the steps.
     layout = (try? StoreVersions.layout(database, model: model)) ?? StoreLayout(model: model)
     objects = ObjectReader(Connection(database), layout: layout)
-    older = Self.olderReaders(objects.connection, layout)
-    plans = Self.plans(layout)
+    olderRows = OlderRows(objects.connection, layout: layout)
   }
 
   var connection: Connection { objects.connection }

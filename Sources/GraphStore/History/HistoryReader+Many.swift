@@ -34,15 +34,12 @@ extension HistoryReader {
 
   /// What a commit did to some objects; of a batch that came back to one all of that as one change.
   private func events(of ids: [ObjectID], in revision: Revision) throws -> [Event] {
-    let row = try connection.statement(
-      """
-      SELECT a.name, r.id, changes FROM _commit JOIN _author AS a ON a.number = author
-      JOIN _replica AS r ON r.number = replica WHERE revision = ?
-      """)
+    let row = try connection.statement(Self.columns + " WHERE revision = ?")
     row.bind(1, revision)
     defer { sqlite3_reset(row.statement) }
     guard try connection.step(row) else { return [] }
-    let (author, replica, bytes) = (row.text(0), row.id(1), row.blob(2))
+    let (author, replica, bytes) = (row.text(2), row.id(3), row.blob(8))
+    try verify(row, changes: bytes)
     let keys = Set(ids.map(\.key))
     let version = objects.layout.version(of: revision)
     func changes(in bytes: [UInt8]) throws -> [HistoryChange] {

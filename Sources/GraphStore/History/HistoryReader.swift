@@ -73,8 +73,9 @@ struct HistoryReader {
   /// What a commit's row is read from.
   static let columns = """
     SELECT revision, time, a.name, r.id, sequence, fingerprint, undoes, undo, changes,
-    (SELECT u.undoes FROM _commit AS u WHERE u.revision = c.undoes) FROM _commit AS c
-    JOIN _author AS a ON a.number = author JOIN _replica AS r ON r.number = replica
+    (SELECT u.undoes FROM _commit AS u WHERE u.revision = c.undoes), model, outcome, counters,
+    (SELECT p.fingerprint FROM _commit AS p WHERE p.revision = c.revision - 1) FROM _commit AS c
+    LEFT JOIN _author AS a ON a.number = author LEFT JOIN _replica AS r ON r.number = replica
     """
 
   /// The newest revision and its fingerprint.
@@ -147,6 +148,7 @@ struct HistoryReader {
   {
     let undo = row.blob(7)
     let bytes = row.blob(8)
+    try verify(row, changes: bytes)
     let parts = try HistoryParts(bytes)
     let version = objects.layout.version(of: row.integer(0))
     let (changes, more) = parts == nil ? try decode(bytes) : ([], 0)

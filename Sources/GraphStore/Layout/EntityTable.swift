@@ -19,6 +19,11 @@ final class EntityTable: Sendable {
   let selectList: String
   let select: String
   let selectByID: SQL
+  /// The same with the checksum as the last column, which the views of the past do not have.
+  let selectWithSum: String
+  let selectWithSumByID: SQL
+  /// Where that is.
+  var sumColumn: Int32 { Int32(Self.fixedColumns + columns.count) }
   let insert: SQL
   /// An object's row by its id, and its id by its row.
   let findRow: SQL
@@ -68,6 +73,8 @@ final class EntityTable: Sendable {
     select = selectList + " FROM \(table) AS t"
     let written = ["_id", "_entity", "_revision", "_sum"] + columns.map(\.name)
     selectByID = SQL(select + " WHERE t._id = ?")
+    selectWithSum = selectList + ", t._sum FROM \(table) AS t"
+    selectWithSumByID = SQL(selectWithSum + " WHERE t._id = ?")
     insert = SQL(
       "INSERT INTO \(table) (\(written.map(quoted).joined(separator: ", "))) VALUES "
         + "(\(written.map { _ in "?" }.joined(separator: ", ")))")

@@ -23,6 +23,7 @@ final class PastReader: @unchecked Sendable {
   private let queue: DatabaseQueue
   private let layout: StoreLayout
   private let limits: PastLimits
+  private let damage: DamageReporter
   private var shown: Shown?
 
   /// What the TEMP tables hold.
@@ -36,7 +37,8 @@ final class PastReader: @unchecked Sendable {
     let scope: PastScope
   }
 
-  init(_ queue: DatabaseQueue, layout: StoreLayout, limits: PastLimits) {
+  init(_ queue: DatabaseQueue, layout: StoreLayout, limits: PastLimits, damage: DamageReporter) {
+    self.damage = damage
     self.queue = queue
     self.layout = layout
     self.limits = limits
@@ -67,7 +69,8 @@ final class PastReader: @unchecked Sendable {
   }
 
   private func show(_ revision: Revision, _ connection: Connection) throws -> PastScope {
-    let objects = ObjectReader(connection, layout: layout)
+    // While the views are hidden: what is read here are the rows of the present.
+    let objects = ObjectReader(connection, layout: layout, damage: damage)
     let history = HistoryReader(objects: objects)
     let head = try history.head()
     try history.check(revision, head: head.revision)

@@ -11,6 +11,16 @@ final class ObjectReader: ImageSource {
   /// The object whose image was read last: mostly it is the next one to be asked for.
   private var latest: (id: ObjectID, row: Int64)?
 
+  /// Nil where damage is not looked for: by `check`, which tells of it, and where the past hides the present.
+  var damage: DamageReporter? { isTrusting ? nil : reporter }
+  private let reporter: DamageReporter?
+  /// Set while rows are read that must not refuse a transaction any more.
+  var isTrusting = false
+  /// What rows of older versions are known by; the writer's.
+  let older: OlderRows?
+  /// What images are encoded into for their checksums.
+  var scratch = BinaryWriter(capacity: 1_024)
+
   /// What the plan of a transaction read, in turn, while it is kept.
   private var trail: RowTrail?
 
@@ -32,9 +42,13 @@ final class ObjectReader: ImageSource {
   /// Entries kept before the caches are emptied: some megabytes.
   private static let cacheLimit = 50_000
 
-  init(_ connection: Connection, layout: StoreLayout) {
+  init(
+    _ connection: Connection, layout: StoreLayout, damage: DamageReporter? = nil, older: OlderRows? = nil
+  ) {
     self.connection = connection
     self.layout = layout
+    reporter = damage
+    self.older = older
   }
 
   var model: Model { layout.model }
@@ -98,11 +112,11 @@ final class ObjectReader: ImageSource {
 
   func readImage(of id: ObjectID) throws -> ObjectImage? {
     guard let table = layout.table(of: id.entity) else { return nil }
-    let row = try connection.statement(table.selectByID)
+    let row = try connection.statement(damage == nil ? table.selectByID : table.selectWithSumByID)
     row.bind(1, id.key)
     guard try connection.step(row) else { return nil }
     defer { sqlite3_reset(row.statement) }
-    let image = try image(row, in: table)
+    let image = try verifiedImage(row, in: table)
     latest = (image.id, row.integer(0))
     trail?.append(image.id, row: row.integer(0), in: table)
     return image
@@ -122,6 +136,7 @@ final class ObjectReader: ImageSource {
     let entity = layout.numbers.entity(row, 2)
     let id = ObjectID(key: row.id(1), entity: entity)
     guard let shape = table.shape(of: entity) else {
+      if let damage { throw damage.refusal(object: id) }
       throw StoreFailure(
         .corrupt, "an object of \(table.name) has the entity number \(row.integer(2)), which the model does not know",
         advice: "Run stickiesd check.")

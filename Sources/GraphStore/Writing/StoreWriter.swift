@@ -47,7 +47,8 @@ final class StoreWriter {
 
   init(
     _ connection: Connection, layout: StoreLayout, wordLimit: Int, sliceObjects: Int, wholeInterval: Int,
-    undoLimits: UndoLimits, scans: ScanReporter, log: Logger, random: @escaping () -> UInt64
+    undoLimits: UndoLimits, scans: ScanReporter, log: Logger,
+    damage: DamageReporter, random: @escaping () -> UInt64
   ) throws {
     self.connection = connection
     self.layout = layout
@@ -57,7 +58,8 @@ final class StoreWriter {
     self.scans = scans
     self.log = log
     self.random = random
-    objects = ObjectReader(connection, layout: layout)
+    objects = ObjectReader(
+      connection, layout: layout, damage: damage, older: OlderRows(connection, layout: layout))
     history = HistoryReader(objects: objects)
     words = WordFeed(connection, layout: layout, limit: wordLimit)
     isPruned = try HistoryFloor.isThere(connection)
@@ -77,7 +79,7 @@ final class StoreWriter {
     model.bind(1, layout.model.hash.bytes)
     modelNumber = try connection.step(model) ? model.integer(0) : 0
     sqlite3_reset(model.statement)
-    try words.reload(history)
+    try words.reload(unverified)
   }
 
   // MARK: - One request
@@ -154,6 +156,9 @@ final class StoreWriter {
 
   /// Read on the writer's own connection, behind the writes: what the commit left is what is there.
   private func effects(of changes: [ObjectChange], on related: RelatedQueries) throws -> RelatedEffects {
+    // The rows of this commit are written: another one's damage must not refuse it now.
+    objects.isTrusting = true
+    defer { objects.isTrusting = false }
     let effects = related.effects(of: changes, in: objects)
     if let failure = objects.takeFailure() { throw failure }
     return effects
@@ -374,6 +379,9 @@ final class StoreWriter {
     return .committed(committed)
   }
 
+  /// The indexes are read into memory before anything is served: damage there must not end a start.
+  private var unverified: HistoryReader { HistoryReader(objects: ObjectReader(connection, layout: layout)) }
+
   /// After a rollback: what was kept of the transaction is no longer so.
   func reload() throws {
     objects.forgetAll()
@@ -392,7 +400,7 @@ final class StoreWriter {
       sequences = try Self.decodeCounters(row.blob(3), layout.numbers)
     }
     sqlite3_reset(row.statement)
-    try words.reload(history)
+    try words.reload(unverified)
   }
 
   // MARK: - Counters

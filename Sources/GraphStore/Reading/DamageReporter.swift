@@ -1,0 +1,50 @@
+import GraphModel
+import Logging
+import Synchronization
+
+/// Refuses what does not have the checksum that was written with it, and logs each such object and commit once. Damage
+/// is found where something is read; everything else is served on.
+final class DamageReporter: Sendable {
+  private enum Subject: Hashable {
+    case object(UniqueID)
+    case commit(Revision)
+  }
+
+  private let model: Model
+  private let log: Logger
+  private let reported = Mutex<Set<Subject>>([])
+  /// More are refused without a line in the log: by then a person has been called.
+  static let maximumReports = 1_000
+
+  init(model: Model, log: Logger) {
+    self.model = model
+    self.log = log
+  }
+
+  private static let advice = "run stickiesd check, and restore a backup from before"
+
+  /// For an object whose row is not as a commit left it.
+  func refusal(object id: ObjectID) -> Refusal {
+    let name = "\(model.entity(id.entity)?.name ?? "object") \(id.key)"
+    report(.object(id.key), "an object is damaged", "object", name)
+    return Refusal(
+      .unavailable,
+      "\(name) is damaged: its row has changed outside a commit; \(Self.advice). Everything else is served")
+  }
+
+  /// For a commit whose row is not as it was written.
+  func refusal(commit revision: Revision) -> Refusal {
+    report(.commit(revision), "a commit of history is damaged", "revision", "\(revision)")
+    return Refusal(
+      .unavailable,
+      "the commit of revision \(revision) is damaged: its row in history has changed since it was written; "
+        + "\(Self.advice). Everything else is served")
+  }
+
+  private func report(_ subject: Subject, _ message: String, _ key: String, _ name: String) {
+    let isNew = reported.withLock { reported in
+      reported.count < Self.maximumReports && reported.insert(subject).inserted
+    }
+    if isNew { log.error("\(message); \(Self.advice)", metadata: [key: "\(name)"]) }
+  }
+}

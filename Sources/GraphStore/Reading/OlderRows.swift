@@ -1,0 +1,58 @@
+import GraphModel
+
+/// Rows that no commit and no migration has rewritten since an older version of the model: they have that version's
+/// checksum, over that version's values. Those of properties that are gone lie in columns of their own. What the
+/// migrations made of them is computed once more.
+struct OlderRows {
+  /// That of the present version.
+  let layout: StoreLayout
+  /// The present tables as each older version reads them, newest first.
+  let readers: [ObjectReader]
+  /// From each version to the next, oldest first; nil where the two, as they are read now, do not lead from one to the
+  /// other.
+  let plans: [MigrationPlan?]
+
+  init(_ connection: Connection, layout: StoreLayout) {
+    self.layout = layout
+    let names = StoredNames(layout)
+    readers = layout.versions.dropLast().reversed().map { version in
+      ObjectReader(connection, layout: StoreLayout(model: version.model, numbers: version.numbers, names: names))
+    }
+    plans = zip(layout.versions, layout.versions.dropFirst()).map {
+      try? MigrationPlan.infer(from: $0.model, to: $1.model)
+    }
+  }
+
+  /// Whether the object's row is as an older version left it, and the migrations since.
+  func contain(_ image: ObjectImage, sum: UInt64?) throws -> Bool {
+    guard image.revision < layout.since, let sum else { return false }
+    for (back, reader) in readers.enumerated() {
+      let id = reader.layout.numbers.present(layout.numbers.stored(image.id))
+      guard reader.layout.table(of: id.entity) != nil, let then = try reader.readImage(of: id),
+        Checksum.of(reader.layout.numbers.stored(then).binary) == sum
+      else { continue }
+      return try isMigrated(then, to: image, through: back)
+    }
+    return false
+  }
+
+  /// - Parameter back: how many versions lie between.
+  private func isMigrated(_ then: ObjectImage, to image: ObjectImage, through back: Int) throws -> Bool {
+    var last = then
+    for step in plans.suffix(back + 1).enumerated() {
+      // The object is as that version left it; what it must have become can't be computed.
+      guard let plan = step.element, let expected = plan.values(from: last) else { return true }
+      let isPresent = step.offset == back
+      let layout = isPresent ? layout : readers[back - 1 - step.offset].layout
+      let id = layout.numbers.present(self.layout.numbers.stored(image.id))
+      guard let next = isPresent ? image : try readers[back - 1 - step.offset].readImage(of: id) else { return false }
+      let (now, before) = (layout.numbers, readers[back - step.offset].layout.numbers)
+      for (value, actual) in zip(expected, next.values) {
+        // Ids have the numbers of their versions.
+        if let value, now.stored(actual) != before.stored(value) { return false }
+      }
+      last = next
+    }
+    return true
+  }
+}
