@@ -19,10 +19,10 @@ extension SQLiteStore {
       for entity in entities {
         guard let table = layout.table(of: entity.number) else { continue }
         let rows = try objects.connection.statement(
-          table.select + " WHERE t._entity = \(layout.numbers.stored(entity: entity.number)) ORDER BY t._id")
+          table.selectWithSum + " WHERE t._entity = \(layout.numbers.stored(entity: entity.number)) ORDER BY t._id")
         // A read that is given up leaves its statement in the middle.
         defer { sqlite3_reset(rows.statement) }
-        while try objects.connection.step(rows) { try body(objects.image(rows, in: table)) }
+        while try objects.connection.step(rows) { try body(objects.verifiedImage(rows, in: table)) }
       }
       return head
     }

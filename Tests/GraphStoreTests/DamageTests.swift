@@ -101,11 +101,13 @@ import Testing
     #expect(try store.store.head == head)
   }
 
-  @Test func aCommitIsNotToldWithADamagedObject() throws {
+  @Test func aReadOfADamagedObjectIsRefusedByName() throws {
     try damageNote()
+    expectNamed(#expect(throws: Refusal.self) { try fetch(damaged) }, "\(damaged.key)")
     expectNamed(
       #expect(throws: Refusal.self) { try store.store.commits(after: 3, through: nil, maximumChanges: 100) },
       "\(damaged.key)")
+    #expect(try fetch(sound) != nil)
   }
 
   // MARK: - History

@@ -94,7 +94,7 @@ final class FetchRun {
     try each(sql) { row in
       var image: ObjectImage?
       if let evaluator {
-        let judged = try objects.image(row, in: table)
+        let judged = try wantsValues ? served(row) : objects.image(row, in: table)
         guard evaluator.matches(judged, in: objects) else { return true }
         if skipped < request.offset {
           skipped += 1
@@ -104,12 +104,17 @@ final class FetchRun {
       }
       guard takes(row) else { return false }
       if wantsValues {
-        try body(image ?? objects.image(row, in: table))
+        try body(image ?? served(row))
       } else {
         try body(ObjectImage(id: id(row), revision: row.integer(3), values: []))
       }
       return true
     }
+  }
+
+  /// The image in a row that is sent: of the present only if it is as a commit left it.
+  private func served(_ row: Row) throws -> ObjectImage {
+    past == nil ? try objects.verifiedImage(row, in: table) : try objects.image(row, in: table)
   }
 
   private func countObjects(_ sql: FetchSQL) throws {

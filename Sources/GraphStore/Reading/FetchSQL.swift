@@ -39,7 +39,8 @@ struct FetchSQL {
     }
     isExact = builder.isExact
     switch request.result {
-    case .objects: try page(request, select: table.selectList, conditions)
+    // With the checksum, which the views of the past do not have.
+    case .objects: try page(request, select: table.selectList + (past == nil ? ", t._sum" : ""), conditions)
     case .identifiers where isExact: try page(request, select: Self.head, conditions)
     case .identifiers: try page(request, select: table.selectList, conditions)
     case .count where isExact: count(request, conditions)
