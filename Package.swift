@@ -99,7 +99,7 @@ let package = Package(
     .testTarget(name: "GraphHubTests", dependencies: ["GraphHub", "GraphStore", "GraphTesting"]),
     .testTarget(
       name: "GraphServerTests",
-      dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphServer", "GraphTesting"]),
+      dependencies: ["GraphModel", "GraphWire", "GraphHub", "GraphServer", "GraphTesting", log] + nio),
     .testTarget(name: "GraphReplicaTests", dependencies: ["GraphReplica", "GraphTesting"]),
     .testTarget(
       name: "GraphControllersTests",

@@ -17,6 +17,8 @@ public struct GraphServer: Service {
   public struct Configuration: Sendable {
     /// All of them must be free, or `run` throws.
     public var addresses: [ServerAddress]
+    /// Served as well, where they are free; the log has a notice for each that is not.
+    public var optionalAddresses = [ServerAddress]()
     /// What one client may cost; docs/operating.md names each.
     public var limits = HubLimits()
     /// Versions of the model before the one that is served, as far as they are known besides those that the store has had:
@@ -31,7 +33,7 @@ public struct GraphServer: Service {
     public var history: HistoryPolicy?
     /// How often it is looked for commits that `history` lets go.
     public var pruningPeriod = Duration.seconds(3_600)
-    /// One more is closed without a word.
+    /// One more is closed without a word. The descriptor limit, less those that the store needs, counts where it is lower.
     public var maximumConnections = 8_192
 
     /// Limits are the usual ones until they are set.
@@ -79,17 +81,28 @@ public struct GraphServer: Service {
         model: store.model, older: configuration.olderModels + store.olderModels, head: try store.head,
         server: configuration.name, limits: configuration.limits),
       store: store, writer: writer, readers: readers, errands: errands, spoolDirectory: store.directory,
-      limits: configuration.limits, maximumConnections: configuration.maximumConnections, log: log)
+      limits: configuration.limits,
+      maximumConnections: DescriptorLimit.connections(configuration.maximumConnections), log: log)
     relay.runner.set(runner)
+    let accepting = AcceptPause(log: log)
     var listeners = [Listener]()
+    func listen(at address: ServerAddress) async throws {
+      listeners.append(
+        try await Listener(
+          address, group: group, runner: runner, maximumFrameSize: configuration.limits.maximumFrameSize,
+          accepting: accepting, log: log))
+    }
     do {
       try writer.start()
       try readers.start()
       try errands.start()
-      for address in configuration.addresses {
-        listeners.append(
-          try await Listener(
-            address, group: group, runner: runner, maximumFrameSize: configuration.limits.maximumFrameSize))
+      for address in configuration.addresses { try await listen(at: address) }
+      for address in configuration.optionalAddresses {
+        do {
+          try await listen(at: address)
+        } catch let failure as StoreFailure {
+          log.notice("an address is not served", metadata: ["address": "\(address)", "failure": "\(failure)"])
+        }
       }
     } catch {
       for listener in listeners { await listener.close() }

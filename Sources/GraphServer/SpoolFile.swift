@@ -8,7 +8,12 @@ final class SpoolFile: Sendable {
   init(directory: String) throws {
     let path = "\(directory)/spool-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw Refusal(.unavailable, "nothing can be spooled in \(directory)") }
+    guard descriptor >= 0 else {
+      let code = errno
+      let limit = code == EMFILE || code == ENFILE ? ". \(DescriptorLimit.advice)" : ""
+      throw Refusal(
+        .unavailable, "nothing can be spooled in \(directory) (\(String(cString: strerror(code))))\(limit)")
+    }
     unlink(path)
   }
 

@@ -1,0 +1,92 @@
+import Foundation
+import GraphModel
+import GraphWire
+import Logging
+import NIOCore
+import NIOPosix
+
+/// A socket that connections come in by.
+struct Listener {
+  /// The address with the real port where 0 was asked for.
+  let address: ServerAddress
+  private let socket: Socket
+
+  private enum Socket {
+    case tcp(any Channel)
+    case unix(UnixListener)
+  }
+
+  /// Connections that the kernel keeps until they are accepted.
+  private static let backlog: Int32 = 1_024
+
+  init(
+    _ wanted: ServerAddress, group: MultiThreadedEventLoopGroup, runner: HubRunner, maximumFrameSize: Int,
+    accepting: AcceptPause, log: Logger
+  ) async throws {
+    let bootstrap = ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: Self.backlog)
+      // NIO does not set it by itself; without it a start right after a kill -9 finds the port taken.
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(accepting.handler())
+        }
+      }
+      .childChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelOption(.maxMessagesPerRead, value: 16)
+      .childChannelOption(
+        .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 1_024, maximum: 65_536)
+      )
+      .childChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(
+            ConnectionHandler(runner: runner, maximumFrameSize: maximumFrameSize))
+        }
+      }
+    do {
+      switch wanted {
+      case .tcp(let host, let port):
+        let channel = try await bootstrap.childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+          .bind(host: host, port: port).get()
+        address = .tcp(host: host, port: channel.localAddress?.port ?? port)
+        socket = .tcp(channel)
+      case .unix(let path):
+        let listener = UnixListener(path, bootstrap: bootstrap, loop: group.next(), log: log)
+        try await listener.open()
+        address = wanted
+        socket = .unix(listener)
+      }
+    } catch {
+      throw Self.failure(error, wanted)
+    }
+  }
+
+  private static func failure(_ error: any Error, _ wanted: ServerAddress) -> any Error {
+    switch error {
+    case let failure as StoreFailure: failure
+    case let error as IOError where error.errnoCode == EADDRINUSE:
+      StoreFailure(
+        .inUse, "the address \(wanted) is in use", cause: error.description,
+        advice: "Another program listens there; give --listen another address.")
+    case let error as IOError where error.errnoCode == EMFILE || error.errnoCode == ENFILE:
+      StoreFailure(
+        .inputOutput, "the address \(wanted) can't be listened on", cause: error.description,
+        advice: DescriptorLimit.advice)
+    case is SocketAddressError.UnknownHost, SocketAddressError.unknown:
+      StoreFailure(
+        .inputOutput, "the address \(wanted) can't be listened on", cause: "there is no host of that name",
+        advice: "Look at the name, or give --listen an address of this machine, such as 127.0.0.1.")
+    default:
+      StoreFailure(
+        .inputOutput, "the address \(wanted) can't be listened on", cause: "\(error)",
+        advice: "Give --listen another address.")
+    }
+  }
+
+  func close() async {
+    switch socket {
+    case .tcp(let channel): try? await channel.close()
+    case .unix(let listener): await listener.close()
+    }
+  }
+}

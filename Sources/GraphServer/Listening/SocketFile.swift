@@ -1,0 +1,111 @@
+import Foundation
+import GraphModel
+
+/// The file of a Unix-domain socket: whose it is, and whether a program listens behind it.
+///
+/// A daemon makes and removes such a file under a lock on its directory, so two daemons that start or end at one time do
+/// it one after the other. It knows its own socket by device and inode. As long as the socket is open, the kernel keeps
+/// the inode, so no later file can have the same number: compare before closing.
+enum SocketFile {
+  /// Which file a name stands for.
+  struct Identity: Equatable {
+    let device: UInt64
+    let inode: UInt64
+
+    /// The file under `path`, links not followed; nil if there is none.
+    init?(of path: String) {
+      var status = stat()
+      guard lstat(path, &status) == 0 else { return nil }
+      device = UInt64(status.st_dev)
+      inode = UInt64(status.st_ino)
+    }
+  }
+
+  /// What lies under a name.
+  enum State: Equatable {
+    case missing
+    /// A socket without a program: only these may be removed.
+    case stale
+    /// A program listens, even if it does not accept at the moment.
+    case alive
+    case noSocket
+    /// A socket that this user may not connect to.
+    case ofUser(UInt32)
+    /// The probe failed with this error number.
+    case unknown(Int32)
+  }
+
+  /// Connects without waiting. Only a refused connection shows that the program has gone: a full backlog, for one, is an
+  /// error as well, and belongs to a living program.
+  static func state(of path: String) -> State {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return errno == ENOENT ? .missing : .unknown(errno) }
+    guard status.st_mode & S_IFMT == S_IFSOCK else { return .noSocket }
+    switch connect(to: path) {
+    case ECONNREFUSED: return .stale
+    case ENOENT: return .missing
+    case EACCES, EPERM: return .ofUser(status.st_uid)
+    case let code where code == EMFILE || code == ENFILE || code == ENOBUFS || code == ENOMEM: return .unknown(code)
+    default: return .alive
+    }
+  }
+
+  /// The error number of a connection that does not wait, 0 if it stands.
+  private static func connect(to path: String) -> Int32 {
+    var name = sockaddr_un()
+    name.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    guard bytes.count < MemoryLayout.size(ofValue: name.sun_path) else { return ENAMETOOLONG }
+    withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: bytes) }
+    let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
+    let descriptor = socket(AF_UNIX, Int32(kind), 0)
+    guard descriptor >= 0 else { return errno }
+    defer { close(descriptor) }
+    let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let result = withUnsafeBytes(of: &name) { name in
+      name.withMemoryRebound(to: sockaddr.self) { Glibc.connect(descriptor, $0.baseAddress, length) }
+    }
+    return result == 0 ? 0 : errno
+  }
+
+  /// Makes the directory of a socket, and those above it, for this user alone.
+  static func makeDirectory(of path: String) {
+    // An error shows in the bind that follows, with its cause.
+    try? FileManager.default.createDirectory(
+      atPath: directory(of: path), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  static func directory(of path: String) -> String {
+    let directory = (path as NSString).deletingLastPathComponent
+    return directory.isEmpty ? "." : directory
+  }
+}
+
+/// A lock on a directory while a socket's file in it is made or removed. The kernel releases it with the process.
+final class DirectoryLock: Sendable {
+  /// -1 where the directory can't be opened: then the bind fails, or the user may write there without reading.
+  private let descriptor: Int32
+
+  /// Takes the lock without waiting.
+  /// - Returns: nil if another program has it.
+  init?(_ directory: String) {
+    descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    // Some network file systems have no such locks; the comparison of files remains there.
+    guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK else { return }
+    close(descriptor)
+    return nil
+  }
+
+  /// Waits for the lock.
+  /// - Returns: nil if another program has held it for `limit`, a long time for what is done under it.
+  static func taken(_ directory: String, within limit: Duration) async -> DirectoryLock? {
+    let deadline = ContinuousClock.now + limit
+    while true {
+      if let lock = DirectoryLock(directory) { return lock }
+      guard ContinuousClock.now < deadline else { return nil }
+      try? await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import GraphModel
+import GraphWire
+import Logging
+import NIOCore
+import NIOPosix
+
+/// A Unix-domain socket and its file: makes the file, looks every second whether it is still there, and removes it at the
+/// end if it is still its own.
+///
+/// A file disappears while its socket is open, for example with `/run/user/UID` at the last logout. Then no client can
+/// connect, so the listener makes a new socket under the same name. The connections of the old one go on.
+///
+/// `@unchecked Sendable`: `current`, `replaced`, `revival`, `isClosed`, `watch` and `lastTrouble` are used on `loop` only.
+final class UnixListener: @unchecked Sendable {
+  private struct Socket {
+    let channel: any Channel
+    /// Nil if the file was gone before it could be looked at.
+    let identity: SocketFile.Identity?
+  }
+
+  private let path: String
+  private let bootstrap: ServerBootstrap
+  private let loop: any EventLoop
+  private let log: Logger
+  private var current: Socket?
+  /// A socket without a file, kept for a period: clients may wait in its backlog.
+  private var replaced: (any Channel)?
+  private var revival: EventLoopFuture<Void>?
+  private var isClosed = false
+  private var watch: RepeatedTask?
+  /// Reported last, so that a trouble that stays is logged once.
+  private var lastTrouble: String?
+
+  /// How often the file is looked for.
+  static let period = TimeAmount.seconds(1)
+  /// How long another daemon may hold the directory.
+  private static let lockLimit = Duration.seconds(5)
+
+  init(_ path: String, bootstrap: ServerBootstrap, loop: any EventLoop, log: Logger) {
+    (self.path, self.bootstrap, self.loop, self.log) = (path, bootstrap, loop, log)
+  }
+
+  private var directory: String { SocketFile.directory(of: path) }
+
+  /// Makes the socket in the place of a stale one.
+  /// - Throws: `StoreFailure` if the name is taken; what the system says otherwise.
+  func open() async throws {
+    SocketFile.makeDirectory(of: path)
+    guard let lock = await DirectoryLock.taken(directory, within: Self.lockLimit) else {
+      throw StoreFailure(
+        .inUse, "another program holds the directory \(directory)",
+        advice: "Give --listen a path in another directory; only this user should be able to write there.")
+    }
+    defer { withExtendedLifetime(lock) {} }
+    try clear()
+    let socket = try await bind().get()
+    try await loop.submit {
+      self.current = socket
+      self.watch = self.loop.scheduleRepeatedTask(initialDelay: Self.period, delay: Self.period) { _ in self.look() }
+    }.get()
+  }
+
+  /// Removes the file, if it is this socket's, and then closes the socket: after the close its inode could be another's.
+  func close() async {
+    let revival = try? await loop.submit {
+      self.isClosed = true
+      self.watch?.cancel()
+      return self.revival
+    }.get()
+    try? await revival?.get()
+    // Without the lock the file stays: the next start sees that it is stale.
+    let lock = await DirectoryLock.taken(directory, within: Self.lockLimit)
+    defer { withExtendedLifetime(lock) {} }
+    let channels = try? await loop.submit {
+      if lock != nil { self.removeOwn() }
+      return [self.current?.channel, self.replaced].compactMap { $0 }
+    }.get()
+    for channel in channels ?? [] { try? await channel.close() }
+  }
+
+  private func removeOwn() {
+    guard let identity = current?.identity, SocketFile.Identity(of: path) == identity else { return }
+    unlink(path)
+  }
+
+  /// Under the lock. Makes the name free, or says why it is not.
+  private func clear() throws {
+    switch SocketFile.state(of: path) {
+    case .missing: return
+    case .stale: unlink(path)
+    case .alive:
+      throw StoreFailure(
+        .inUse, "a program listens on unix://\(path)", advice: "Stop it, or give --listen another path.")
+    case .noSocket:
+      throw StoreFailure(
+        .inUse, "\(path) is a file, not a socket", advice: "Give --listen another path; the file was not touched.")
+    case .ofUser(let user):
+      throw StoreFailure(
+        .inUse, "the socket \(path) belongs to user \(user)", advice: "Give --listen another path.")
+    case .unknown(let code):
+      throw IOError(errnoCode: code, reason: "connect")
+    }
+  }
+
+  private func bind() -> EventLoopFuture<Socket> {
+    let path = path
+    return bootstrap.bind(unixDomainSocketPath: path).hop(to: loop).map { channel in
+      chmod(path, 0o600)
+      return Socket(channel: channel, identity: SocketFile.Identity(of: path))
+    }
+  }
+
+  // MARK: - A lost file
+
+  private func look() {
+    if let channel = replaced {
+      replaced = nil
+      channel.close(promise: nil)
+    }
+    guard !isClosed, revival == nil, let current else { return }
+    if let identity = current.identity, SocketFile.Identity(of: path) == identity {
+      lastTrouble = nil
+    } else {
+      revive()
+    }
+  }
+
+  private func revive() {
+    SocketFile.makeDirectory(of: path)
+    // The next look tries again.
+    guard let lock = DirectoryLock(directory) else { return }
+    do {
+      try clear()
+    } catch {
+      return report(error)
+    }
+    revival = bind().map { [self] socket in
+      replaced = current?.channel
+      current = socket
+      lastTrouble = nil
+      log.warning("the socket's file was removed and is made again", metadata: ["path": "\(path)"])
+    }.flatMapErrorThrowing { [self] error in report(error) }
+      .always { [self] _ in
+        withExtendedLifetime(lock) {}
+        revival = nil
+      }
+  }
+
+  private func report(_ error: any Error) {
+    let trouble = "\(error)"
+    guard trouble != lastTrouble else { return }
+    lastTrouble = trouble
+    log.warning(
+      "the socket's file was removed and can't be made again; it is tried every second",
+      metadata: ["path": "\(path)", "cause": "\(trouble)"])
+  }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import GraphModel
+import GraphTesting
+import GraphWire
+import Logging
+import NIOCore
+import NIOPosix
+import Testing
+
+@testable import GraphServer
+
+/// Sockets' files, on real sockets: which of them may be removed, and by whom.
+@Suite struct SocketFileTests {
+  private let home: TemporaryDirectory
+  private var path: String { home.path + "/socket" }
+  private var address: ServerAddress { .unix(path: path) }
+
+  init() throws { home = try TemporaryDirectory() }
+
+  private static let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+  private func listener(_ path: String? = nil) -> UnixListener {
+    let group = MultiThreadedEventLoopGroup.singleton
+    let loop = group.next()
+    let bootstrap = ServerBootstrap(group: loop).childChannelInitializer { channel in
+      channel.eventLoop.makeSucceededVoidFuture()
+    }
+    return UnixListener(path ?? self.path, bootstrap: bootstrap, loop: loop, log: Self.log)
+  }
+
+  /// Waits for a state that the listener's next look brings.
+  private func expectAlive(_ place: SourceLocation = #_sourceLocation) async throws {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while SocketFile.state(of: path) != .alive, ContinuousClock.now < deadline {
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    #expect(SocketFile.state(of: path) == .alive, sourceLocation: place)
+  }
+
+  @Test func onlyASocketThatRefusesConnectionsIsStale() throws {
+    #expect(SocketFile.state(of: path) == .missing)
+    let socket = try PlainSocket.listen(at: address)
+    #expect(SocketFile.state(of: path) == .alive)
+    close(socket)
+    #expect(SocketFile.state(of: path) == .stale)
+    let file = home.path + "/file"
+    try Data().write(to: URL(fileURLWithPath: file))
+    #expect(SocketFile.state(of: file) == .noSocket)
+  }
+
+  @Test func aFullBacklogBelongsToALivingProgram() throws {
+    let socket = try PlainSocket.listen(at: address)
+    defer { close(socket) }
+    // Each look leaves a connection in the backlog, which nothing accepts.
+    for _ in 0..<50 { #expect(SocketFile.state(of: path) == .alive) }
+  }
+
+  @Test func aLivingSocketIsNotTakenAndAStaleOneIs() async throws {
+    let socket = try PlainSocket.listen(at: address)
+    await #expect(throws: StoreFailure.self) { try await self.listener().open() }
+    #expect(SocketFile.state(of: path) == .alive)
+    close(socket)
+    let listener = listener()
+    try await listener.open()
+    #expect(SocketFile.state(of: path) == .alive)
+    await listener.close()
+    #expect(SocketFile.state(of: path) == .missing)
+  }
+
+  @Test func ofTwoThatStartAtOnceOneGetsTheSocket() async throws {
+    for _ in 0..<20 {
+      close(try PlainSocket.listen(at: address))
+      let listeners = [listener(), listener(), listener()]
+      let opened = await withTaskGroup(of: Int.self) { group in
+        for (index, listener) in listeners.enumerated() {
+          group.addTask { (try? await listener.open()) != nil ? index : -1 }
+        }
+        return await group.reduce(into: [Int]()) { if $1 >= 0 { $0.append($1) } }
+      }
+      #expect(opened.count == 1)
+      #expect(SocketFile.state(of: path) == .alive)
+      for index in opened { await listeners[index].close() }
+    }
+  }
+
+  @Test func aListenerThatEndsLeavesTheSocketOfItsSuccessor() async throws {
+    let first = listener()
+    try await first.open()
+    unlink(path)
+    let successor = try PlainSocket.listen(at: address)
+    defer { close(successor) }
+    await first.close()
+    #expect(SocketFile.state(of: path) == .alive)
+  }
+
+  @Test func aLostSocketIsMadeAgain() async throws {
+    let listener = listener(home.path + "/run/socket")
+    try await listener.open()
+    try FileManager.default.removeItem(atPath: home.path + "/run")
+    let deadline = ContinuousClock.now + .seconds(20)
+    let path = home.path + "/run/socket"
+    while SocketFile.state(of: path) != .alive, ContinuousClock.now < deadline {
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    #expect(SocketFile.state(of: path) == .alive)
+    var status = stat()
+    #expect(lstat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    await listener.close()
+    #expect(SocketFile.state(of: path) == .missing)
+  }
+
+  @Test func aSocketOfAnotherProgramInItsPlaceStaysAndIsTakenOverWhenItIsStale() async throws {
+    let listener = listener()
+    try await listener.open()
+    unlink(path)
+    let other = try PlainSocket.listen(at: address)
+    let identity = SocketFile.Identity(of: path)
+    try await Task.sleep(for: .milliseconds(1_200))
+    #expect(SocketFile.Identity(of: path) == identity)
+    close(other)
+    try await expectAlive()
+    #expect(SocketFile.Identity(of: path) != identity)
+    await listener.close()
+    #expect(SocketFile.state(of: path) == .missing)
+  }
+
+  @Test func connectionsLeaveDescriptorsToTheStore() throws {
+    let number = try #require(DescriptorLimit.number)
+    #expect(DescriptorLimit.connections(Int.max) == max(1, number - DescriptorLimit.reserve))
+    #expect(DescriptorLimit.connections(2) == 2)
+    #expect(DescriptorLimit.advice.contains("\(number) files and sockets"))
+  }
+}
