@@ -218,4 +218,22 @@ import Testing
       #expect(throws: ServerAddress.ParseError.self) { try ServerAddress(parsing: text) }
     }
   }
+
+  @Test(arguments: [
+    ("tcp://127.0.0.1:7417/", "nothing may follow the port, not even a /"), ("unix:///", "the path is missing"),
+    ("unix:///tmp/", "a path that ends with / is a directory's, name a file in it"),
+    ("TCP://127.0.0.1:7417", "tcp:// is written in lower case"), ("Unix:///tmp/s", "unix:// is written in lower case"),
+    ("tcp://::1:7417", "an IPv6 address stands in brackets"), ("tcp://h:+5", "a port is a number, 0 to 65535"),
+    ("tcp://h:", "the port is missing, the usual one is 7417"),
+    ("tcp://[::1]", "the port is missing, the usual one is 7417"),
+    ("localhost:7417", "it begins with neither tcp:// nor unix://"),
+  ])
+  func anAddressThatIsWrittenWronglyGetsItsReason(text: String, reason: String) {
+    do {
+      let address = try ServerAddress(parsing: text)
+      Issue.record("\(text) was read as \(address)")
+    } catch {
+      #expect(error.description == "\"\(text)\" is no address: \(reason); write tcp://HOST:PORT or unix:///PATH")
+    }
+  }
 }
