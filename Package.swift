@@ -14,6 +14,7 @@ let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "sw
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let configuration: Target.Dependency = .product(name: "Configuration", package: "swift-configuration")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 
 let package = Package(
   name: "stickies",
@@ -69,7 +70,7 @@ let package = Package(
       name: "stickiesd",
       dependencies: [
         "GraphModel", "GraphWire", "GraphStore", "GraphServer", "StickiesKit", "FreedMemory", arguments, configuration,
-        lifecycle, log,
+        lifecycle, log, signals,
       ]),
     .executableTarget(
       name: "stickies",

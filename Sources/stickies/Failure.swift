@@ -33,7 +33,7 @@ enum Failure {
       // What is for programs, too, is no help.
       let isNoHelp = arguments.contains("--version") || arguments.contains("--experimental-dump-help")
       let text = StickiesCommand.fullMessage(for: error)
-      print(isNoHelp ? text : text + (text.hasSuffix("\n") ? "" : "\n") + Examples.text(for: arguments))
+      printed(isNoHelp ? text : text + (text.hasSuffix("\n") ? "" : "\n") + Examples.text(for: arguments))
     } else {
       // A program wants the sentence; how a command is written is for people.
       var text = json ? StickiesCommand.message(for: error) : explained(error, of: command)
@@ -55,6 +55,11 @@ enum Failure {
         || words.contains(where: { $0.hasPrefix("-") && $0.contains(where: \.isWhitespace) && !$0.hasPrefix("--") })
     else { return nil }
     return "; a text that begins with - stands behind --: stickies \(command) -- \"- milk\""
+  }
+
+  /// Prints what is no object of the graph: help, versions, scripts, candidates.
+  static func printed(_ text: String) {
+    StandardOutput.write(text) { tell(Report(code: "failed", message: $0, exit: 1), json: false) }
   }
 
   /// The sentence, and how the command is written.
@@ -99,6 +104,7 @@ enum Failure {
         }
       return Report(
         code: "malformed", message: "\(option) can't be read at \(error.cause)\n\(error.cause.pointer)", exit: usage)
+    case let error as UnreadableCommandLine: return Report(code: "usage", message: error.description, exit: usage)
     case let error as UnreadableArgument: return Report(code: "usage", message: error.description, exit: usage)
     case let error as UnknownCommand: return Report(code: "usage", message: error.description, exit: usage)
     case let error as ServerAddress.ParseError: return Report(code: "usage", message: error.description, exit: usage)

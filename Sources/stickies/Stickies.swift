@@ -28,11 +28,13 @@ struct StickiesCommand: AsyncParsableCommand {
   static func main() async {
     // A closed pipe is told by the write; NIO ignores the signal in any case.
     signal(SIGPIPE, SIG_IGN)
+    StandardOutput.reserveDescriptors()
     let arguments = Coordinates.protected(Array(CommandLine.arguments.dropFirst()))
     let wantsJSON = arguments.prefix { $0 != "--" }.contains("--json")
     // Whose error it is once it runs; before that the argument parser knows it.
     var running: (any ParsableCommand.Type)?
     do {
+      try UnreadableCommandLine.check()
       if let unreadable = UnreadableArgument.first() { throw unreadable }
       if let unknown = UnknownCommand.find(in: arguments) { throw unknown }
       var command = try parseAsRoot(arguments)

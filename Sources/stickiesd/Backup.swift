@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import GraphModel
 import GraphStore
+import StickiesKit
 
 struct Backup: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -53,14 +54,14 @@ struct Backup: AsyncParsableCommand {
     }
     let seconds = Double(pace.monotonicNanoseconds() - begun) / 1e9
     if json {
-      print(
+      Console.print(
         JSON.object([
           .init("file", .string(file)), .init("objects", .integer(Int64(report.objects))),
           .init("revision", .integer(report.head.revision)), .init("bytes", .integer(Int64(report.bytes))),
           .init("seconds", .double(seconds)), .init("verified", .bool(true)),
         ]).text)
     } else {
-      print(
+      Console.print(
         "\(file): \(counted(report.objects)) at revision \(report.head.revision), \(report.bytes) bytes, "
           + "\(seconds.formatted(1)) s, verified")
     }
@@ -96,15 +97,15 @@ struct Restore: AsyncParsableCommand {
         progress: meter.show)
     }
     if json {
-      print(
+      Console.print(
         JSON.object([
           .init("file", .string(file)), .init("objects", .integer(Int64(report.objects))),
           .init("revision", .integer(report.head.revision)), .init("bytes", .integer(Int64(report.bytes))),
           .init("previous", report.previous.map { .string($0) } ?? .null),
         ]).text)
     } else {
-      print("restored \(counted(report.objects)) at revision \(report.head.revision) from \(file)")
-      if let previous = report.previous { print("the store that was there is \(previous)") }
+      Console.print("restored \(counted(report.objects)) at revision \(report.head.revision) from \(file)")
+      if let previous = report.previous { Console.print("the store that was there is \(previous)") }
     }
   }
 
@@ -145,17 +146,19 @@ final class ProgressMeter {
     say("\r\u{1B}[K" + text)
   }
 
-  private func say(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+  private func say(_ text: String) { StandardError.write(text, terminator: "") }
 
   private func megabytes(_ bytes: Int) -> String { (Double(bytes) / 1e6).formatted(1) }
 }
 
-/// Ctrl-C and SIGTERM, which end the program at once: in the midst of a check, too.
+/// Ctrl-C, SIGTERM and a terminal that is closed, which end the program at once: in the midst of a check, too.
 struct InterruptSignal {
   private let sources: [any DispatchSourceSignal]
 
   init(_ cleanUp: @escaping @Sendable () -> Void) {
-    sources = [SIGINT, SIGTERM].map { number in
+    // SIG_IGN is the pointer 1: nohup has set it, and the program is to go on without its terminal.
+    let isKept = unsafeBitCast(signal(SIGHUP, SIG_IGN), to: Int.self) == 1
+    sources = ([SIGINT, SIGTERM] + (isKept ? [] : [SIGHUP])).map { number in
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {

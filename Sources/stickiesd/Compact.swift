@@ -49,7 +49,7 @@ struct Compact: AsyncParsableCommand {
       try StoreCompaction.run(
         directory: settings.data, model: model, policy: chosen, now: now, isRehearsal: dryRun)
     }
-    print(
+    Console.print(
       json
         ? CompactionText.json(report, isRehearsal: dryRun)
         : CompactionText.text(report, isRehearsal: dryRun, hasPolicy: policy.prunes))

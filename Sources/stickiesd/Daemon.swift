@@ -15,9 +15,9 @@ struct Daemon: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stickiesd", abstract: "Serves a graph of sticky notes, kept in SQLite, live over sockets.",
     discussion: """
-      Without options it serves the store under $XDG_DATA_HOME/stickies on a Unix-domain socket of the user's and on \
-      tcp://127.0.0.1:\(ServerAddress.defaultPort). It prints one line for each address when it is ready, and logs to \
-      standard error. SIGTERM and SIGINT end it: clients are told, what was accepted is finished.
+      Without options it serves the store under $XDG_DATA_HOME/stickies on Unix-domain sockets of the user's and, if \
+      the port is free, on tcp://127.0.0.1:\(ServerAddress.defaultPort). It prints one line for each address when it is \
+      ready, and logs to standard error. SIGTERM and SIGINT end it: clients are told, what was accepted is finished.
 
       An option that is no flag is taken from the environment (STICKIESD_DATA, STICKIESD_SCHEMA, STICKIESD_LISTEN with \
       commas between addresses, STICKIESD_LOG_LEVEL, STICKIESD_SEARCH_SECONDS, STICKIESD_KEEP_HISTORY, \
@@ -64,8 +64,7 @@ struct Serve: AsyncParsableCommand {
   mutating func run() async throws {
     // Notes are their owner's, whatever the shell's mask lets others read.
     umask(0o077)
-    // A reader that vanished is an error of one write, not the end of the program.
-    signal(SIGPIPE, SIG_IGN)
+    let signals = Signals()
     FileLimit.raise()
     FreedMemory.keepTogether()
     try await StoreCommand.tellingFailures {
@@ -76,11 +75,14 @@ struct Serve: AsyncParsableCommand {
         handler.logLevel = settings.logLevel
         return handler
       }
-      try await serve(settings, log: Logger(label: "stickiesd"))
+      let log = Logger(label: "stickiesd")
+      let sources = signals.watch(log)
+      defer { withExtendedLifetime(sources) {} }
+      try await serve(settings, signals, log)
     }
   }
 
-  private func serve(_ settings: Settings, log: Logger) async throws {
+  private func serve(_ settings: Settings, _ signals: Signals, _ log: Logger) async throws {
     let models = try ModelSource.versions(folder: settings.schema)
     guard let model = models.last else { return }
     if migrate, FileManager.default.fileExists(atPath: settings.data + "/graph.sqlite") {
@@ -99,13 +101,19 @@ struct Serve: AsyncParsableCommand {
     configuration.history = settings.history
     configuration.pruningPeriod = .microseconds(settings.pruning.microseconds)
     let server = GraphServer(store: store, configuration: configuration, log: log) { addresses in
-      for address in addresses { print("listening \(address)") }
-      fflush(nil)
+      let lines = addresses.map { "listening \($0)" }.joined(separator: "\n")
+      let code = Descriptor.write(lines + "\n", to: 1)
+      // Clients can be served without this line.
+      if code != 0 {
+        log.warning(
+          "standard output can't be written",
+          metadata: ["cause": "\(String(cString: strerror(code)))", "text": "\(lines)"])
+      }
     }
     let group = ServiceGroup(
       configuration: .init(
         services: [.init(service: server, successTerminationBehavior: .gracefullyShutdownGroup)],
-        gracefulShutdownSignals: [.sigterm, .sigint], logger: log))
+        gracefulShutdownSignals: signals.ending, logger: log))
     try await group.run()
   }
 }
@@ -135,11 +143,11 @@ struct Check: AsyncParsableCommand {
       let model = try ModelSource.load(folder: settings.schema)
       let findings = try StoreCheck.run(directory: settings.data, model: model)
       if json {
-        print(
+        Console.print(
           JSON.object([.init("sound", .bool(findings.isEmpty)), .init("findings", FindingText.json(findings))]).text)
       } else {
-        for finding in findings { print(finding) }
-        if findings.isEmpty { print("sound") }
+        for finding in findings { Console.print(finding) }
+        if findings.isEmpty { Console.print("sound") }
       }
       guard findings.isEmpty else { throw ExitCode(1) }
     }

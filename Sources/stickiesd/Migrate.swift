@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import GraphModel
 import GraphStore
+import StickiesKit
 
 struct Migrate: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -29,9 +30,10 @@ struct Migrate: AsyncParsableCommand {
       let models = try ModelSource.versions(folder: settings.schema)
       do {
         let report = try Self.migrate(settings.data, models, isRehearsal: dryRun)
-        print(json ? MigrationText.json(report, isRehearsal: dryRun) : MigrationText.text(report, isRehearsal: dryRun))
+        Console.print(
+          json ? MigrationText.json(report, isRehearsal: dryRun) : MigrationText.text(report, isRehearsal: dryRun))
       } catch let refusal as MigrationRefusal where json {
-        print(MigrationText.json(refusal))
+        Console.print(MigrationText.json(refusal))
         throw refusal
       }
     }
@@ -43,7 +45,7 @@ struct Migrate: AsyncParsableCommand {
     options.isRehearsal = isRehearsal
     options.author = "stickiesd migrate"
     options.progress = { step, done in
-      FileHandle.standardError.write(Data("\(Int((done * 100).rounded()))% \(step)\n".utf8))
+      StandardError.write("\(Int((done * 100).rounded()))% \(step)")
     }
     let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
     return try StoreMigration(directory: directory, models: models, now: now, options: options).run()

@@ -3,6 +3,7 @@ import Foundation
 import GraphModel
 import GraphStore
 import GraphWire
+import StickiesKit
 
 /// What the commands that look after a store's files have in common.
 enum StoreCommand {
@@ -31,7 +32,7 @@ enum StoreCommand {
       case let unsound as StoreBackup.Unsound:
         name = "unsound"
         members = [.init("findings", FindingText.json(unsound.findings))]
-        if !json { for finding in unsound.findings { print(finding) } }
+        if !json { for finding in unsound.findings { Console.print(finding) } }
       case is MigrationRefusal:
         words += "\nThe store was not changed."
       case let failure as StoreFailure: name = failure.code.rawValue
@@ -42,7 +43,7 @@ enum StoreCommand {
       let isLine = json && !(error is MigrationRefusal)
       let told = [JSON.Member("code", .string(name)), .init("message", .string(words))] + members
       let line = isLine ? JSON.object([.init("error", .object(told))]).text : "stickiesd: \(words)"
-      FileHandle.standardError.write(Data("\(line)\n".utf8))
+      StandardError.write(line)
       throw ExitCode(exit)
     }
   }

@@ -7,7 +7,13 @@ import StickiesKit
 /// How the program is called, and what is said of a call that it does not understand.
 extension Daemon {
   static func main() async {
+    StandardOutput.reserveDescriptors()
     let arguments = Array(CommandLine.arguments.dropFirst())
+    do {
+      try UnreadableCommandLine.check()
+    } catch {
+      refuse(error.description, json: false)
+    }
     if let unreadable = UnreadableArgument.first() {
       refuse(unreadable.description, json: arguments.contains("--json"))
     }
@@ -25,9 +31,9 @@ extension Daemon {
 
   private static func tell(_ error: any Error, _ arguments: [String]) -> Never {
     let isNoHelp = arguments.contains("--version") || arguments.contains("--experimental-dump-help")
-    if exitCode(for: error) == .success, !(error is ExitCode), !isNoHelp {
+    if exitCode(for: error) == .success, !(error is ExitCode) {
       let text = fullMessage(for: error)
-      print(text + (text.hasSuffix("\n") ? "" : "\n") + examples(for: arguments))
+      Console.print(isNoHelp ? text : text + (text.hasSuffix("\n") ? "" : "\n") + examples(for: arguments))
       exit(withError: nil)
     }
     guard exitCode(for: error) == .validationFailure, !(error is ExitCode) else { exit(withError: error) }
@@ -48,7 +54,7 @@ extension Daemon {
   private static func refuse(_ sentence: String, json: Bool) -> Never {
     let told = JSON.object([.init("code", .string("usage")), .init("message", .string(sentence))])
     let line = json ? JSON.object([.init("error", told)]).text : "stickiesd: \(sentence)"
-    FileHandle.standardError.write(Data((line + "\n").utf8))
+    StandardError.write(line)
     exit(withError: ExitCode.validationFailure)
   }
 

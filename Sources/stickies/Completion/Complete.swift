@@ -35,7 +35,7 @@ struct Complete: AsyncParsableCommand {
     switch place.wanted {
     case .nothing: candidates = []
     // What is inserted never begins with a tab.
-    case .files: return print(bash ? "\tfiles" : Candidate.files)
+    case .files: return Failure.printed(bash ? "\tfiles" : Candidate.files)
     case .words(let words): candidates = words
     case .things(let kind, let mayBeginWithDash):
       let server = place.server
@@ -47,10 +47,10 @@ struct Complete: AsyncParsableCommand {
     // By bytes, as the store compares: a letter may be one scalar or two.
     for candidate in candidates where candidate.word.utf8.starts(with: place.typed.utf8) {
       guard let line else {
-        print(place.lead + candidate.line)
+        Failure.printed(place.lead + candidate.line)
         continue
       }
-      if let text = line.replacement(for: place.lead + candidate.word) { print(text) }
+      if let text = line.replacement(for: place.lead + candidate.word) { Failure.printed(text) }
     }
   }
 }

@@ -13,9 +13,9 @@ struct CompletionCommand: ParsableCommand {
 
   func run() throws {
     switch shell {
-    case .bash: print(Self.bash)
-    case .zsh: print(Self.zsh)
-    case .fish: print(Self.fish)
+    case .bash: Failure.printed(Self.bash)
+    case .zsh: Failure.printed(Self.zsh)
+    case .fish: Failure.printed(Self.fish)
     }
   }
 

@@ -3,6 +3,7 @@ import GraphClient
 import GraphModel
 import GraphReplica
 import GraphWire
+import StickiesKit
 
 struct Follow: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import StickiesKit
 
 /// Ctrl-C while a command waits: a line that is written over goes, a sentence says how things stand, and the program ends
 /// as the signal ends it, so that a script that called it ends, too.

@@ -21,14 +21,9 @@ struct Output {
   }
 
   func print(_ text: String, terminator: String = "\n") {
-    let error = Descriptor.write(text + terminator, to: 1)
-    guard error != 0 else { return }
-    // A reader that has seen enough is no failure worth a word; a full disk is.
-    if error == EPIPE { exit(141) }
-    let report = Failure.Report(
-      code: "failed", message: "standard output: \(String(cString: strerror(error)))", exit: 1)
-    Failure.tell(report, json: json)
-    exit(1)
+    StandardOutput.write(text, terminator: terminator) {
+      Failure.tell(Failure.Report(code: "failed", message: $0, exit: 1), json: json)
+    }
   }
 
   func print(_ json: JSON) { print(json.text) }

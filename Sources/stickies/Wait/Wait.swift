@@ -3,6 +3,7 @@ import GraphControllers
 import GraphModel
 import GraphReplica
 import GraphWire
+import StickiesKit
 
 /// Waits by a live query or by following commits; nothing is asked twice. Both outlive a lost connection: what was
 /// committed meanwhile is told when there is one again. The time limit holds without a connection, too.

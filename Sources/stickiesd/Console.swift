@@ -1,0 +1,18 @@
+import GraphModel
+import StickiesKit
+
+/// The results of the commands, on standard output.
+enum Console {
+  /// Prints a line, or ends the program with an error where that fails.
+  static func print(_ text: String) {
+    StandardOutput.write(text) { message in
+      let error = JSON.object([.init("code", .string("failed")), .init("message", .string(message))])
+      StandardError.write(
+        CommandLine.arguments.contains("--json")
+          ? JSON.object([.init("error", error)]).text : "stickiesd: \(message)")
+    }
+  }
+
+  /// Prints anything that has a text.
+  static func print(_ value: some CustomStringConvertible) { print(value.description) }
+}

@@ -1,0 +1,80 @@
+import Dispatch
+import Foundation
+import Logging
+import UnixSignals
+
+/// What the daemon does at each signal; docs/operating.md has the table.
+///
+/// SIGTERM and SIGINT end it gracefully. SIGHUP does so as well when the daemon has a terminal, which has been closed
+/// then; without one there is nothing to end for and nothing to reload, and systemd would take the end for a success.
+/// Signals that would end a program by default but mean nothing to this one are ignored.
+struct Signals {
+  private enum HangUp { case ends, ignored }
+
+  /// A limit of file sizes is an error of one write, and so is a reader that has gone.
+  private static let silent = [SIGPIPE, SIGXFSZ]
+  private static let reported = [
+    (SIGUSR1, "SIGUSR1"), (SIGUSR2, "SIGUSR2"), (SIGALRM, "SIGALRM"), (SIGVTALRM, "SIGVTALRM"), (SIGPROF, "SIGPROF"),
+    (SIGIO, "SIGIO"), (SIGPWR, "SIGPWR"),
+  ]
+
+  /// Nil where it was ignored at the start, as `nohup` does: then it stays so.
+  private let hangUp: HangUp?
+
+  /// Takes effect at once: a signal during the start is not to end the daemon between two steps.
+  init() {
+    for number in Self.silent + Self.reported.map(\.0) { signal(number, SIG_IGN) }
+    let previous = signal(SIGHUP, SIG_IGN)
+    // SIG_IGN is the pointer 1, which no function has.
+    if unsafeBitCast(previous, to: Int.self) == 1 {
+      hangUp = nil
+    } else if Self.hasTerminal {
+      signal(SIGHUP, SIG_DFL)
+      hangUp = .ends
+    } else {
+      hangUp = .ignored
+    }
+  }
+
+  /// Whether the process has a controlling terminal.
+  private static var hasTerminal: Bool {
+    let descriptor = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    close(descriptor)
+    return true
+  }
+
+  /// Those that end the daemon gracefully.
+  var ending: [UnixSignal] { hangUp == .ends ? [.sigterm, .sigint, .sighup] : [.sigterm, .sigint] }
+
+  /// Logs each ignored signal once.
+  /// - Returns: what must be kept as long as signals are to be logged.
+  func watch(_ log: Logger) -> [any DispatchSourceSignal] {
+    var ignored = Self.reported.map { ($0.0, "\($0.1) is ignored") }
+    if hangUp == .ignored {
+      ignored.append(
+        (SIGHUP, "SIGHUP is ignored: options are read at the start only, restart the daemon to change them"))
+    }
+    return ignored.map { number, message in
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      let line = OnceLine(message)
+      source.setEventHandler { line.log(to: log) }
+      source.resume()
+      return source
+    }
+  }
+
+  /// `@unchecked Sendable`: a source calls its handler on one thread at a time.
+  private final class OnceLine: @unchecked Sendable {
+    private let message: String
+    private var isLogged = false
+
+    init(_ message: String) { self.message = message }
+
+    func log(to log: Logger) {
+      guard !isLogged else { return }
+      isLogged = true
+      log.notice("\(message)")
+    }
+  }
+}
