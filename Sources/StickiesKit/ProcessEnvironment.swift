@@ -9,16 +9,19 @@ import GraphWire
 /// What the environment says: where data and sockets are, and who the user is.
 public struct ProcessEnvironment: Sendable {
   private let variables: [String: String]
+  let account: Account
 
-  /// Variables other than the process's own, for tests.
-  public init(variables: [String: String]) { self.variables = variables }
+  /// Variables other than the process's own, and another account, for tests.
+  public init(variables: [String: String], account: Account = .current) {
+    (self.variables, self.account) = (variables, account)
+  }
 
   /// The process's own, as they are now.
   public static var current: ProcessEnvironment {
     ProcessEnvironment(variables: ProcessInfo.processInfo.environment)
   }
 
-  private subscript(name: String) -> String? {
+  subscript(name: String) -> String? {
     variables[name].flatMap { $0.isEmpty ? nil : $0 }
   }
 
@@ -31,7 +34,7 @@ public struct ProcessEnvironment: Sendable {
   /// relative paths ignored.
   private func folder(_ variable: String, inHome fallback: String) -> String {
     if let folder = self[variable], folder.hasPrefix("/") { return folder }
-    let home = self["HOME"] ?? getpwuid(getuid())?.pointee.pw_dir.map { String(cString: $0) } ?? "/"
+    let home = self["HOME"] ?? account.home ?? "/"
     return home + "/" + fallback
   }
 
@@ -43,14 +46,6 @@ public struct ProcessEnvironment: Sendable {
 
   /// `$XDG_CONFIG_HOME/stickies/stickiesd.json`, where the daemon's options may stand.
   public var configurationFile: String { folder("XDG_CONFIG_HOME", inHome: ".config") + "/stickies/stickiesd.json" }
-
-  /// The daemon's Unix-domain socket: under `$XDG_RUNTIME_DIR`, or beside the data where there is none.
-  public var defaultSocket: ServerAddress {
-    if let runtime = self["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") {
-      return .unix(path: runtime + "/stickies/socket")
-    }
-    return .unix(path: dataDirectory + "/socket")
-  }
 
   /// `STICKIES_SERVER`, when it is set.
   public var server: ServerAddress? {

@@ -80,10 +80,7 @@ enum Failure {
     switch error {
     case let error as any ReportedError: return error.report
     case let failure as ConnectFailure:
-      let listen = failure.address
-      return Report(
-        code: "noDaemon",
-        message: "no stickiesd answers at \(listen); start one with: stickiesd --listen \(listen)", exit: noDaemon)
+      return Report(code: "noDaemon", message: ServerAddressChoice.sentence(failure.address), exit: noDaemon)
     case let refusal as Refusal:
       let details = ModelRefusal.brief(refusal.violations.dropFirst().map(\.message), of: refusal)
       return Report(

@@ -68,7 +68,7 @@ struct Serve: AsyncParsableCommand {
     FileLimit.raise()
     FreedMemory.keepTogether()
     try await StoreCommand.tellingFailures {
-      let settings = try await store.settings(
+      let settings = try await store.servingSettings(
         listen: listen, logLevel: logLevel, searchSeconds: searchSeconds, history: history)
       LoggingSystem.bootstrap { label in
         var handler = StreamLogHandler.standardError(label: label)
@@ -96,6 +96,7 @@ struct Serve: AsyncParsableCommand {
     let store = try SQLiteStore(directory: settings.data, model: model, options: options, log: log)
     var configuration = GraphServer.Configuration(
       addresses: settings.addresses, name: "stickiesd \(Stickies.version)")
+    configuration.optionalAddresses = settings.optionalAddresses
     configuration.olderModels = models.dropLast()
     configuration.limits.searchMilliseconds = Int64(settings.searchSeconds) * 1_000
     configuration.history = settings.history

@@ -1,4 +1,5 @@
 import Glibc
+import GraphModel
 import GraphWire
 import StickiesKit
 
@@ -14,12 +15,17 @@ struct ServerAddressChoice {
     } else if let address = try environment.server {
       (self.address, origin) = (address, "from STICKIES_SERVER")
     } else {
-      (address, origin) = (environment.defaultSocket, "the default")
+      // A daemon that was killed may have left a socket at an earlier place.
+      let places = environment.daemonPlaces.map(\.address)
+      let answering = places.first { Probe.connect(to: $0) == nil }
+      (address, origin) = (answering ?? environment.defaultSocket, "the default")
     }
   }
 
   /// The daemon's files are this machine's.
-  var isHere: Bool {
+  var isHere: Bool { Self.isHere(address) }
+
+  private static func isHere(_ address: ServerAddress) -> Bool {
     switch address {
     case .unix: true
     case .tcp(let host, _): ["localhost", "127.0.0.1", "::1"].contains(host)
@@ -28,12 +34,18 @@ struct ServerAddressChoice {
 
   /// What it means that nobody took the connection.
   func nobody(_ code: Int32) async -> Finding {
-    let elsewhere = others()
+    let running = DaemonProcess.find(for: address, data: ProcessEnvironment.current.dataDirectory)
+    let elsewhere = others(running)
+    // A daemon that runs must end before another one can serve its store.
+    if elsewhere == nil, isHere, let running {
+      let (message, mend) = running.explanation(address)
+      return Finding("daemon", .problem, message, mend: mend)
+    }
     let start =
       elsewhere.map { "a socket answers at \($0): use it by --server \($0)" }
-      ?? "start a daemon: stickiesd --listen \(address)"
+      ?? "start a daemon: \(Self.command(address))"
     // The code of a name that nobody knows is none of the system's.
-    let reason = code == ENXIO ? "there is no host of that name" : String(cString: strerror(code))
+    let reason = code == Probe.unknownHost ? "there is no host of that name" : String(cString: strerror(code))
     guard case .unix(let path) = address else {
       if !isHere, elsewhere == nil {
         return Finding(
@@ -61,21 +73,45 @@ struct ServerAddressChoice {
       return Finding(
         "daemon", .problem, "the socket \(path) is old: the daemon that made it has gone",
         mend: elsewhere == nil
-          ? "start the daemon again, which takes the socket over: stickiesd --listen \(address)" : start)
+          ? "start the daemon again, which takes the socket over: \(Self.command(address))" : start)
     }
     return Finding("daemon", .problem, "nobody listens at \(address): \(reason)", mend: start)
   }
 
-  /// Another of the usual addresses where somebody listens.
-  private func others() -> ServerAddress? {
-    let environment = ProcessEnvironment.current
-    let usual = [environment.defaultSocket, .unix(path: environment.dataDirectory + "/socket")]
+  /// Another of the usual addresses, or of those of a daemon that runs, where somebody listens.
+  private func others(_ running: DaemonProcess?) -> ServerAddress? {
+    let usual = ProcessEnvironment.current.daemonPlaces.map(\.address) + (running?.addresses ?? [])
     return usual.first { $0 != address && Probe.connect(to: $0) == nil }
+  }
+
+  /// The command that makes a daemon listen at an address; at the usual ones it does so without an option.
+  private static func command(_ address: ServerAddress) -> String {
+    let isUsual = ProcessEnvironment.current.socketPlaces.contains { $0.address == address }
+    return isUsual ? "stickiesd" : "stickiesd --listen \(address)"
+  }
+
+  /// The sentence of a command that found no daemon.
+  static func sentence(_ address: ServerAddress) -> String {
+    let nobody = "no stickiesd answers at \(address)"
+    if case .tcp(let host, _) = address, Probe.connect(to: address) == Probe.unknownHost {
+      return "\(nobody): there is no host \(host.excerpt); look at the name in --server or STICKIES_SERVER"
+    }
+    guard Self.isHere(address) else {
+      return "\(nobody); look at the name and the port, and whether a stickiesd listens on that machine"
+    }
+    if let running = DaemonProcess.find(for: address, data: ProcessEnvironment.current.dataDirectory) {
+      let (message, mend) = running.explanation(address)
+      return "\(nobody): \(message); \(mend)"
+    }
+    return "\(nobody); start one with: \(command(address))"
   }
 }
 
 /// A plain connection, to learn what is wrong with it or who is there.
 enum Probe {
+  /// Stands for a name that no host has.
+  static let unknownHost = ENXIO
+
   /// - Returns: the error's number; nil when somebody took the connection.
   static func connect(to address: ServerAddress) -> Int32? {
     let (descriptor, code) = open(address)
@@ -114,7 +150,7 @@ enum Probe {
       var hints = addrinfo()
       hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
       var list: UnsafeMutablePointer<addrinfo>?
-      guard getaddrinfo(host, String(port), &hints, &list) == 0, let first = list else { return (-1, ENXIO) }
+      guard getaddrinfo(host, String(port), &hints, &list) == 0, let first = list else { return (-1, unknownHost) }
       defer { freeaddrinfo(list) }
       var last: Int32 = EHOSTUNREACH
       for entry in sequence(first: first, next: { $0.pointee.ai_next }) {

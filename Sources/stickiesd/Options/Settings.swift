@@ -12,6 +12,10 @@ struct Settings {
   var data: String
   var schema: String?
   var addresses: [ServerAddress]
+  /// Neither a flag nor the environment nor the file names addresses.
+  var hasDefaultAddresses: Bool
+  /// Served where they are free: all default addresses but the first.
+  var optionalAddresses = [ServerAddress]()
   var logLevel: Logger.Level
   /// How long a fetch may search without finding anything.
   var searchSeconds: Int
@@ -42,6 +46,21 @@ struct StoreFlags: ParsableArguments {
       "A file with options, instead of $XDG_CONFIG_HOME/stickies/stickiesd.json.", valueName: "file"))
   var config: String?
 
+  /// What flags, environment and file say, for a daemon that is to serve. Makes the directories of the default sockets.
+  func servingSettings(
+    listen: [String], logLevel: Logger.Level?, searchSeconds: Int?, history: HistoryFlags
+  ) async throws -> Settings {
+    var settings = try await settings(
+      listen: listen, logLevel: logLevel, searchSeconds: searchSeconds, history: history)
+    guard settings.hasDefaultAddresses else { return settings }
+    let places = ProcessEnvironment.current.listeningPlaces.map(\.address)
+    // Without any place the first one stays, and its failure says why.
+    if let first = places.first { settings.addresses = [first] }
+    settings.optionalAddresses =
+      Array(places.dropFirst()) + [.tcp(host: "127.0.0.1", port: ServerAddress.defaultPort)]
+    return settings
+  }
+
   /// Puts together what flags, environment and file say.
   func settings(
     listen: [String] = [], logLevel: Logger.Level? = nil, searchSeconds: Int? = nil,
@@ -54,12 +73,11 @@ struct StoreFlags: ParsableArguments {
       providers.append(file)
     }
     let reader = ConfigReader(providers: providers)
+    let given = try Self.addresses(listen, reader)
     return Settings(
       data: data ?? reader.string(forKey: "data") ?? environment.dataDirectory,
       schema: schema ?? reader.string(forKey: "schema"),
-      addresses: try Self.addresses(listen, reader) ?? [
-        environment.defaultSocket, .tcp(host: "127.0.0.1", port: ServerAddress.defaultPort),
-      ],
+      addresses: given ?? [environment.defaultSocket], hasDefaultAddresses: given == nil,
       logLevel: try logLevel ?? Self.level(reader) ?? .info,
       searchSeconds: try Self.searchSeconds(searchSeconds, reader) ?? 60,
       history: try history?.policy(reader), pruning: try history?.period(reader) ?? .hour)
@@ -67,13 +85,25 @@ struct StoreFlags: ParsableArguments {
 
   /// The file's addresses were checked when it was read, so an unreadable one is a flag's or the variable's.
   private static func addresses(_ flags: [String], _ reader: ConfigReader) throws -> [ServerAddress]? {
-    if !flags.isEmpty { return try flags.map { try ServerAddress(parsing: $0) } }
+    if !flags.isEmpty { return try distinct(flags.map { try ServerAddress(parsing: $0) }) }
     guard let texts = reader.stringArray(forKey: "listen"), !texts.isEmpty else { return nil }
     do {
-      return try texts.map { try ServerAddress(parsing: $0) }
-    } catch {
+      return try distinct(texts.map { try ServerAddress(parsing: $0) })
+    } catch let error as ServerAddress.ParseError {
       throw OptionsError(description: "STICKIESD_LISTEN: \(error)")
     }
+  }
+
+  /// Port 0 asks for any free port, so it may be there twice.
+  private static func distinct(_ addresses: [ServerAddress]) throws -> [ServerAddress] {
+    var seen = Set<ServerAddress>()
+    for address in addresses {
+      if case .tcp(host: _, port: 0) = address { continue }
+      guard seen.insert(address).inserted else {
+        throw OptionsError(description: "the address \(address) is given twice; name each address to listen on once")
+      }
+    }
+    return addresses
   }
 
   private static func searchSeconds(_ flag: Int?, _ reader: ConfigReader) throws -> Int? {

@@ -1,0 +1,86 @@
+import Glibc
+import GraphModel
+import GraphWire
+import StickiesKit
+
+/// A `stickiesd` of this user that runs, although no daemon answers where it was looked for.
+///
+/// It is found by the lock of the default data directory, which has its process number, or by the address among the words
+/// that it was started with.
+struct DaemonProcess {
+  let process: Int32
+  /// The words of its command line, the program's name first.
+  let words: [String]
+
+  private static let program = "stickiesd"
+  private static let maintenance: Set = ["check", "backup", "restore", "migrate", "compact"]
+
+  /// A command that needs the store for a while and serves nobody.
+  var isMaintenance: Bool { words.dropFirst().first.map { Self.maintenance.contains($0) } ?? false }
+
+  /// `process 4711 ("stickiesd --data notes")`.
+  var name: String { "process \(process) (\"\(([Self.program] + words.dropFirst()).joined(separator: " ").excerpt)\")" }
+
+  /// The addresses that it was told to listen on.
+  var addresses: [ServerAddress] {
+    let options = words.enumerated().compactMap { index, word -> String? in
+      if word.hasPrefix("--listen=") { return String(word.dropFirst("--listen=".count)) }
+      return word == "--listen" && index + 1 < words.count ? words[index + 1] : nil
+    }
+    return options.compactMap { try? ServerAddress(parsing: $0) }
+  }
+
+  /// What is so, and what to do about it.
+  func explanation(_ address: ServerAddress) -> (message: String, mend: String) {
+    if isMaintenance {
+      return ("\(name) has the store and serves nobody", "wait until it ends, then start stickiesd")
+    }
+    return (
+      "\(name) runs and does not answer at \(address)",
+      "name an address that it serves by --server, or end it with kill \(process) and start stickiesd again"
+    )
+  }
+
+  /// The process that has the lock of `data`, else one that was told to listen on `address`.
+  static func find(for address: ServerAddress, data: String) -> DaemonProcess? {
+    if let descriptor = opened(data + "/lock"), let bytes = contents(of: descriptor),
+      let number = Int32(String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)), let found = running(number)
+    {
+      return found
+    }
+    return processes().lazy.compactMap(running).first { $0.addresses.contains(address) }
+  }
+
+  /// A process of this user with the name of the daemon; a lock's number may have become another program's.
+  private static func running(_ process: Int32) -> DaemonProcess? {
+    var status = stat()
+    guard process > 0, stat("/proc/\(process)", &status) == 0, status.st_uid == geteuid(),
+      let descriptor = opened("/proc/\(process)/cmdline"), let bytes = contents(of: descriptor)
+    else { return nil }
+    let words = bytes.split(separator: 0, omittingEmptySubsequences: false).dropLast()
+      .map { String(decoding: $0, as: UTF8.self) }
+    guard let first = words.first, first.split(separator: "/").last.map(String.init) == program else { return nil }
+    return DaemonProcess(process: process, words: words)
+  }
+
+  private static func processes() -> [Int32] {
+    guard let directory = opendir("/proc") else { return [] }
+    defer { closedir(directory) }
+    var numbers = [Int32]()
+    while let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      if let number = Int32(name) { numbers.append(number) }
+    }
+    return numbers.sorted()
+  }
+
+  private static func opened(_ path: String) -> Int32? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    return descriptor >= 0 ? descriptor : nil
+  }
+
+  private static func contents(of descriptor: Int32) -> [UInt8]? {
+    defer { close(descriptor) }
+    return Descriptor.readToEnd(descriptor)
+  }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import GraphModel
+import GraphTesting
+import GraphWire
+import Testing
+
+/// A daemon without addresses, and the clients of its user. One after the other, because all use the default port.
+@Suite(.serialized) struct DefaultAddressTests {
+  /// A home of its own, which counts as another user's.
+  private final class User {
+    let home: TemporaryDirectory
+    private var process: Process?
+    private let errors = Pipe()
+
+    init() throws { home = try TemporaryDirectory() }
+
+    private func process(_ program: String, _ arguments: [String], _ variables: [String: String]) -> Process {
+      let process = Process()
+      process.executableURL = Daemon.binary(program)
+      process.arguments = arguments
+      process.environment = ProcessInfo.processInfo.environment
+        .filter { !$0.key.hasPrefix("STICKIES") && !$0.key.hasPrefix("XDG_") }
+        .merging(["HOME": home.path]) { $1 }.merging(variables) { $1 }
+      process.standardInput = FileHandle.nullDevice
+      return process
+    }
+
+    /// - Returns: where it listens.
+    func start(_ variables: [String: String] = [:]) throws -> [String] {
+      let process = process("stickiesd", [], variables)
+      let output = Pipe()
+      process.standardOutput = output
+      process.standardError = errors
+      try process.run()
+      self.process = process
+      // All lines come in one write.
+      let text = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+      return text.split(separator: "\n").map { String($0.dropFirst("listening ".count)) }
+    }
+
+    /// - Returns: what it has logged.
+    func stop() -> String {
+      process?.terminate()
+      process?.waitUntilExit()
+      #expect(process?.terminationStatus == 0)
+      return String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self)
+    }
+
+    func stickies(_ arguments: [String], _ variables: [String: String] = [:]) throws -> Daemon.Result {
+      try process("stickies", arguments, variables).result()
+    }
+
+    func stickiesd(_ arguments: [String], _ variables: [String: String] = [:]) throws -> Daemon.Result {
+      try process("stickiesd", arguments, variables).result()
+    }
+
+    deinit { if let process, process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+  }
+
+  @Test func daemonAndClientMeetWithAndWithoutARuntimeDirectory() throws {
+    let user = try User()
+    let runtime = ["XDG_RUNTIME_DIR": user.home.path + "/run"]
+    let environments = [[:], runtime, ["XDG_DATA_HOME": user.home.path + "/data"]]
+    for daemon in environments {
+      #expect(try user.start(daemon).contains { $0.hasPrefix("unix://\(user.home.path)/") })
+      for client in environments {
+        let result = try user.stickies(["add", "x"], client)
+        #expect(result.status == 0, "\(daemon), \(client): \(result.errors)")
+      }
+      _ = user.stop()
+    }
+    let nobody = try user.stickies(["list"], runtime)
+    #expect(nobody.status == 69)
+    #expect(
+      nobody.errors
+        == "stickies: no stickiesd answers at unix://\(user.home.path)/run/stickies/socket; start one with: stickiesd\n"
+    )
+  }
+
+  @Test func aSecondDaemonWithDefaultSettingsServesItsSocket() throws {
+    let (ann, bob) = (try User(), try User())
+    _ = try ann.start()
+    let listening = try bob.start()
+    #expect(listening.count { $0.hasPrefix("unix://\(bob.home.path)/") } == 1)
+    #expect(!listening.contains { $0.hasPrefix("tcp://") })
+    #expect(try bob.stickies(["add", "x"]).status == 0)
+    #expect(try ann.stickies(["list", "--json"]).output == "[]\n")
+    let explicit = try bob.stickiesd(["--data", bob.home.path + "/other", "--listen", "tcp://127.0.0.1:7417"])
+    #expect(explicit.status == 1)
+    #expect(explicit.errors.contains("the address tcp://127.0.0.1:7417 is in use"))
+    let log = bob.stop()
+    #expect(log.contains("notice") && log.contains("an address is not served"), "\(log)")
+    _ = ann.stop()
+  }
+
+  @Test func aDaemonThatLostItsSocketIsNamedWithItsProcess() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let process = daemon.process.processIdentifier
+    // It can't make the socket again while it is stopped.
+    kill(process, SIGSTOP)
+    try FileManager.default.removeItem(atPath: daemon.home.path + "/socket")
+    let list = try daemon.run("list")
+    let doctor = try daemon.run("doctor")
+    kill(process, SIGCONT)
+    #expect(list.status == 69)
+    #expect(list.errors.contains("process \(process) (\"stickiesd --data"), "\(list.errors)")
+    #expect(list.errors.contains("end it with kill \(process)"))
+    #expect(doctor.status == 69)
+    #expect(doctor.output.contains("process \(process)") || doctor.output.contains("tcp://"), "\(doctor.output)")
+    // Within a second or two of its going on.
+    let deadline = ContinuousClock.now + .seconds(20)
+    while try daemon.run("list").status != 0, ContinuousClock.now < deadline {}
+    #expect(try daemon.run("list").status == 0)
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test func anAddressThatIsGivenTwiceOrIsUnknownGetsItsOwnMessage() throws {
+    let user = try User()
+    let address = "unix://\(user.home.path)/s"
+    let twice = try user.stickiesd(["--listen", address, "--listen", address])
+    #expect(twice.status == 64)
+    #expect(twice.errors == "stickiesd: the address \(address) is given twice; name each address to listen on once\n")
+    let unknown = try user.stickiesd(["--listen", "tcp://nobody.invalid:7417"])
+    #expect(unknown.status == 1)
+    #expect(unknown.errors.contains("there is no host of that name"), "\(unknown.errors)")
+    let client = try user.stickies(["list", "--server", "tcp://nobody.invalid:7417"])
+    #expect(client.status == 69)
+    #expect(client.errors.contains("there is no host nobody.invalid"), "\(client.errors)")
+  }
+}
