@@ -16,7 +16,8 @@ extension GraphClient {
   /// Takes back the author's newest step that is not undone. `committed.conflicts` of the answer name what others have
   /// changed since and what therefore stays.
   /// - Parameter scope: nil for all of the author's as if they were one.
-  /// - Throws: `Refusal`, `notFound` when there is nothing to undo.
+  /// - Throws: `Refusal`, `notFound` when there is nothing to undo, `conflict` with all that stays when that is the whole step:
+  ///   the next undo finds it again.
   public func undo(scope: UniqueID? = nil) async throws -> Saved {
     try await undo { UndoRequest($0, scope: scope) }
   }
@@ -29,7 +30,7 @@ extension GraphClient {
 
   /// Does again what the author's newest undo took back, unless something else was saved since.
   /// - Parameter scope: nil for all of the author's as if they were one.
-  /// - Throws: `Refusal`, `notFound` when there is nothing to redo.
+  /// - Throws: `Refusal`, `notFound` when there is nothing to redo, `conflict` with all that stays when that is the whole step.
   public func redo(scope: UniqueID? = nil) async throws -> Saved {
     try await undo { UndoRequest($0, scope: scope, redo: true) }
   }

@@ -75,11 +75,16 @@ import Testing
     #expect(note["y"] == .integer(9))
     try daemon.run("color", "1", "pink")
     try daemon.run("color", "1", "red", author: "bob@test")
-    // Nothing of it is left; the stack moves on all the same.
-    let nothing = try daemon.run("undo")
-    #expect(nothing.status == 2)
-    #expect(nothing.output.isEmpty)
-    #expect(nothing.errors.contains("could be taken back"))
+    // Nothing of it can be taken back: nothing is committed, and the next undo finds the same step.
+    let head = try daemon.run("log", "--json").json()[0]?["revision"]
+    for _ in 0..<2 {
+      let nothing = try daemon.run("undo")
+      #expect(nothing.status == 2)
+      #expect(nothing.output.isEmpty)
+      #expect(nothing.errors.contains("left alone: bob@test has changed color of "))
+      #expect(nothing.errors.contains("could be taken back"))
+      #expect(try daemon.run("log", "--json").json()[0]?["revision"] == head)
+    }
     try daemon.run("move", "1", "7,7")
     try daemon.run("move", "1", "7,8", author: "bob@test")
     let json = try daemon.run("undo", "--json")

@@ -67,6 +67,8 @@ import Testing
     private var foreign = Set<ObjectID>()
     private var lastName = 0
     private var lastGroup: UInt64 = 0
+    /// Each step changes it, and the other author does not: something of every step can be taken back.
+    private let counter: ObjectID
 
     private struct Touched: Hashable {
       let id: ObjectID
@@ -84,6 +86,7 @@ import Testing
         for _ in 0..<3 { _ = try store.insert("Note", ["board": .object(board), "text": .string("the cat sat")]) }
       }
       for name in ["a", "b"] { _ = try store.insert("Tag", ["name": .string(name)]) }
+      counter = try store.insert("Tag", ["name": .string("no steps")])
       store.author = "ann"
       states = [try graph()]
     }
@@ -103,7 +106,8 @@ import Testing
       lastGroup += 1
       var isEmpty = true
       for _ in 0..<Int.random(in: 1...4, using: &random) {
-        let changes = try changes()
+        var changes = try changes()
+        if isEmpty { changes.append(try store.update(counter, "Tag.name", .string("\(lastGroup) steps"))) }
         let group = UndoGroup(scope: .test, group: lastGroup, name: "step \(lastGroup)")
         if try store.commit(changes, policy: .overwrite, undo: group).record?.changes.isEmpty == false {
           isEmpty = false
@@ -154,7 +158,7 @@ import Testing
     private mutating func changes() throws -> [Change] {
       let notes = try store.all("Note")
       let boards = try store.all("Board")
-      let tags = try store.all("Tag")
+      let tags = try store.all("Tag").filter { $0.id != counter }
       var changes = [Change]()
       for _ in 0..<Int.random(in: 1...3, using: &random) {
         let note = random.pick(notes)

@@ -130,9 +130,9 @@ import Testing
     try store.must([store.insertion("Link", ["from": .object(notes[0]), "to": .object(notes[1])])])
     try store.must([Change(.delete, notes[0])])
     try store.by("zoe") { try store.must([Change(.delete, board)]) }
-    let committed = try store.taken(store.undo())
-    #expect(committed.conflicts.map(\.kind) == [.deleted, .deleted])
-    #expect(committed.conflicts.first?.author == "zoe")
+    let refusal = try store.refused(store.undo())
+    #expect(refusal.conflicts.map(\.kind) == [.deleted, .deleted])
+    #expect(refusal.conflicts.first?.author == "zoe")
     #expect(try everything().isEmpty)
   }
 
@@ -140,7 +140,7 @@ import Testing
     let note = try insertNote(on: board)
     try store.must([store.update(note, "Note.x", .double(1))])
     try store.by("bob") { try store.must([Change(.delete, note)]) }
-    let conflict = try #require(try store.taken(store.undo()).conflicts.first)
+    let conflict = try #require(try store.refused(store.undo()).conflicts.first)
     #expect(conflict.kind == .deleted)
     #expect(conflict.author == "bob")
   }
@@ -162,7 +162,7 @@ import Testing
     #expect(try store.taken(store.undo()).conflicts.isEmpty)
     #expect(try store.value(note, "Note.text") == .string("see cat"))
     // Bob has edited it: it stays, though he did so before it was deleted and came back.
-    #expect(try store.taken(store.undo()).conflicts.map(\.author) == ["bob"])
+    #expect(try store.refused(store.undo()).conflicts.map(\.author) == ["bob"])
     #expect(try store.image(note) != nil)
     try store.expectSound()
   }

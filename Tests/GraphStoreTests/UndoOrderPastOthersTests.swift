@@ -38,6 +38,8 @@ import Testing
     let store: TestStore
     let steps: PropertyNumber
     let projects: [ObjectID]
+    /// Each commit of an author changes one, and no other author does: something of every step can be taken back.
+    private let counters: [String: ObjectID]
     var random: SeededGenerator
     var twin = OrderTwin()
     private var undone = [Int]()
@@ -56,6 +58,7 @@ import Testing
       store.author = "zoe"
       let projects = try (0..<2).map { _ in try store.insert("Project") }
       self.projects = projects
+      counters = ["ann": try store.insert("Project"), "bob": try store.insert("Project")]
       for index in 0..<8 { _ = try store.insert("Step", ["project": .object(projects[index % 2])]) }
       store.author = "ann"
     }
@@ -158,6 +161,10 @@ import Testing
     /// Nil where nothing came of it.
     private mutating func commit(_ changes: [Change], _ group: UndoGroup) throws -> Int? {
       let before = try lists()
+      var changes = changes
+      if let counter = counters[store.author] {
+        changes.append(try store.update(counter, "Project.title", .string("\(store.store.head.revision)")))
+      }
       let result = try store.commit(changes, policy: .overwrite, undo: group)
       try store.taken(result)
       guard result.record?.changes.isEmpty == false else { return nil }

@@ -57,33 +57,58 @@ import Testing
     #expect(try value("x") == .double(50))
   }
 
-  @Test func whatHasTheValueAgainIsSetBack() throws {
+  @Test func aStepOfWhichNothingCanBeTakenBackIsRefusedAndStaysTheNext() throws {
+    try set("y", .double(7))
     try set("x", .double(1))
-    try store.by("bob") {
-      try set("x", .double(50))
-      try set("x", .double(1))
+    try store.by("bob") { try set("x", .double(50)) }
+    let (head, state) = try (store.store.head, store.state())
+    for _ in 0..<2 {
+      let result = try store.undo()
+      let refusal = try store.refused(result)
+      #expect(refusal.code == .conflict)
+      #expect(refusal.conflicts.map(\.author) == ["bob"])
+      #expect(refusal.message.contains("nothing of revision 4 could be taken back"))
+      #expect(result.record == nil)
+      #expect(try store.store.head == head)
+      #expect(try store.state() == state)
     }
-    #expect(try store.taken(store.undo()).conflicts.isEmpty)
-    #expect(try value("x") == .double(0))
+    #expect(try store.refused(store.undo(4)).conflicts.map(\.author) == ["bob"])
+    // What lies below is undone by its revision.
+    try store.taken(store.undo(3))
+    #expect(try value("y") == .double(0))
+    #expect(try value("x") == .double(50))
+    try store.expectSound()
+  }
+
+  @Test func aRedoOfWhichNothingCanBeDoneAgainIsRefusedAndStaysTheNext() throws {
+    try set("y", .double(7))
+    try set("x", .double(1))
+    try store.taken(store.undo())
+    try store.taken(store.undo())
+    try store.by("bob") { try set("y", .double(50)) }
+    let (head, state) = try (store.store.head, store.state())
+    for _ in 0..<2 {
+      let refusal = try store.refused(store.redo())
+      #expect(refusal.code == .conflict)
+      #expect(refusal.conflicts.map(\.author) == ["bob"])
+      #expect(refusal.message.contains("nothing of revision 3 could be done again"))
+      #expect(try store.store.head == head)
+      #expect(try store.state() == state)
+    }
+    try store.taken(store.redo(4))
+    #expect(try value("x") == .double(1))
+    #expect(try value("y") == .double(50))
   }
 
   @Test func aStepOfWhichNothingIsLeftDoesNotBlockTheStack() throws {
     try set("y", .double(7))
-    try set("x", .double(1))
-    try store.by("bob") { try set("x", .double(50)) }
-    let refusal = try store.refused(store.undo(4))
-    #expect(refusal.code == .conflict)
-    #expect(refusal.conflicts.map(\.author) == ["bob"])
+    let other = try store.insert("Note", ["board": .object(board)])
+    try store.by("bob") { try store.must([Change(.delete, other)]) }
     let result = try store.undo()
     #expect(result.record?.changes == [])
-    #expect(try store.taken(result).conflicts.map(\.author) == ["bob"])
+    #expect(try store.taken(result).conflicts.isEmpty)
     try store.taken(store.undo())
     #expect(try value("y") == .double(0))
-    #expect(try value("x") == .double(50))
-    try store.taken(store.redo())
-    try store.taken(store.redo())
-    #expect(try value("y") == .double(7))
-    #expect(try value("x") == .double(50))
     try store.expectSound()
   }
 

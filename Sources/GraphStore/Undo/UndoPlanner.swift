@@ -26,16 +26,25 @@ struct UndoPlanner {
     let isWhole = !step.isUndone && step.latest == step.revision
     let commits = try self.commits(isWhole ? try stacks.revisions(of: step) : [step.latest])
     let reversal = try StepReversal(commits, author: author, history: history, limits: limits)
-    // Without a revision the stack moves on all the same, or the step would be in the way for good.
-    guard !reversal.changes.isEmpty || request.revision == nil else {
-      throw Refusal(
-        .conflict, "everything that revision \(step.latest) changed has been changed again since",
-        conflicts: reversal.skipped)
+    // A step of which nothing is left, and nothing stays, is undone without a change: the stack moves on.
+    guard !reversal.changes.isEmpty || request.revision == nil && reversal.skipped.isEmpty else {
+      throw Self.nothing(of: step.revision, isRedo: step.isUndone, reversal.skipped)
     }
     return Undo(
       transaction: Transaction(id: request.id, policy: .overwrite, undo: step.group, changes: reversal.changes),
       undoes: step.isUndone ? step.latest : step.revision, redoes: step.isUndone ? step.revision : nil,
       skipped: reversal.skipped)
+  }
+
+  /// Nothing is committed then: the store and the stacks are as they were, and the next undo finds the same step.
+  /// - Parameter revision: the step.
+  static func nothing(of revision: Revision, isRedo: Bool, _ skipped: [Conflict]) -> Refusal {
+    let what = isRedo ? "done again" : "taken back"
+    return Refusal(
+      .conflict,
+      "nothing of revision \(revision) could be \(what): it has been changed since; other steps can be \(what) by their "
+        + "revision",
+      conflicts: skipped)
   }
 
   private func next(_ request: UndoRequest, _ author: String) throws -> UndoStacks.Step {

@@ -133,6 +133,10 @@ final class StoreWriter {
     ) { ids.next($0) }
     // What differs may be just what can't come back.
     if work.isRestore, plan.changes.isEmpty { throw RestorePlanner.nothing(besides: work.skipped) }
+    if let undoes = work.undoes, plan.changes.isEmpty, !(plan.conflicts + work.skipped).isEmpty {
+      throw UndoPlanner.nothing(
+        of: work.redoes ?? undoes, isRedo: work.redoes != nil, plan.conflicts + work.skipped)
+    }
     if work.isBatch, plan.changes.isEmpty { return nothing(plan.identities, plan.conflicts) }
     if let bug { plant(bug, in: &plan) }
     var result = try write(plan, work, time: time)

@@ -102,7 +102,9 @@ struct Redo: AsyncParsableCommand {
 
   @MainActor
   func run() async throws {
-    try await options.withHistory { shell in try await shell.showTaken(shell.client.redo()) }
+    try await options.withHistory { shell in
+      try await shell.take { try await shell.client.redo() }
+    }
   }
 }
 
@@ -168,22 +170,28 @@ extension Shell {
   /// Takes back the author's newest step, or the one with this revision.
   @MainActor
   func undo(_ revision: Revision?) async throws {
-    try await showTaken(revision == nil ? client.undo() : client.undo(revision: revision ?? 0))
+    try await take { [client] in
+      guard let revision else { return try await client.undo() }
+      return try await client.undo(revision: revision)
+    }
   }
 
-  /// Prints what an undo or a redo did, and on standard error what it left alone.
-  /// - Throws: a conflict when that was everything.
+  /// Prints what an undo or a redo did, and on standard error what it left alone, also where that was everything.
   @MainActor
-  func showTaken(_ saved: Saved) async throws {
+  func take(_ step: () async throws -> Saved) async throws {
+    let saved: Saved
+    do {
+      saved = try await step()
+    } catch let refusal as Refusal {
+      tellSkipped(refusal.conflicts)
+      throw refusal
+    }
     let commit = try await record(of: saved)
     let skipped = saved.committed.conflicts
-    if !output.json {
-      for conflict in skipped {
-        StandardError.write("stickies: left alone: \(TextTable.visible(sentence(for: conflict)))")
-      }
-    }
+    tellSkipped(skipped)
     let what = "revision \(commit.taken ?? "\(commit.revision)")"
     let isRedo = commit.redoes != nil
+    // A daemon of an earlier release commits an undo without changes.
     guard !commit.changes.isEmpty || skipped.isEmpty else {
       throw Refusal(
         .conflict, "nothing of \(what) could be \(isRedo ? "done again" : "taken back"): it has been changed since",
@@ -192,6 +200,13 @@ extension Shell {
     if output.json { return output.print(ObjectJSON.commit(commit, skipped: skipped, model)) }
     let count = Output.count(commit.changes.count, "change")
     output.show(commit, else: isRedo ? "redone \(what): \(count) made again" : "undone \(what): \(count) taken back")
+  }
+
+  private func tellSkipped(_ skipped: [Conflict]) {
+    if output.json { return }
+    for conflict in skipped {
+      StandardError.write("stickies: left alone: \(TextTable.visible(sentence(for: conflict)))")
+    }
   }
 
   private func sentence(for conflict: Conflict) -> String {
