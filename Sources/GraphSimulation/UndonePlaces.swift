@@ -104,8 +104,7 @@ struct UndonePlaces {
 
   private func isBack(_ now: Value, _ old: Value, _ property: Property, _ step: Step) -> Bool {
     guard property.attribute?.kind == .text else { return now == old }
-    // What was typed goes, letter by letter, and leaves an empty text where there was none; a text that one of several
-    // commits has set as a whole stays.
-    return step.commits > 1 || now == old || old.isNull && now == .string("")
+    // A text that one of several commits has set as a whole stays.
+    return step.commits > 1 || now == old
   }
 }

@@ -119,13 +119,28 @@ struct OrderTwin {
     /// The list that a member goes back to, as any object that a property referred to: if it is still in the one that
     /// the step brought it to.
     func oldList(of id: ObjectID, now: Int?) -> Int? {
-      var (list, old) = (now, now)
-      for index in own(id).reversed() where self.list(of: id, before: index) != self.list(of: id, before: index + 1) {
-        guard self.list(of: id, before: index + 1) == list else { break }
+      var (list, old, end) = (now, now, log.count)
+      for index in own(id).reversed() where isMove(index, id) {
+        guard self.list(of: id, before: index + 1) == list, !isTaken(id, between: index, end) else { break }
         list = self.list(of: id, before: index)
-        old = list
+        (old, end) = (list, index)
       }
       return old == now ? nil : old
+    }
+
+    /// Whether a commit brought the member from one list to another.
+    private func isMove(_ index: Int, _ id: ObjectID) -> Bool {
+      list(of: id, before: index) != list(of: id, before: index + 1)
+    }
+
+    /// Whether another author has brought it to another list, even if it is back in the old one: then it is theirs.
+    private func isTaken(_ id: ObjectID, between start: Int, _ end: Int) -> Bool {
+      touches(id).contains { index in
+        guard index > start, index < end, log[index].author != log[first].author, isMove(index, id),
+          !log[index].inserted.contains(id), !log[index].deleted.contains(id)
+        else { return false }
+        return pairs[index].map { !isMove($0, id) } ?? true
+      }
     }
 
     /// The commit before which a member stood where it goes back to; nil when somebody else has moved it since.

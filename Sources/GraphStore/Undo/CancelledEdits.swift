@@ -1,15 +1,14 @@
 import GraphModel
 
-/// Which of an object's later edits of its texts came to nothing, because they have been undone. Undo goes back step by
-/// step, so between a step and its own undo there usually are others with theirs, and a deletion that was undone has its
-/// letters put in anew: to the step they would be somebody else's. So edits and their undos are taken out of the way
-/// together.
+/// Which of an object's later edits came to nothing, because they have been undone. Undo goes back step by step, so
+/// between a step and its own undo there usually are others with theirs, and a deletion that was undone has its letters put
+/// in again: to the step they would be another author's. So edits and their undos are taken out of the way together.
 ///
-/// Only texts and places in an order need it: other values are compared, and a value that came back is the same. A
-/// place may come back under another number, where room was made.
+/// An undo may leave a property as another author has set it. So an edit counts as undone only where the other commit of
+/// the two has touched the same property. A place may come back under another number, where room was made.
 struct CancelledEdits {
-  /// By the text's property.
-  private var revisions = [PropertyNumber: Set<Revision>]()
+  /// The newer one of the two, by the revision of either.
+  private var pairs = [PropertyNumber: [Revision: Revision]]()
   /// The text behind a cancelled edit, and behind a revival.
   private var texts = [Place: String]()
 
@@ -31,20 +30,27 @@ struct CancelledEdits {
     model: Model, cancelled: (_ author: String) throws -> [Revision: Revision]
   ) throws {
     for number in properties.sorted() {
-      guard let property = model.property(number), property.attribute?.kind == .text || property.isPlace else {
-        continue
+      guard let property = model.property(number) else { continue }
+      let touching = Set(past.filter { $0.change.kind == .inserted || $0.change.edits(number) }.map(\.revision))
+      var pairs = [Revision: Revision]()
+      for event in past where !own.contains(event.revision) && event.change.moves(number) {
+        guard let newer = try cancelled(event.author)[event.revision] else { continue }
+        // An undo that did not touch it either had nothing to do, or was in another author's way.
+        let isAlone = {
+          past.allSatisfy { other in
+            other.author == event.author || other.revision < event.revision || other.revision > newer
+              || !other.change.edits(number)
+          }
+        }
+        if property.isPlace || touching.contains(newer) || isAlone() { pairs[event.revision] = newer }
       }
-      let found = try past.filter { event in
-        try !own.contains(event.revision)
-          && (property.isPlace ? event.change.moves(number) : event.change.splices(number))
-          && cancelled(event.author)[event.revision] != nil
-      }
-      revisions[number] = Set(found.map(\.revision))
-      if property.isPlace { continue }
+      self.pairs[number] = pairs
+      guard property.attribute?.kind == .text else { continue }
       let revivals = past.dropFirst().filter { $0.change.kind == .inserted }
+      let found = past.filter { pairs[$0.revision] != nil && $0.change.splices(number) }
       let places = Set((found + revivals).map(\.revision))
       guard !places.isEmpty else { continue }
-      guard let text = image?[property].stringValue, text.utf8.count * places.count <= Self.maximumSize else {
+      guard let text = image?[property], (text.stringValue ?? "").utf8.count * places.count <= Self.maximumSize else {
         continue
       }
       readTexts(property, back: text, past, places)
@@ -52,9 +58,9 @@ struct CancelledEdits {
   }
 
   private mutating func readTexts(
-    _ property: Property, back text: String, _ past: [HistoryReader.Event], _ places: Set<Revision>
+    _ property: Property, back text: Value, _ past: [HistoryReader.Event], _ places: Set<Revision>
   ) {
-    var value = Value.string(text)
+    var value = text
     for event in past.reversed() {
       if places.contains(event.revision) {
         texts[Place(property: property.number, revision: event.revision)] = value.stringValue
@@ -68,9 +74,8 @@ struct CancelledEdits {
     }
   }
 
-  func contains(_ property: PropertyNumber, _ revision: Revision) -> Bool {
-    revisions[property]?.contains(revision) == true
-  }
+  /// For an edit that came to nothing, the newer one of the two commits.
+  func pair(_ property: PropertyNumber, _ revision: Revision) -> Revision? { pairs[property]?[revision] }
 
   func text(_ property: PropertyNumber, behind revision: Revision) -> String? {
     texts[Place(property: property, revision: revision)]
@@ -84,9 +89,10 @@ extension HistoryChange {
     return values[slot]
   }
 
-  fileprivate func moves(_ number: PropertyNumber) -> Bool {
-    !spacing.contains(number) && edits.contains { $0.property == number }
-  }
+  fileprivate func edits(_ number: PropertyNumber) -> Bool { edits.contains { $0.property == number } }
+
+  /// Whether it does more to the property than make room for others.
+  fileprivate func moves(_ number: PropertyNumber) -> Bool { !spacing.contains(number) && edits(number) }
 
   fileprivate func splices(_ number: PropertyNumber) -> Bool {
     edits.contains { edit in

@@ -45,11 +45,14 @@ struct ObjectReversal {
       cancelled: cancelled)
     var lastDelete: HistoryChange?
     for (index, event) in past.enumerated() {
+      for number in properties.keys { properties[number]?.closePairs(before: event.revision) }
       if let first = steps.first, first.revision == event.revision {
         take(first.change, isServers)
         steps.removeFirst()
       } else {
-        pass(event, edited, nothing, model: model, revives: event.change.kind == .inserted ? lastDelete : nil)
+        pass(
+          event, edited, nothing, author: author, model: model,
+          revives: event.change.kind == .inserted ? lastDelete : nil)
       }
       if event.change.kind == .deleted { lastDelete = event.change }
       if event.change.kind == .inserted, lastDelete != nil {
@@ -57,6 +60,7 @@ struct ObjectReversal {
       }
       if event.author != author, event.past.isSomebodysEdit(in: model) { other = event.past }
     }
+    for number in properties.keys { properties[number]?.closePairs(before: .max) }
     if let last = own.last, last.change.kind == .deleted {
       if now != nil {
         isBack = true
@@ -80,26 +84,28 @@ struct ObjectReversal {
   }
 
   private mutating func pass(
-    _ event: HistoryReader.Event, _ edited: Set<PropertyNumber>, _ cancelled: CancelledEdits, model: Model,
-    revives deletion: HistoryChange?
+    _ event: HistoryReader.Event, _ edited: Set<PropertyNumber>, _ cancelled: CancelledEdits, author: String,
+    model: Model, revives deletion: HistoryChange?
   ) {
     for number in edited {
       guard let property = model.property(number), let old = deletion?.kept(property)?.stringValue,
-        let new = cancelled.text(number, behind: event.revision)
+        let new = cancelled.text(number, behind: event.revision), properties[number]?.close(event.revision) != true
       else { continue }
       properties[number]?.passRevival(from: old, to: new)
     }
     for edit in event.change.edits where edited.contains(edit.property) {
       if event.change.spacing.contains(edit.property) {
         properties[edit.property, default: PropertyReversal()].space(edit)
-      } else if cancelled.contains(edit.property, event.revision), model.property(edit.property)?.isPlace == true {
-        if case .set(_, let new) = edit.action { properties[edit.property]?.renumber(to: new) }
-      } else if cancelled.contains(edit.property, event.revision) {
-        properties[edit.property, default: PropertyReversal()].cancel(edit, of: event.past)
+      } else if let pair = cancelled.pair(edit.property, event.revision) {
+        if model.property(edit.property)?.isPlace == true {
+          if case .set(_, let new) = edit.action { properties[edit.property]?.renumber(to: new) }
+        } else {
+          properties[edit.property, default: PropertyReversal()].cancel(edit, of: event.past, pair: pair)
+        }
       } else if model.property(edit.property)?.isPlace == true {
         properties[edit.property]?.passMove(of: event.past)
       } else {
-        properties[edit.property]?.pass(edit.edit, of: event.past)
+        properties[edit.property]?.pass(edit, of: event.past, as: event.author == author ? .own : .other)
       }
       if let text = cancelled.text(edit.property, behind: event.revision) { properties[edit.property]?.trim(text) }
     }

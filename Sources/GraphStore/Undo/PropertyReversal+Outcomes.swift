@@ -1,0 +1,100 @@
+import GraphModel
+
+/// What is to be done to set a property back, once everything is fed that has happened to it.
+extension PropertyReversal {
+  /// What sets the property back.
+  enum Outcome {
+    case edit(Edit)
+    /// Somebody else has changed it since: it stays.
+    case stays(mine: Value, by: PastChange?)
+    /// Something else is in the way.
+    case cannot(Conflict)
+  }
+
+  /// - Parameters:
+  ///   - value: as it is now.
+  ///   - isPlace: a place, which may be another one under the same number.
+  ///   - obstacle: why the property can't have a value again, where it refers to something.
+  /// - Returns: at most an edit, and a reason why the property stays as it is, in whole or in part.
+  func outcomes(
+    _ property: PropertyNumber, now value: Value, isPlace: Bool = false, obstacle: (Value) throws -> Conflict?
+  ) throws -> [Outcome] {
+    var end = self
+    end.settle(value)
+    var outcomes = [Outcome]()
+    switch end.way {
+    case .none: break
+    case .splices(let splices):
+      if TextSplice.apply(splices, to: value.stringValue ?? "") == nil {
+        end.lost = end.lost ?? .null
+      } else if !splices.isEmpty {
+        outcomes.append(.edit(Edit(property, .splice(splices))))
+      }
+    case .set(let old, let gave):
+      if value == old, !isPlace { break }
+      if value != gave {
+        end.lost = end.lost ?? old
+      } else if let conflict = try obstacle(old) {
+        outcomes.append(.cannot(conflict))
+      } else {
+        outcomes.append(.edit(Edit(property, .set(old))))
+      }
+    case .members(let members, let locked):
+      let present = Set(value.objectIDs)
+      func goesBack(_ id: ObjectID, _ wanted: Bool?) throws -> Bool {
+        guard let wanted, wanted != present.contains(id) else { return false }
+        return try !wanted || obstacle(.object(id)) == nil
+      }
+      let changed = try members.keys.sorted().filter { try goesBack($0, members[$0]) }
+      let (back, out) = (changed.filter { members[$0] == true }, changed.filter { members[$0] == false })
+      if !changed.isEmpty { outcomes.append(.edit(Edit(property, .members(added: back, removed: out)))) }
+      // Another author's by now, and not as it was before the step.
+      let kept = try locked.keys.sorted().filter { try members[$0] == nil && goesBack($0, locked[$0]) }
+      if !kept.isEmpty {
+        let (added, removed) = (kept.filter { locked[$0] == true }, kept.filter { locked[$0] == false })
+        end.lost = Edit(property, .members(added: back + added, removed: out + removed)).applied(to: value)
+      }
+    case .lists(let lists):
+      let canReturn: (ObjectID) throws -> Bool = { try obstacle(.object($0)) == nil }
+      let (edits, result) = try Self.edits(property, back: lists, from: value.objectIDs, canReturn: canReturn)
+      outcomes += edits.map { .edit($0) }
+      guard lists.contains(where: { !$0.locked.isEmpty }) else { break }
+      let alone = lists.map { List(old: $0.old, new: $0.new) }
+      let wanted = try Self.edits(property, back: alone, from: value.objectIDs, canReturn: canReturn).result
+      if wanted != result { end.lost = .objects(wanted) }
+    }
+    if let lost = end.lost { outcomes.append(.stays(mine: lost, by: end.other)) }
+    return outcomes
+  }
+
+  /// What takes changes of an ordered list back: what was added goes; what was taken out and what was moved comes behind
+  /// the nearest of those that stood before it then and are there now. Locked members stay.
+  /// - Returns: the edits, and the list behind them.
+  private static func edits(
+    _ property: PropertyNumber, back lists: [List], from value: [ObjectID], canReturn: (ObjectID) throws -> Bool
+  ) rethrows -> (edits: [Edit], result: [ObjectID]) {
+    var (present, edits) = (value, [Edit]())
+    for list in lists.reversed() {
+      let (before, after, here) = (Set(list.old), Set(list.new), Set(present))
+      var back = [Edit]()
+      let added = list.new.filter { !before.contains($0) && here.contains($0) && !list.locked.contains($0) }
+      if !added.isEmpty { back.append(Edit(property, .members(added: [], removed: added))) }
+      // Members that another author has taken out since stay out.
+      let wanted = try list.old.filter {
+        if after.contains($0) || list.locked.contains($0) { return here.contains($0) }
+        return try canReturn($0)
+      }
+      for run in OrderMoves.runs(from: list.new, to: wanted) {
+        let objects = run.objects.filter { !list.locked.contains($0) }
+        if !objects.isEmpty { back.append(Edit(property, .place(objects, after: run.after))) }
+      }
+      let gone = Set(added)
+      present.removeAll { gone.contains($0) }
+      for case .place(let objects, let anchor) in back.map(\.action) {
+        present = OrderMoves.placing(objects, after: anchor, in: present)
+      }
+      edits += back
+    }
+    return (edits, present)
+  }
+}
