@@ -119,7 +119,50 @@ import Testing
     #expect(try JSON(parsing: text).text == text)
   }
 
-  @Test(arguments: ["", "{", "[1,]", #"{"a":1,"a":2}"#, "01", "1.", "\"\\x\"", "\"\\ud800\"", "nul", "[1] 2", "\u{1}"])
+  @Test(arguments: [
+    "-0", "0.10", "1.0", "1e2", "1E+2", "12345678901234567890", "-9223372036854775809",
+    "3.14159265358979323846264338327950",
+    "0.1", "5", "1e400", "[1.50,{\"n\":-0.0}]", "9223372036854775807", "0.30000000000000004",
+  ])
+  func numbersKeepTheirText(text: String) throws { #expect(try JSON(parsing: text).text == text) }
+
+  @Test func aNumberIsReadByItsValueWhereItIsNoDocument() throws {
+    func value(_ text: String, _ kind: Attribute.Kind) throws -> Value? {
+      Value(json: try JSON(parsing: text), kind: kind)
+    }
+    #expect(try value("0.10", .double) == .double(0.1))
+    #expect(try value("1.0", .double) == .double(1))
+    #expect(try value("1e400", .double) == nil)
+    #expect(try value("-0", .integer) == .integer(0))
+    #expect(try value("1.0", .integer) == nil)
+    #expect(try value("-0", .decimal) == .decimal(0))
+    #expect(try value("0.10", .json) == .string("0.10"))
+    #expect(try JSON(parsing: "12345678901234567890").doubleValue == 12345678901234567890)
+  }
+
+  @Test func namesAndStringsOfJSONAreEqualByBytes() throws {
+    let (one, two) = ("{\"\u{E9}\":1}", "{\"e\u{301}\":1}")
+    #expect(try JSON(parsing: one) != JSON(parsing: two))
+    #expect(try JSON(parsing: one)["e\u{301}"] == nil)
+    let both = "{\"\u{E9}\":1,\"e\u{301}\":2}"
+    let json = try JSON(parsing: both)
+    #expect(Array(json.text.utf8) == Array(both.utf8))
+    #expect(json["\u{E9}"] == .integer(1))
+    #expect(json["e\u{301}"] == .integer(2))
+    #expect(Set([try JSON(parsing: one), try JSON(parsing: two)]).count == 2)
+    #expect(JSON.string("\u{E9}") != JSON.string("e\u{301}"))
+  }
+
+  /// The sign for kelvin is a K to `String`, and is three bytes.
+  @Test func namesOfCasesAreEqualByBytes() throws {
+    #expect(Value(json: .string("\u{212A}"), kind: .enumeration, cases: ["K"]) == nil)
+    #expect(Value(json: .string("K"), kind: .enumeration, cases: ["K"]) == .string("K"))
+  }
+
+  @Test(arguments: [
+    "", "{", "[1,]", #"{"a":1,"a":2}"#, "01", "1.", "\"\\x\"", "\"\\ud800\"", "nul", "[1] 2", "\u{1}", "1.e5", "1e",
+    "1e+", "--1", "-", "1-2", "-01", "+1", "1.2.3",
+  ])
   func whatIsNoJSONIsRefused(text: String) { #expect(throws: JSON.ParseError.self) { try JSON(parsing: text) } }
 
   @Test func deepJSONCostsNoStack() {

@@ -29,7 +29,7 @@ import Testing
             random.chance(50) ? .uuid(UniqueID(high: 0, low: UInt64.random(in: 0...3, using: &random))) : .null
           values["photo"] = random.chance(50) ? .data(random.pick([[], [0, 1, 0], [0, 1, 2], [0, 1]]) ?? []) : .null
           values["extra"] =
-            random.chance(50) ? .string(random.pick(["{\"a\":1}", "5", "\"cat\"", "[]"]) ?? "5") : .null
+            random.chance(50) ? .string(random.pick(["{\"a\":1}", "5", "\"cat\"", "[]", "5.0", "-0"]) ?? "5") : .null
           values["born"] = random.chance(80) ? .date(random.date(near: store.now)) : .null
           values["hired"] = random.chance(60) ? .date(random.date(near: store.now)) : .null
           values["home"] = random.chance(50) ? .string(random.pick(["a:a", "a:n", "b:1"]) ?? "a:a") : .null

@@ -6,7 +6,7 @@ extension PredicateParser {
     case .typed(let operand, _): return operand
     case .variable(let name, let place): throw fail("$\(name) needs a property beside it, to know its type", at: place)
     case .literal(let json, let place):
-      switch json {
+      switch json.measured {
       case .null: return Operand(expression: .value(.null), type: .null)
       case .bool(let flag): return Operand(expression: .value(.bool(flag)), type: .bool)
       case .integer(let number): return Operand(expression: .value(.integer(number)), type: .integer)
@@ -134,6 +134,13 @@ extension PredicateParser {
       if subject.type == .duration, case .integer(let number) = json, number == 0 { return .integer(0) }
       throw fail("a duration such as days(7) is expected here", at: place)
     }
+    if case .number(let text) = json, kind == .decimal {
+      guard let decimal = DecimalValue(text) else {
+        throw fail("a decimal has at most \(DecimalValue.maximumDigits) digits", at: place)
+      }
+      return .decimal(decimal)
+    }
+    let json = json.measured
     if case .integer(let number) = json, kind == .double { return .double(Double(number)) }
     // A number with a fraction is a legal bound for whole numbers.
     if case .double(let number) = json, kind == .integer {

@@ -29,7 +29,9 @@ public struct ShownName: Hashable, Sendable {
   }
 
   /// Whether equality with this says the same of what is stored as of what is shown.
-  func isEqual(shown text: String) -> Bool { text != otherwise && names.contains(text) }
+  func isEqual(shown text: String) -> Bool {
+    !(otherwise.map { Bytes.equal($0, text) } ?? false) && names.contains { Bytes.equal($0, text) }
+  }
 
   // MARK: - In an order's text
 

@@ -11,15 +11,25 @@ extension Attribute {
     case (.double, .double(let number)): number.isFinite ? .double(number == 0 ? 0 : number) : nil
     case (.double, .integer(let number)): .double(Double(number))
     case (.uri, .string(let text)): Value.isURI(text) ? value : nil
-    case (.enumeration, .string(let name)): cases.contains(name) ? value : nil
-    case (.json, .string(let text)): (try? JSON(parsing: text)).map { .string($0.text) }
+    case (.enumeration, .string(let name)): cases.contains { Bytes.equal($0, name) } ? value : nil
+    case (.json, .string(let text)): Self.document(text).map { .string($0.text) }
     default: nil
     }
   }
 
+  /// Nil for what is no JSON, and for the document `null`: a reader could not tell it from an attribute without a value.
+  private static func document(_ text: String) -> JSON? {
+    guard let document = try? JSON(parsing: text), document != .null else { return nil }
+    return document
+  }
+
   /// What a person is told that the attribute takes.
   public var typeDescription: String {
-    kind == .enumeration ? "enumeration (\(cases.joined(separator: ", ")))" : kind.rawValue
+    switch kind {
+    case .enumeration: "enumeration (\(cases.joined(separator: ", ")))"
+    case .json: "json (any document but null)"
+    default: kind.rawValue
+    }
   }
 
   /// Whether `brokenRules` finds something in any value.

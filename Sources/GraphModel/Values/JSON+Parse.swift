@@ -97,7 +97,8 @@ private struct JSONParser {
   private mutating func object(depth: Int) throws(JSON.ParseError) -> JSON {
     position += 1
     var members = [JSON.Member]()
-    var names = Set<String>()
+    // By bytes: `é` in one scalar and in two are two names.
+    var names = Set<Value>()
     skipBlanks()
     if current == UInt8(ascii: "}") {
       position += 1
@@ -108,7 +109,7 @@ private struct JSONParser {
       let start = position
       guard current == UInt8(ascii: "\"") else { throw error("a name in quotation marks is expected here") }
       let name = try string()
-      guard names.insert(name).inserted else {
+      guard names.insert(.string(name)).inserted else {
         throw error("the name \"\(name.excerpt)\" stands here twice", at: start)
       }
       skipBlanks()
@@ -142,17 +143,39 @@ private struct JSONParser {
     return byte != end
   }
 
+  /// As it was written where neither a whole number nor a double gives that back.
   private mutating func number() throws(JSON.ParseError) -> JSON {
     let start = position
     while let byte = current, (0x30...0x39).contains(byte) || "+-.eE".utf8.contains(byte) { position += 1 }
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
-    let digits = text.drop { $0 == "-" }
-    guard !(digits.hasPrefix("0") && digits.dropFirst().first?.isNumber == true), digits.first?.isNumber == true,
-      !text.hasSuffix(".")
-    else { throw error("'\(text.excerpt)' is no number", at: start) }
-    if let value = Int64(text) { return .integer(value) }
-    guard let value = Double(text), value.isFinite else { throw error("'\(text.excerpt)' is no number", at: start) }
-    return .double(value)
+    guard Self.isNumber(bytes[start..<position]) else { throw error("'\(text.excerpt)' is no number", at: start) }
+    if let value = Int64(text), Bytes.equal(String(value), text) { return .integer(value) }
+    if let value = Double(text), value.isFinite, Bytes.equal(JSON.double(value).text, text) { return .double(value) }
+    return .number(text)
+  }
+
+  /// RFC 8259: digits without a leading zero, then perhaps a fraction and an exponent.
+  private static func isNumber(_ text: ArraySlice<UInt8>) -> Bool {
+    var rest = text
+    func digits(_ rest: inout ArraySlice<UInt8>) -> Int {
+      let found = rest.prefix { (0x30...0x39).contains($0) }
+      rest = rest.dropFirst(found.count)
+      return found.count
+    }
+    if rest.first == UInt8(ascii: "-") { rest.removeFirst() }
+    let isZero = rest.first == UInt8(ascii: "0")
+    let whole = digits(&rest)
+    guard whole == 1 || whole > 1 && !isZero else { return false }
+    if rest.first == UInt8(ascii: ".") {
+      rest.removeFirst()
+      guard digits(&rest) > 0 else { return false }
+    }
+    if let byte = rest.first, byte | 0x20 == UInt8(ascii: "e") {
+      rest.removeFirst()
+      if let sign = rest.first, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { rest.removeFirst() }
+      guard digits(&rest) > 0 else { return false }
+    }
+    return rest.isEmpty
   }
 
   private mutating func string() throws(JSON.ParseError) -> String {

@@ -1,14 +1,17 @@
-/// A JSON document, kept as it was written: members stay in order and integers stay whole, which a model file's
-/// messages and an attribute of type `json` both need.
-public indirect enum JSON: Hashable, Sendable {
+/// A JSON document, kept as it was written: members stay in order and numbers keep their digits, which a model file's
+/// messages and an attribute of type `json` both need. Documents are equal when they are written alike, so strings and
+/// names compare by bytes, and `0.10` is not `0.1`.
+public indirect enum JSON: Sendable {
   /// `null`.
   case null
   /// `true` or `false`.
   case bool(Bool)
   /// A number without fraction and exponent that fits into 64 bits.
   case integer(Int64)
-  /// Any other number.
+  /// Any other number that a double is written as.
   case double(Double)
+  /// A number that neither of the two gives back as it was written: `1.0`, `-0`, `0.10`, one of twenty digits.
+  case number(String)
   /// A string, without quotes and escapes.
   case string(String)
   /// Elements of any kind, in order.
@@ -17,7 +20,7 @@ public indirect enum JSON: Hashable, Sendable {
   case object([Member])
 
   /// A name and its value; names are unique in what was parsed.
-  public struct Member: Hashable, Sendable {
+  public struct Member: Sendable {
     /// Without quotes and escapes.
     public var name: String
     /// Any value, null included.
@@ -33,7 +36,7 @@ public indirect enum JSON: Hashable, Sendable {
   /// The first member with this name; nil for anything but an object that has it.
   public subscript(name: String) -> JSON? {
     guard case .object(let members) = self else { return nil }
-    return members.first { $0.name == name }?.value
+    return members.first { Bytes.equal($0.name, name) }?.value
   }
 
   /// The string; nil for anything else.
@@ -42,10 +45,63 @@ public indirect enum JSON: Hashable, Sendable {
   public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
   /// The whole number; nil for anything else, `1.0` included.
   public var integerValue: Int64? { if case .integer(let value) = self { value } else { nil } }
+  /// The number as a double, with as many digits as that has; nil for anything else, and for one that is too large.
+  public var doubleValue: Double? {
+    switch self {
+    case .integer(let value): Double(value)
+    case .double(let value): value
+    case .number(let text): Double(text).flatMap { $0.isFinite ? $0 : nil }
+    default: nil
+    }
+  }
+  /// A number by its value alone, where its digits are of no importance: `-0` is `0`, and `1.0` a double.
+  var measured: JSON {
+    guard case .number(let text) = self else { return self }
+    return Int64(text).map(JSON.integer) ?? doubleValue.map(JSON.double) ?? self
+  }
   /// The elements; nil for anything else.
   public var arrayValue: [JSON]? { if case .array(let value) = self { value } else { nil } }
   /// The members in their order; nil for anything but an object.
   public var members: [Member]? { if case .object(let value) = self { value } else { nil } }
+}
+
+extension JSON: Hashable {
+  public static func == (left: JSON, right: JSON) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    case (.bool(let a), .bool(let b)): a == b
+    case (.integer(let a), .integer(let b)): a == b
+    case (.double(let a), .double(let b)): a == b
+    case (.number(let a), .number(let b)): Bytes.equal(a, b)
+    case (.string(let a), .string(let b)): Bytes.equal(a, b)
+    case (.array(let a), .array(let b)): a == b
+    case (.object(let a), .object(let b)): a == b
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .bool(let value): hasher.combine(value)
+    case .integer(let value): hasher.combine(value)
+    case .double(let value): hasher.combine(value)
+    case .number(let text), .string(let text): Bytes.hash(text, into: &hasher)
+    case .array(let elements): hasher.combine(elements)
+    case .object(let members): hasher.combine(members)
+    }
+  }
+}
+
+extension JSON.Member: Hashable {
+  public static func == (left: JSON.Member, right: JSON.Member) -> Bool {
+    Bytes.equal(left.name, right.name) && left.value == right.value
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    Bytes.hash(name, into: &hasher)
+    hasher.combine(value)
+  }
 }
 
 // MARK: - Writing
@@ -71,6 +127,7 @@ extension JSON {
       } else {
         bytes.append(contentsOf: (value.isFinite ? "\(value)" : "null").utf8)
       }
+    case .number(let text): bytes.append(contentsOf: text.utf8)
     case .string(let value): Self.write(value, to: &bytes)
     case .array(let elements):
       bytes.append(UInt8(ascii: "["))

@@ -2,7 +2,8 @@ extension Value {
   /// Reads an attribute's value as JSON has it: dates as RFC 3339, decimals as strings or numbers, data as base64,
   /// UUIDs with hyphens. Nil when the JSON is no value of that kind; `null` is always legal here.
   public init?(json: JSON, kind: Attribute.Kind, cases: [String] = []) {
-    switch (kind, json) {
+    // Only a document keeps a number as it was written.
+    switch (kind, kind == .json ? json : json.measured) {
     case (_, .null): self = .null
     case (.bool, .bool(let value)): self = .bool(value)
     case (.integer, .integer(let value)): self = .integer(value)
@@ -19,7 +20,7 @@ extension Value {
       guard Value.isURI(text) else { return nil }
       self = .string(text)
     case (.enumeration, .string(let text)):
-      guard cases.contains(text) else { return nil }
+      guard cases.contains(where: { Bytes.equal($0, text) }) else { return nil }
       self = .string(text)
     case (.date, .string(let text)):
       guard let value = Dates.timestamp(text) else { return nil }

@@ -86,9 +86,7 @@ extension Value: Hashable {
     case .integer(let value): hasher.combine(value)
     case .double(let value): hasher.combine(value)
     case .decimal(let value): hasher.combine(value)
-    case .string(let value):
-      var copy = value
-      copy.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    case .string(let value): Bytes.hash(value, into: &hasher)
     case .date(let value): hasher.combine(value)
     case .uuid(let value): hasher.combine(value)
     case .data(let value): hasher.combine(value)
@@ -173,6 +171,12 @@ public enum Bytes {
     // Known at once of every string that is stored as UTF-8, which those of objects are.
     guard left.utf8.count == right.utf8.count else { return false }
     return order(left, right) == .same
+  }
+
+  /// Hashes as `equal` compares.
+  static func hash(_ text: String, into hasher: inout Hasher) {
+    var copy = text
+    copy.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
 
   /// By unsigned bytes; a prefix comes first.

@@ -142,8 +142,9 @@ extension NoteValue {
   init?(json: JSON, of field: NoteField) {
     switch (field.kind, json) {
     case (.color, .string(let word)): self = .word(word)
-    case (.number, .double(let number)): self = .number(number)
-    case (.number, .integer(let number)): self = .number(Double(number))
+    case (.number, .double), (.number, .integer), (.number, .number):
+      guard let number = json.doubleValue else { return nil }
+      self = .number(number)
     case (.flag, .bool(let flag)): self = .flag(flag)
     case (.words, .array(let items)):
       let words = items.compactMap(\.stringValue)

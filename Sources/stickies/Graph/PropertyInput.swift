@@ -114,7 +114,10 @@ struct PropertyInput {
       case "false", "no": return .bool(false)
       default: return nil
       }
-    case .json: return (try? JSON(parsing: text)).flatMap { Value(json: $0, kind: .json) }
+    // Nothing at all is null already; the word would be the document.
+    case .json:
+      guard let document = try? JSON(parsing: text), document != .null else { return nil }
+      return Value(json: document, kind: .json)
     default: return Value(json: .string(text), kind: attribute.kind, cases: attribute.cases)
     }
   }
@@ -134,10 +137,7 @@ struct PropertyInput {
     case .relationship: return .reference(json == .null ? nil : try name(json, property, entity))
     case .attribute(let attribute):
       guard let value = Value(json: json, kind: attribute.kind, cases: attribute.cases) else {
-        // 42.0 is no whole number of JSON's, and reads as one.
-        var text = json.text
-        if case .double = json, !text.contains(where: { ".eE".contains($0) }) { text += ".0" }
-        throw unfit(text, attribute, property, entity)
+        throw unfit(json.text, attribute, property, entity)
       }
       return .value(value)
     }
@@ -172,7 +172,7 @@ struct PropertyInput {
     case .data: "bytes in base 64"
     case .uri: "a URI such as https://example.org/"
     case .enumeration: "one of \(attribute.cases.joined(separator: ", "))"
-    case .json: "JSON"
+    case .json: "JSON other than null"
     }
   }
 }

@@ -66,7 +66,7 @@ enum Specimens {
     ("size", .double(.nan)), ("size", .double(.signalingNaN)), ("size", .double(.infinity)),
     ("size", .double(-.infinity)), ("level", .string("middle")), ("level", .string("")), ("page", .string("no scheme")),
     ("page", .string("https://a b")), ("extra", .string("{broken")), ("extra", .string("")), ("extra", .string("NaN")),
-    ("found", .date(.max)), ("found", .date(.min)),
+    ("extra", .string("null")), ("found", .date(.max)), ("found", .date(.min)),
   ]
 
   /// A folder to start a daemon with.
