@@ -141,6 +141,21 @@ import Testing
     #expect(try store.by("nobody") { try store.state() } == UndoState())
   }
 
+  @Test func anAuthorWhoseNameDiffersInNormalizationIsAnother() throws {
+    let (one, two) = ("ren\u{E9}", "rene\u{301}")
+    try store.by(one) { try move(5) }
+    try store.by(two) {
+      #expect(try store.refused(store.undo(3)).code == .notAllowed)
+      #expect(try store.refused(store.undo()).code == .notFound)
+      try move(7)
+      try move(5)
+    }
+    let refusal = try store.by(one) { try store.refused(store.undo()) }
+    #expect(refusal.conflicts.map { Array($0.author.utf8) } == [Array(two.utf8)])
+    #expect(try x() == .double(5))
+    try store.expectSound()
+  }
+
   // MARK: - Redo
 
   @Test func undoAndRedoTakeTurnsForEverThroughRestarts() throws {

@@ -58,7 +58,7 @@ struct ObjectReversal {
       if event.change.kind == .inserted, lastDelete != nil {
         passPlaces(behind: past[(index + 1)...], model: model)
       }
-      if event.author != author, event.past.isSomebodysEdit(in: model) { other = event.past }
+      if !Bytes.equal(event.author, author), event.past.isSomebodysEdit(in: model) { other = event.past }
     }
     for number in properties.keys { properties[number]?.closePairs(before: .max) }
     if let last = own.last, last.change.kind == .deleted {
@@ -105,7 +105,7 @@ struct ObjectReversal {
       } else if model.property(edit.property)?.isPlace == true {
         properties[edit.property]?.passMove(of: event.past)
       } else {
-        properties[edit.property]?.pass(edit, of: event.past, as: event.author == author ? .own : .other)
+        properties[edit.property]?.pass(edit, of: event.past, as: Bytes.equal(event.author, author) ? .own : .other)
       }
       if let text = cancelled.text(edit.property, behind: event.revision) { properties[edit.property]?.trim(text) }
     }

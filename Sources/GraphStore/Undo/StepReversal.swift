@@ -86,14 +86,14 @@ struct StepReversal {
 
   /// The commits of an author since the step that came to nothing, each with the newer one of the two; looked up once.
   func cancelled(_ author: String) throws -> [Revision: Revision] {
-    if let known = memory.cancelled[author] { return known }
+    if let known = memory.cancelled[.string(author)] { return known }
     let cancelled = try UndoStacks(history: history).cancelled(of: author, after: base)
-    memory.cancelled[author] = cancelled
+    memory.cancelled[.string(author)] = cancelled
     return cancelled
   }
 
   private final class Memory {
-    var cancelled = [String: [Revision: Revision]]()
+    var cancelled = [Value: [Revision: Revision]]()
   }
 
   // MARK: - What the step deleted
@@ -270,7 +270,7 @@ struct StepReversal {
       for other in try objects.readReferrers(to: id, through: inverse) where !deleted.contains(other) {
         guard let image = try objects.readImage(of: other) else { continue }
         let giver = try history.past(of: other, newest: image.revision, after: base).last { change in
-          change.author != author
+          !Bytes.equal(change.author, author)
             && (change.kind == .inserted || change.edits.contains { $0.property == inverse.number })
         }
         if let giver { return (giver, property.number) }
@@ -310,7 +310,9 @@ struct StepReversal {
   private func foreigner(_ id: ObjectID) throws -> PastChange? {
     guard let image = try objects.readImage(of: id) else { return nil }
     let past = try history.past(of: id, newest: image.revision, after: base)
-    if let other = past.last(where: { $0.author != author && $0.isSomebodysEdit(in: model) }) { return other }
+    if let other = past.last(where: { !Bytes.equal($0.author, author) && $0.isSomebodysEdit(in: model) }) {
+      return other
+    }
     if past.first?.kind == .inserted { return nil }
     let owner = try past.last?.author ?? history.author(of: image.revision) ?? ""
     return PastChange(revision: image.revision, author: owner, replica: .zero, kind: .updated, edits: [])

@@ -64,7 +64,7 @@ struct UndoPlanner {
       try history.refusePrunedCommit(revision)
       throw Refusal(.notFound, "there is no revision \(revision)")
     }
-    guard maker == author else {
+    guard Bytes.equal(maker, author) else {
       throw Refusal(.notAllowed, "revision \(revision) was made by \(maker); one undoes one's own commits")
     }
     if redo {

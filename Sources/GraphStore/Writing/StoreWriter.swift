@@ -27,7 +27,8 @@ final class StoreWriter {
   var sequences: [PropertyNumber: Int64]
   private let modelNumber: Int64
   /// Interned names; emptied when they grow beyond a bound.
-  private var authors = [String: Int64]()
+  /// By strings as values, which are equal by bytes: a name in another normalization is another author.
+  private var authors = [Value: Int64]()
   private var replicas = [UniqueID: KnownReplica]()
   private let marker = PropertyMarker()
   /// What images are encoded into for their checksums.
@@ -324,12 +325,12 @@ final class StoreWriter {
   private static let internLimit = 10_000
 
   private func number(ofAuthor name: String) throws -> Int64 {
-    if let number = authors[name] { return number }
+    if let number = authors[.string(name)] { return number }
     let found = try connection.statement("SELECT number FROM _author WHERE name = ?")
     found.bind(1, name)
     let number = try interned(found, "INSERT INTO _author (name) VALUES (?)") { $0.bind(1, name) }
     if authors.count >= Self.internLimit { authors.removeAll() }
-    authors[name] = number
+    authors[.string(name)] = number
     return number
   }
 
