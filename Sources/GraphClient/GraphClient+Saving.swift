@@ -3,13 +3,19 @@ import GraphReplica
 
 extension GraphClient {
   /// Saves the context's changes as one transaction and waits until they are on the server's disk.
+  /// - Parameters:
+  ///   - policy: what decides where others have changed the same.
+  ///   - requirements: what others must not have changed; if they have, the save is refused under every policy.
+  ///   - undo: the step that it belongs to; nil for the open or a new group of the context's scope.
   /// - Returns: nil when there was nothing to save.
   /// - Throws: `Refusal`; the edits are unsaved again then, but for those of objects that the server has never heard of
   ///   (the rule `missing`): they are gone with them, and the context's observers are told.
   @discardableResult
-  public func save(policy: MergePolicy = .error, undo: UndoGroup? = nil) async throws -> Saved? {
+  public func save(
+    policy: MergePolicy = .error, requiring requirements: [Requirement] = [], undo: UndoGroup? = nil
+  ) async throws -> Saved? {
     if let refusal = refusalWithoutServer(policy) { throw refusal }
-    guard let id = context.save(policy: policy, undo: undo) else { return nil }
+    guard let id = context.save(policy: policy, requiring: requirements, undo: undo) else { return nil }
     return try await answer(to: id)
   }
 

@@ -174,6 +174,11 @@ extension ObjectContext {
         let begun = queuedSaves[index].states[place].base
         queuedSaves[index].states[place].base = base(sent?.edits ?? [:], begun: begun, isDelete: sent?.isDelete == true)
       }
+      // What was required of the other past cannot be told of this one: it counts as changed.
+      for place in queuedSaves[index].preconditions.indices
+      where queuedSaves[index].preconditions[place].state === state {
+        queuedSaves[index].preconditions[place].condition.revision = min(Self.oldestBase, image.revision)
+      }
     }
   }
 
@@ -185,6 +190,7 @@ extension ObjectContext {
       let hasPlaces = anew.changes[index].edits.contains { if case .splice = $0.action { true } else { false } }
       if hasPlaces { return actions.append(.saved(transaction.id, .failure(Replica.otherPast))) }
       anew.changes[index].base = Self.oldestBase
+      anew.changes[index].onlyIf?.revision = Self.oldestBase
     }
     handle(.save(anew))
   }

@@ -6,6 +6,8 @@ struct QueuedSave {
   let id: TransactionID
   let policy: MergePolicy
   let undo: UndoGroup?
+  /// What must not have been changed by others.
+  var preconditions = [(state: ObjectState, condition: Precondition)]()
   /// The objects that it changes, as they were dirty then.
   var states: [(state: ObjectState, kind: Change.Kind, base: Revision)]
   /// An undo, a redo or a restore, which waits its turn as a save does: it speaks of the saves before it.
@@ -19,15 +21,23 @@ extension ObjectContext {
   /// answered.
   ///
   /// A child's changes become unsaved changes of its parent instead; it returns nil.
-  /// - Parameter undo: nil for the open or a new group of `undoScope`, if there is one.
+  /// - Parameters:
+  ///   - requirements: what other clients must not have changed; if they have, the save is refused under every policy. A
+  ///     child's save reaches no server: the requirements belong to the save of the outermost context.
+  ///   - undo: nil for the open or a new group of `undoScope`, if there is one.
   @discardableResult
-  public func save(policy: MergePolicy = .error, undo: UndoGroup? = nil) -> TransactionID? {
+  public func save(
+    policy: MergePolicy = .error, requiring requirements: [Requirement] = [], undo: UndoGroup? = nil
+  ) -> TransactionID? {
     if parent != nil {
+      precondition(requirements.isEmpty, "a child context's save takes no requirements")
       saveIntoParent()
       return nil
     }
     var states = [(state: ObjectState, kind: Change.Kind, base: Revision)]()
     let id = TransactionID(replica: replica.id, sequence: lastSequence + 1)
+    // Before the edits count as sent: they say when they were begun.
+    let preconditions = requirements.compactMap { $0.precondition() }
     // Inserts in the order of their temporary ids, which is the order in which they were made.
     for state in dirty.values.sorted(by: { $0.id < $1.id }) {
       let kind: Change.Kind
@@ -48,7 +58,9 @@ extension ObjectContext {
     }
     guard !states.isEmpty else { return nil }
     lastSequence += 1
-    queuedSaves.append(QueuedSave(id: id, policy: policy, undo: undo ?? undoScope?.group(), states: states))
+    queuedSaves.append(
+      QueuedSave(
+        id: id, policy: policy, undo: undo ?? undoScope?.group(), preconditions: preconditions, states: states))
     if queuedSaves.count == 1 { sendNextSave() }
     return id
   }
@@ -87,7 +99,11 @@ extension ObjectContext {
       queuedSaves.removeFirst()
       return sendNextSave()
     }
-    var changes = [Change]()
+    // Each in a change of its own, which says that much and no more.
+    var changes = save.preconditions.map { state, condition in
+      let id = (self.state(state.id) ?? state).id
+      return Change(.update, id, base: condition.revision, onlyIf: condition)
+    }
     // Behind everything else: what was put behind an object comes to stand there wherever its joining is said.
     var moves = [Change]()
     for (made, kind, begun) in save.states {

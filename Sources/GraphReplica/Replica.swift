@@ -74,6 +74,7 @@ public struct Replica: Sendable {
   var knowsUndoSteps = false
   var knowsBatches = false
   var knowsWindows = false
+  var knowsPreconditions = false
 
   enum Purpose {
     case hello
@@ -234,6 +235,11 @@ public struct Replica: Sendable {
     if let index = pending.firstIndex(where: { $0.id == save.id }) { pending[index].hasLeft = true }
     switch save.kind {
     case .transaction(let transaction):
+      // It would pass over the conditions, and commit what must not be committed.
+      guard knowsPreconditions || transaction.changes.allSatisfy({ $0.onlyIf == nil }) else {
+        pending.removeAll { $0.id == transaction.id }
+        return actions.append(.saved(transaction.id, .failure(Self.serverWithoutPreconditions)))
+      }
       send(.commit(transaction, acknowledged: 0), for: .save(transaction.id), &actions)
     case .undo(let undo):
       // It would read a redo as an undo, and take another step back.
@@ -248,6 +254,8 @@ public struct Replica: Sendable {
 
   private static let olderServer = Refusal(
     .notAllowed, "the server is older than redo and scopes of undo: use programs of one release")
+  private static let serverWithoutPreconditions = Refusal(
+    .notAllowed, "the server is older than preconditions of a save: use programs of one release")
   static let serverWithoutWindows = Refusal(
     .notAllowed,
     "the server is older than windows of live queries: use programs of one release, or follow all of the query")
@@ -349,7 +357,7 @@ public struct Replica: Sendable {
     heartbeat = Int64(clamping: min(max(welcome.heartbeatMilliseconds, 100), 600_000))
     store = welcome.head.store
     (knowsUndoSteps, knowsBatches) = (welcome.knowsUndoSteps, welcome.knowsBatches)
-    knowsWindows = welcome.knowsWindows
+    (knowsWindows, knowsPreconditions) = (welcome.knowsWindows, welcome.knowsPreconditions)
     actions.append(.welcomed(welcome))
     // First: the server answers it before it commits anything.
     askForProof(welcome.head, &actions)

@@ -206,6 +206,7 @@ extension Welcome: BinaryForm {
     writer.field(10, knowsUndoSteps)
     writer.field(11, knowsBatches)
     writer.field(30, knowsWindows)
+    writer.field(31, knowsPreconditions)
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -213,7 +214,7 @@ extension Welcome: BinaryForm {
     protocolVersion = 0
     head = Token(store: .zero, revision: 0, fingerprint: 0)
     (session, server, resumed, entities, maximumFrameSize, heartbeatMilliseconds) = (0, "", false, [], 0, 0)
-    (knowsUndoSteps, knowsBatches, knowsWindows) = (false, false, false)
+    (knowsUndoSteps, knowsBatches, knowsWindows, knowsPreconditions) = (false, false, false, false)
     while let (number, field) = try reader.next() {
       switch number {
       case 1: protocolVersion = try field.uint32()
@@ -228,6 +229,7 @@ extension Welcome: BinaryForm {
       case 10: knowsUndoSteps = try field.bool()
       case 11: knowsBatches = try field.bool()
       case 30: knowsWindows = try field.bool()
+      case 31: knowsPreconditions = try field.bool()
       default: break
       }
     }

@@ -114,6 +114,8 @@ public struct Welcome: Hashable, Sendable {
   public var knowsBatches = true
   /// The server follows windows.
   public var knowsWindows = true
+  /// The server knows preconditions of changes.
+  public var knowsPreconditions = true
 
   /// What a server with this model says to a hello: the dictionary is made from it.
   public init(

@@ -42,6 +42,22 @@ import Testing
     #expect(try plan() == "one two three four")
   }
 
+  /// Two shells that count have read the same: the second is refused, though it says the same value.
+  @Test func aCounterIsChangedOnlyAsItWasRead() throws {
+    func revision() throws -> String {
+      String(try #require(try company.run("show", project, "--json").json()["revision"]?.integerValue))
+    }
+    let read = try revision()
+    #expect(try company.run("update", project, "weight=6", "--if-revision", read, author: "ben@test").status == 0)
+    let theirs = try revision()
+    let refused = try company.run("update", project, "weight=6", "--if-revision", read, author: "zoe@test")
+    #expect(refused.status == 2, "\(refused.errors)")
+    #expect(refused.errors.contains("ben@test"), "\(refused.errors)")
+    #expect(try revision() == theirs)
+    #expect(try company.run("update", project, "weight=7", "--if-revision", theirs, author: "zoe@test").status == 0)
+    #expect(try company.run("update", project, "weight=8", "--if-revision", "0").status == 64)
+  }
+
   /// What differs can't be told any more, and what others wrote would be overwritten unseen.
   @Test func whereThatStateWasPrunedTheTextIsRefused() throws {
     let daemon = company.daemon

@@ -159,6 +159,27 @@ import Testing
     #expect(throws: Refusal.self) { try lens.later(unknown) }
   }
 
+  /// A condition that is lost on the way would let a change through that must be refused.
+  @Test func aPreconditionGoesOnUnderTheNewerNumbers() throws {
+    let lens = try lens()
+    let person = ObjectID(
+      key: UniqueID(high: 1, low: 1), entity: try #require(lens.old.entity(named: "Person")).number)
+    let read = Precondition(revision: 7, properties: [try number("name", in: lens.old)])
+    let later = try lens.later(
+      Transaction(
+        id: TransactionID(replica: .zero, sequence: 1),
+        changes: [Change(.update, person, base: 7, onlyIf: read), Change(.delete, person, base: 7)]))
+    #expect(
+      later.changes.map(\.onlyIf) == [
+        Precondition(revision: 7, properties: [try number("fullName", in: lens.new)]), nil,
+      ])
+    let unknown = Precondition(revision: 7, properties: [999])
+    let change = Change(.update, person, base: 7, onlyIf: unknown)
+    #expect(throws: Refusal.self) {
+      try lens.later(Transaction(id: TransactionID(replica: .zero, sequence: 1), changes: [change]))
+    }
+  }
+
   @Test func aCommitOfWhatIsNotSeenIsNoChange() throws {
     let lens = try lens()
     let stored = try image("Person", ["fullName": .string("Ann"), "badge": .string("b")], in: lens.new)

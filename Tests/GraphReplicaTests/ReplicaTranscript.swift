@@ -43,9 +43,10 @@ final class ReplicaTranscript {
   func hear(_ body: ToClient.Body, _ request: UInt64 = 0) -> [String] { handle(.received(ToClient(request, body))) }
 
   /// Connects; the lines are those that follow the welcome.
-  func connect(head: Revision = 0, knowsUndoSteps: Bool = true, knowsBatches: Bool = true, knowsWindows: Bool = true)
-    -> [String]
-  {
+  func connect(
+    head: Revision = 0, knowsUndoSteps: Bool = true, knowsBatches: Bool = true, knowsWindows: Bool = true,
+    knowsPreconditions: Bool = true
+  ) -> [String] {
     #expect(handle(.connected) == ["> hello"])
     var welcome = Welcome(
       model: model, head: token(head), session: 1, server: "", resumed: false, maximumFrameSize: 1 << 20,
@@ -53,6 +54,7 @@ final class ReplicaTranscript {
     welcome.knowsUndoSteps = knowsUndoSteps
     welcome.knowsBatches = knowsBatches
     welcome.knowsWindows = knowsWindows
+    welcome.knowsPreconditions = knowsPreconditions
     return hear(.welcome(welcome), 1)
   }
 

@@ -230,13 +230,14 @@ extension Edit: BinaryForm {
   }
 }
 
-/// `message Change { Kind kind = 1; ObjectID id = 2; int64 base = 3; repeated Edit edits = 4; }`
+/// `message Change { Kind kind = 1; ObjectID id = 2; int64 base = 3; repeated Edit edits = 4; Precondition only_if = 5; }`
 extension Change: BinaryForm {
   public func encode(to writer: inout BinaryWriter) {
     writer.field(1, UInt64(kind.rawValue))
     writer.field(2, id)
     writer.field(3, base)
     for edit in edits { writer.field(4, edit) }
+    if let onlyIf { writer.field(5, onlyIf) }
   }
 
   public init(from reader: inout BinaryReader) throws(MalformedMessage) {
@@ -247,6 +248,7 @@ extension Change: BinaryForm {
       case 2: id = try field.form()
       case 3: base = try field.integer()
       case 4: edits.append(try field.form())
+      case 5: onlyIf = try field.form()
       default: break
       }
     }

@@ -54,7 +54,7 @@ public struct Transaction: Hashable, Sendable {
   public var approximateSize: Int {
     var size = 200
     for change in changes {
-      size += 64
+      size += 64 + 4 * (change.onlyIf?.properties.count ?? 0)
       for edit in change.edits { size += edit.approximateSize }
     }
     return size
@@ -83,12 +83,33 @@ public struct Change: Hashable, Sendable {
   public var base: Revision
   /// None for a delete; for an insert what differs from the defaults.
   public var edits: [Edit]
+  /// What must not have been changed by others, or the whole transaction is refused; nil for nothing. Of updates and
+  /// deletes; an update without edits may say it of an object that the transaction only depends on.
+  public var onlyIf: Precondition?
 
   /// A change of one object, as its author read it at revision `base`.
-  public init(_ kind: Kind, _ id: ObjectID, base: Revision = 0, edits: [Edit] = []) {
+  public init(
+    _ kind: Kind, _ id: ObjectID, base: Revision = 0, edits: [Edit] = [], onlyIf: Precondition? = nil
+  ) {
     self.kind = kind
     self.id = id
     self.base = base
     self.edits = edits
+    self.onlyIf = onlyIf
+  }
+}
+
+/// A condition of a change: others have not changed the object, or some properties of it, since the author read it. It
+/// protects a value that was calculated from what was read: a counter, a ticket, a lease.
+public struct Precondition: Hashable, Sendable {
+  /// The revision at which it was read, from 1.
+  public var revision: Revision
+  /// The properties that were read, all of which the object stores itself; empty for the object as a whole.
+  public var properties: [PropertyNumber]
+
+  /// Nobody else has changed these since.
+  public init(revision: Revision, properties: [PropertyNumber] = []) {
+    self.revision = revision
+    self.properties = properties
   }
 }

@@ -73,7 +73,14 @@ extension VersionLens {
     for change in transaction.changes {
       var edits = [Edit]()
       for edit in change.edits { edits.append(try later(edit)) }
-      result.changes.append(Change(change.kind, try later(change.id), base: change.base, edits: edits))
+      var condition = change.onlyIf
+      if let read = change.onlyIf?.properties {
+        var properties = [PropertyNumber]()
+        for property in read { properties.append(try later(property)) }
+        condition?.properties = properties
+      }
+      result.changes.append(
+        Change(change.kind, try later(change.id), base: change.base, edits: edits, onlyIf: condition))
     }
     return result
   }

@@ -167,6 +167,7 @@ public struct TransactionPlanner {
     try dropReferencesToDeleted()
     let inserted = try identifyInserts(allocate: allocate)
     try refuseIfViolated()
+    try checkPreconditions()
     isBehind = transaction.changes.indices.contains { index in
       transaction.changes[index].kind == .update && transaction.changes[index].base < revision - 1
     }

@@ -46,6 +46,11 @@ extension GraphCommand {
     var policy: PolicyName?
     @Option(parsing: .unconditional, help: "The revision that you read the object at, when not now.")
     var base: Revision?
+    @Option(
+      parsing: .unconditional,
+      help: ArgumentHelp(
+        "Only if nobody has changed the object since this revision; else nothing is written.", valueName: "revision"))
+    var ifRevision: Revision?
     @Option(parsing: .unconditional, help: "With --where: commit at most this many objects at once.")
     var batch = 1_000
     @Flag(help: "With --where: let the daemon change all of them in one commit, or none.")
@@ -73,6 +78,10 @@ extension GraphCommand {
         throw ValidationError("--base takes a revision from 1: nobody has read an object before")
       }
       if base != nil, condition != nil { throw ValidationError("--base goes without --where") }
+      if let ifRevision, ifRevision < 1 {
+        throw ValidationError("--if-revision takes a revision from 1: nobody has read an object before")
+      }
+      if ifRevision != nil, condition != nil { throw ValidationError("--if-revision goes without --where") }
       if !(1...100_000).contains(batch) { throw ValidationError("--batch takes a number from 1 to 100000") }
     }
 
@@ -95,12 +104,15 @@ extension GraphCommand {
     @MainActor
     private func updateOne(_ shell: Shell) async throws {
       try await shell.checkBase(base)
+      try await shell.checkBase(ifRevision)
       let image = try await shell.object(target)
       guard let entity = shell.model.entity(image.id.entity) else { return }
       let wishes = try await Wishes(self, entity, shell)
       let read = try await whatWasRead(image, entity, shell, forText: wishes.setText)
       let edits = try wishes.edits(of: read, now: image)
-      let change = Change(.update, image.id, base: base ?? shell.base(of: image), edits: edits)
+      let change = Change(
+        .update, image.id, base: base ?? shell.base(of: image), edits: edits,
+        onlyIf: ifRevision.map { Precondition(revision: $0) })
       let saved = try await shell.client.commit([change], policy: mergePolicy)
       let stored = try await shell.stored(saved, image.id)
       shell.tellLost(saved)

@@ -265,6 +265,7 @@ extension OracleMapping {
       $0.undoSteps = welcome.knowsUndoSteps
       $0.batches = welcome.knowsBatches
       $0.windows = welcome.knowsWindows
+      $0.preconditions = welcome.knowsPreconditions
     }
   }
 

@@ -132,6 +132,14 @@ struct OracleMapping {
       $0.id = id(change.id)
       $0.base = change.base
       $0.edits = change.edits.map(edit)
+      if let onlyIf = change.onlyIf { $0.onlyIf = precondition(onlyIf) }
+    }
+  }
+
+  private func precondition(_ precondition: Precondition) -> Graph_Precondition {
+    make {
+      $0.revision = precondition.revision
+      $0.properties = precondition.properties.map { property in make { $0.number = property } }
     }
   }
 

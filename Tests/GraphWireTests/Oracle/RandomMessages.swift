@@ -108,8 +108,12 @@ struct RandomMessages {
       changes: list {
         Change(
           $0.random.pick([.insert, .update, .delete, .revive]) ?? .insert, $0.id(), base: $0.integer(),
-          edits: $0.list { $0.edit() })
+          edits: $0.list { $0.edit() }, onlyIf: $0.maybe { $0.precondition() })
       })
+  }
+
+  mutating func precondition() -> Precondition {
+    Precondition(revision: integer(), properties: list { $0.number() })
   }
 
   mutating func conflict() -> Conflict {
@@ -256,6 +260,7 @@ struct RandomMessages {
     welcome.knowsUndoSteps = bool()
     welcome.knowsBatches = bool()
     welcome.knowsWindows = bool()
+    welcome.knowsPreconditions = bool()
     return welcome
   }
 

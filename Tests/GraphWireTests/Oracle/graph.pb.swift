@@ -623,11 +623,51 @@ nonisolated struct Graph_Change: Sendable {
 
   var edits: [Graph_Edit] = []
 
+  /// else the transaction is refused, under every policy
+  var onlyIf: Graph_Precondition {
+    get {_onlyIf ?? Graph_Precondition()}
+    set {_onlyIf = newValue}
+  }
+  /// Returns true if `onlyIf` has been explicitly set.
+  var hasOnlyIf: Bool {self._onlyIf != nil}
+  /// Clears the value of `onlyIf`. Subsequent reads from it will return its default value.
+  mutating func clearOnlyIf() {self._onlyIf = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _id: Graph_ObjectID? = nil
+  fileprivate var _onlyIf: Graph_Precondition? = nil
+}
+
+/// Other replicas have not changed the object since it was read, or these properties of it.
+nonisolated struct Graph_Precondition: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// at which it was read, from 1
+  var revision: Int64 = 0
+
+  /// none: the object as a whole
+  var properties: [Graph_ReadProperty] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+}
+
+nonisolated struct Graph_ReadProperty: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var number: UInt32 = 0
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
 }
 
 nonisolated struct Graph_Transaction: Sendable {
@@ -2190,6 +2230,9 @@ nonisolated struct Graph_Welcome: Sendable {
   /// the server knows Window and MoveWindow
   var windows: Bool = false
 
+  /// the server knows Change.only_if
+  var preconditions: Bool = false
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -3725,7 +3768,7 @@ nonisolated extension Graph_UndoGroup: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension Graph_Change: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Change"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}id\0\u{1}base\0\u{1}edits\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}id\0\u{1}base\0\u{1}edits\0\u{3}only_if\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -3737,6 +3780,7 @@ nonisolated extension Graph_Change: SwiftProtobuf.Message, SwiftProtobuf._Messag
       case 2: try { try decoder.decodeSingularMessageField(value: &self._id) }()
       case 3: try { try decoder.decodeSingularInt64Field(value: &self.base) }()
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.edits) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._onlyIf) }()
       default: break
       }
     }
@@ -3759,6 +3803,9 @@ nonisolated extension Graph_Change: SwiftProtobuf.Message, SwiftProtobuf._Messag
     if !self.edits.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.edits, fieldNumber: 4)
     }
+    try { if let v = self._onlyIf {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -3767,6 +3814,72 @@ nonisolated extension Graph_Change: SwiftProtobuf.Message, SwiftProtobuf._Messag
     if lhs._id != rhs._id {return false}
     if lhs.base != rhs.base {return false}
     if lhs.edits != rhs.edits {return false}
+    if lhs._onlyIf != rhs._onlyIf {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_Precondition: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Precondition"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}revision\0\u{1}properties\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self.revision) }()
+      case 2: try { try decoder.decodeRepeatedMessageField(value: &self.properties) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.revision != 0 {
+      try visitor.visitSingularInt64Field(value: self.revision, fieldNumber: 1)
+    }
+    if !self.properties.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.properties, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_Precondition, rhs: Graph_Precondition) -> Bool {
+    if lhs.revision != rhs.revision {return false}
+    if lhs.properties != rhs.properties {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Graph_ReadProperty: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ReadProperty"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}number\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.number) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.number != 0 {
+      try visitor.visitSingularUInt32Field(value: self.number, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: Graph_ReadProperty, rhs: Graph_ReadProperty) -> Bool {
+    if lhs.number != rhs.number {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -6533,7 +6646,7 @@ nonisolated extension Graph_ExportHead: SwiftProtobuf.Message, SwiftProtobuf._Me
 
 nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Welcome"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0\u{3}undo_steps\0\u{1}batches\0\u{2}\u{13}windows\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}protocol\0\u{1}model\0\u{1}head\0\u{1}session\0\u{1}server\0\u{1}resumed\0\u{1}entities\0\u{3}maximum_frame\0\u{3}heartbeat_milliseconds\0\u{3}undo_steps\0\u{1}batches\0\u{2}\u{13}windows\0\u{1}preconditions\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -6553,6 +6666,7 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 10: try { try decoder.decodeSingularBoolField(value: &self.undoSteps) }()
       case 11: try { try decoder.decodeSingularBoolField(value: &self.batches) }()
       case 30: try { try decoder.decodeSingularBoolField(value: &self.windows) }()
+      case 31: try { try decoder.decodeSingularBoolField(value: &self.preconditions) }()
       default: break
       }
     }
@@ -6599,6 +6713,9 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if self.windows != false {
       try visitor.visitSingularBoolField(value: self.windows, fieldNumber: 30)
     }
+    if self.preconditions != false {
+      try visitor.visitSingularBoolField(value: self.preconditions, fieldNumber: 31)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -6615,6 +6732,7 @@ nonisolated extension Graph_Welcome: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.undoSteps != rhs.undoSteps {return false}
     if lhs.batches != rhs.batches {return false}
     if lhs.windows != rhs.windows {return false}
+    if lhs.preconditions != rhs.preconditions {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,0 +1,80 @@
+/// Preconditions. Merging decides which of two values stays, and equal values agree; neither helps where a value was
+/// calculated from what was read, as a counter's is. A change may therefore demand that others have left alone what its
+/// author read: if they have not, every policy refuses the transaction, and each conflict names who changed what.
+///
+/// As everywhere in merging, the commits of the transaction's own replica do not count: they come in order, and what a
+/// replica set in the place of others' values it had read.
+extension TransactionPlanner {
+  mutating func checkPreconditions() throws {
+    var broken = [Conflict]()
+    for index in transaction.changes.indices {
+      guard let condition = transaction.changes[index].onlyIf else { continue }
+      broken += try conflicts(with: condition, of: transaction.changes[index])
+    }
+    guard !broken.isEmpty else { return }
+    throw Refusal(.conflict, sentence(for: broken), conflicts: broken)
+  }
+
+  private mutating func conflicts(with condition: Precondition, of change: Change) throws -> [Conflict] {
+    guard change.kind == .update || change.kind == .delete, !change.id.isTemporary else {
+      throw Refusal(.malformed, "an insert takes no precondition: what it makes was never read")
+    }
+    guard condition.revision > 0, condition.revision < revision else {
+      throw Refusal(
+        .malformed,
+        "a precondition names the revision at which the object was read, from 1 to \(revision - 1), not \(condition.revision)"
+      )
+    }
+    guard let draft = try touch(change.id), let stored = draft.before else {
+      // An object that never was is reported as what the change itself names.
+      guard let deletion = try reader.deletion(of: change.id) else { return [] }
+      return [Conflict(kind: .deleted, id: change.id, author: deletion.author, revision: deletion.revision)]
+    }
+    let properties = try properties(of: condition, draft.entity)
+    guard isStale(stored, since: condition.revision) else { return [] }
+    let past = try past(of: stored.id, after: condition.revision)
+    try refuseUnborn(stored.id, in: past, at: condition.revision)
+    if let revival = past.last(where: \.isRevival) {
+      return [Conflict(kind: .deleted, id: stored.id, author: revival.author, revision: revival.revision)]
+    }
+    if condition.properties.isEmpty, let pruned = past.first(where: \.isPruned) {
+      return [Conflict(kind: .changed, id: stored.id, revision: pruned.revision)]
+    }
+    return properties.compactMap { property in
+      // A place that changed only to make room for others was not changed by anybody.
+      let meant = past.filter { !$0.spacing.contains(property.number) }
+      guard let last = opposing(property, meant) else { return nil }
+      return Conflict(
+        kind: .changed, id: stored.id, property: property.number, mine: wanted(property, by: change),
+        theirs: stored[property], author: last.author, revision: last.revision)
+    }
+  }
+
+  /// The properties that the condition is about: of a whole object all that clients set.
+  private func properties(of condition: Precondition, _ entity: Entity) throws -> [Property] {
+    guard !condition.properties.isEmpty else {
+      return entity.storedProperties.filter { property in
+        property.attribute?.isDerived != true && [nil, .position].contains(property.attribute?.assignment)
+      }
+    }
+    return try condition.properties.map { number in
+      guard let property = entity.property(number) else {
+        let name = model.property(number)?.name ?? "number \(number)"
+        throw Refusal(.malformed, "\(entity.name) has no property \(name)")
+      }
+      guard property.slot != nil else {
+        throw Refusal(
+          .malformed,
+          "\(entity.name).\(property.name) is not stored with the object: a precondition names a property that is")
+      }
+      return property
+    }
+  }
+
+  private func wanted(_ property: Property, by change: Change) -> Value {
+    for edit in change.edits.reversed() where edit.property == property.number {
+      if case .set(let value) = edit.action { return value }
+    }
+    return .null
+  }
+}
