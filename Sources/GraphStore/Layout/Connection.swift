@@ -74,10 +74,14 @@ final class Connection {
       sqlite3_clear_bindings(statement.sqliteStatement)
       return statement
     } catch let error as DatabaseError {
-      throw SQLiteStore.failure(
-        code: error.extendedResultCode.rawValue, message: error.message ?? "",
-        systemError: pointer.map { sqlite3_system_errno($0) } ?? 0)
+      throw failure(error)
     }
+  }
+
+  private func failure(_ error: DatabaseError) -> any Error {
+    SQLiteStore.failure(
+      code: error.extendedResultCode.rawValue, message: error.message ?? "",
+      systemError: pointer.map { sqlite3_system_errno($0) } ?? 0)
   }
 
   /// Runs a fetch's statement, row by row until `body` is done; returns how many steps went through whole tables.
@@ -104,7 +108,7 @@ final class Connection {
       if let fetches { return try fetches.take(sql, database) }
       return try database.makeStatement(sql: sql)
     } catch let error as DatabaseError {
-      throw failure(error.resultCode.rawValue, error.message ?? "")
+      throw failure(error)
     }
   }
 
@@ -114,7 +118,7 @@ final class Connection {
     do {
       return try database.makeStatement(sql: sql)
     } catch let error as DatabaseError {
-      throw failure(error.resultCode.rawValue, error.message ?? "")
+      throw failure(error)
     }
   }
 
