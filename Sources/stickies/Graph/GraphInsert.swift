@@ -124,6 +124,10 @@ private struct LineInsertion {
         progress.end()
         shell.tellMet(saved)
       }
+      if saved.committed.conflicts.contains(where: { $0.kind != .unique }) {
+        progress.end()
+        shell.tellLost(saved)
+      }
       inserted += plan.changes.count
       commits += 1
       lastLine = lines.last?.number ?? lastLine
