@@ -95,6 +95,11 @@ final class OpenedFiles: Sendable {
     }
   }
 
+  /// After the last connection has closed, which removes the log and its index: the next `seal` finds new ones.
+  func forgetLog() {
+    state.withLock { $0.entries.removeAll { $0.role == .log || $0.role == .index } }
+  }
+
   /// Compares every name with what was opened under it.
   /// - Throws: `StoreFailure(.moved)` for the first that leads elsewhere.
   func verify() throws {

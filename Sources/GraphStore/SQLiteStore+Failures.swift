@@ -58,7 +58,12 @@ extension SQLiteStore {
         .corrupt, "\(subject) is damaged", cause: message,
         advice: "The disk may have failed to read once: look into the system's log. If this is said again, stop "
           + "stickiesd, keep a copy of the files, and run stickiesd check.")
-    case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL, SQLITE_NOLFS:
+    case SQLITE_PROTOCOL:
+      return StoreFailure(
+        .lockLost, "a lock on \(subject) was not given back", cause: message,
+        advice: "Commits are taken again once the store is opened anew, which the next one does; if this is said again, "
+          + "keep the store on a local file system.")
+    case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_NOLFS:
       return StoreFailure(
         .cannotLock, "\(subject) can't be locked", cause: message,
         advice: "Close other programs that have the file open, and keep it on a local file system.")

@@ -104,7 +104,7 @@ extension SQLiteStore {
       return results
     } catch {
       // What reads as damaged may lie in this connection's memory only.
-      let codes: [StoreFailure.Code] = [.inputOutput, .cannotLock, .corrupt, .noDescriptors]
+      let codes: [StoreFailure.Code] = [.inputOutput, .cannotLock, .lockLost, .corrupt, .noDescriptors]
       let isOfTheDisk = (error as? StoreFailure).map { codes.contains($0.code) } ?? false
       if sqlite3_get_autocommit(connection.database.sqliteConnection) == 0 { try? connection.run("ROLLBACK") }
       guard !isCommitting, !isOfTheDisk else {
@@ -133,6 +133,7 @@ extension SQLiteStore {
       refusal = Refusal(.invalid, "the store refused the transaction (\(failure.message))")
     } catch let doubt as Doubt {
       isInDoubt = true
+      isLockLost = isLockLost || (doubt.cause as? StoreFailure)?.code == .lockLost
       refusal = Refusal(.unavailable, "\(doubt.cause)")
     } catch let known as Refusal {
       refusal = known
@@ -149,6 +150,7 @@ extension SQLiteStore {
   /// known what the disk took. The others are not, and their clients hear the failure.
   private func settle(_ batch: [WriteRequest], _ doubt: Doubt) throws -> [WriteResult] {
     isInDoubt = true
+    isLockLost = isLockLost || (doubt.cause as? StoreFailure)?.code == .lockLost
     let kind = (doubt.cause as? StoreFailure)?.code.rawValue ?? "other"
     if let omitted = lines.omitted(before: kind) {
       log.error(
@@ -180,13 +182,24 @@ extension SQLiteStore {
   private func reopen() throws {
     writer = nil
     fetches.removeAll()
-    giveBackLocks()
+    if isLockLost { try closeConnections() } else { giveBackLocks() }
     let fresh = try Self.open(path, options: options, fetches, files)
     // Reads under way end on the connections that they have.
     connections.withLock { $0 = fresh }
     pastReaders.forget()
     try fresh.writeWithoutTransaction { writer = try makeWriter($0) }
-    isInDoubt = false
+    (isInDoubt, isLockLost) = (false, false)
+  }
+
+  /// A lock on a reader's mark that was not given back stays with the process until it has no connection left, and every
+  /// commit fails meanwhile. Reads under way fail with it; they are asked again.
+  private func closeConnections() throws {
+    // The last connection removes the log by its name.
+    try files.verify()
+    pastReaders.forget()
+    pool.interrupt()
+    try pool.close()
+    files.forgetLog()
   }
 
   /// SQLite ignores the failure of an unlock in the log's index: the connection keeps the lock, does not know it, and

@@ -40,6 +40,8 @@ public final class SQLiteStore: GraphStoring, @unchecked Sendable {
   var writer: StoreWriter?
   /// A commit failed and the store could not be opened anew yet; guarded as `writer` is.
   var isInDoubt = false
+  /// A lock of this process was not given back: the store is opened anew without any connection left; guarded as `writer` is.
+  var isLockLost = false
   /// What is known of the disk's room; guarded as `writer` is.
   var room: DiskRoom
   /// Of the database, in bytes.

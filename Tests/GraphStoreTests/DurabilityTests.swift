@@ -117,21 +117,31 @@ import Testing
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 
-  /// The connection keeps a lock that it does not know of, and would refuse it to every connection of the process.
+  /// The process keeps a lock that no connection knows of, and SQLite refuses every commit for it.
   @Test func anUnlockThatFailsCostsOneCommit() throws {
     let directory = try TemporaryDirectory()
     CrashableFiles.watch(directory.path)
     defer { CrashableFiles.unwatch(directory.path) }
-    let store = try TestStore(try Fixtures.stickies(), directory: directory) { $0.lockSeconds = 0.05 }
+    let store = try TestStore(try Fixtures.stickies(), directory: directory) { options in
+      options.lockSeconds = 0.05
+      // The log begins again and again, and the readers' marks are moved.
+      options.checkpointPages = 1
+    }
     _ = try store.insert("Board", ["name": .string("kept")])
     CrashableFiles.fail(directory.path, with: .cannotUnlockOnce)
-    _ = try store.insert("Board", ["name": .string("kept too")])
-    let failure = #expect(throws: StoreFailure.self) { try store.insert("Board", ["name": .string("refused")]) }
-    #expect(failure?.code == .cannotLock)
-    for number in 1...3 { _ = try store.insert("Board", ["name": .string("after \(number)")]) }
-    #expect(try store.all("Board").count == 5)
+    var refused = 0
+    for number in 1...8 {
+      do {
+        _ = try store.insert("Board", ["name": .string("board \(number)")])
+      } catch let failure as StoreFailure {
+        #expect(failure.code == .lockLost || failure.code == .cannotLock)
+        refused += 1
+      }
+    }
+    #expect(refused <= 1)
+    #expect(try store.all("Board").count == 9 - refused)
     try store.reopen()
-    #expect(try store.all("Board").count == 5)
+    #expect(try store.all("Board").count == 9 - refused)
     #expect(try StoreCheckRun(store).findings.isEmpty)
   }
 

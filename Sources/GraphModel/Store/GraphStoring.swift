@@ -171,6 +171,8 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case full
     /// The files can't be locked, by this file system or because others hold them.
     case cannotLock
+    /// A lock that this process had was not given back by the system.
+    case lockLost
     /// A file can't be read or written for another reason.
     case inputOutput
     /// The file system lets SQLite promise nothing of what is committed.

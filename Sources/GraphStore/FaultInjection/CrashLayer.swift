@@ -249,7 +249,7 @@ enum CrashLayer {
         ?? SQLITE_ERROR
     }
     io.xShmLock = { file, offset, count, flags in
-      if offset == 0, flags == SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE, CrashLayer.unlockFails(file) {
+      if offset == 4, flags == SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE, CrashLayer.unlockFails(file) {
         return SQLITE_BUSY
       }
       return CrashLayer.wrapped(file).map { $0.pointee.pMethods.pointee.xShmLock($0, offset, count, flags) }

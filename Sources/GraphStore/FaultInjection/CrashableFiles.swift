@@ -26,7 +26,7 @@ public enum CrashableFiles {
     case system(error: Int32, atSyncOnly: Bool)
     /// The file system knows no locks.
     case cannotLock
-    /// The next unlock for writing in the log's index fails; those behind it succeed.
+    /// The next unlock of a reader's mark that was locked to be moved fails; those behind it succeed.
     case cannotUnlockOnce
   }
 
