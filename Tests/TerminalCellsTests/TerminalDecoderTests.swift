@@ -41,6 +41,12 @@ import Testing
     ("\u{1B}[27;5;105~", .character("i"), .control), ("\u{1B}[27;2;13~", .enter, .shift),
     // Kitty's protocol.
     ("\u{1B}[27u", .escape, []), ("\u{1B}[97;5u", .character("a"), .control), ("\u{1B}[97;2u", .character("A"), []),
+    // Cyrillic and Greek layouts say what the key is on a Latin one; Dvorak's letter is what counts on Dvorak.
+    ("\u{1B}[1089::99;5u", .character("c"), .control),
+    ("\u{1B}[1103:1071:122;6u", .character("z"), [.shift, .control]),
+    ("\u{1B}[968::99;5u", .character("c"), .control), ("\u{1B}[1089::99;3u", .character("c"), .alt),
+    ("\u{1B}[106::99;5u", .character("j"), .control), ("\u{1B}[1089;5u", .character("с"), .control),
+    ("\u{1B}[1089:1057:99;2u", .character("С"), []), ("\u{1B}[57399::99;5u", .character("0"), .control),
     ("\u{1B}[97:65;6u", .character("a"), [.shift, .control]), ("\u{1B}[49:33;2u", .character("!"), []),
     ("\u{1B}[13;2u", .enter, .shift), ("\u{1B}[97;69u", .character("a"), .control), ("\u{1B}[1;1:2A", .up, []),
     ("\u{1B}[57419u", .up, []), ("\u{1B}[57404u", .character("5"), []), ("\u{1B}[57376u", .function(13), []),

@@ -25,7 +25,7 @@ import Testing
     for match in enter.matches(of: #/\x{1B}\[\?(\d+)([hl])/#) {
       #expect(leave.contains("\u{1B}[?\(match.output.1)\(match.output.2 == "h" ? "l" : "h")"))
     }
-    #expect(enter.contains("\u{1B}[>1u") && leave.contains("\u{1B}[<u"))
+    #expect(enter.contains("\u{1B}[>5u") && leave.contains("\u{1B}[<u"))
     #expect(leave.hasSuffix("\u{1B}[?1049l"))
   }
 }

@@ -46,7 +46,7 @@ class GivingBackTests(unittest.TestCase):
         self.assertEqual(ann.after_leaving, f"{how}, the line is as it was\r\n")
         self.assertEqual(ann.modes, {CURSOR, WRAP})
         # The keyboard's protocol, which is a stack.
-        self.assertEqual(ann.received.count(b"\x1b[>1u"), ann.received.count(b"\x1b[<u"))
+        self.assertEqual(ann.received.count(b"\x1b[>5u"), ann.received.count(b"\x1b[<u"))
 
     def test_a_key_and_a_signal_that_asks_end_it_as_it_should_end(self):
         for end in ("q", "\x03", *ASKING):

@@ -78,7 +78,12 @@ struct ControlSequence {
   }
 
   private func kitty(_ modifiers: Modifiers) -> KeyEvent? {
-    number(0).flatMap { Self.key(code: $0, shifted: number(0, part: 1), modifiers) }
+    guard let code = number(0) else { return nil }
+    // Where a layout has no Latin letters, a command is known by the key's place: Ctrl and the key of `c` is Ctrl-C in every
+    // layout. On a Latin layout the letter counts, wherever it is.
+    let isCommand = !modifiers.isDisjoint(with: [.control, .alt, .command])
+    let base = isCommand && code > 0x7F && code < 0xE000 ? number(0, part: 2) : nil
+    return Self.key(code: base ?? code, shifted: number(0, part: 1), modifiers)
   }
 
   /// Terminals send one more than the bits. Meta is alt; the locks don't count.

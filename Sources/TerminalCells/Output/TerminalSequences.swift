@@ -2,10 +2,10 @@
 public enum TerminalSequences {
   /// Takes the screen: the other one of the two, without cursor, line wrap and reordering of letters by direction, with the
   /// mouse and its moves (where a terminal knows no more, of drags alone), focus, bracketed paste and the keyboard protocol
-  /// that tells escape from alt.
+  /// that tells escape from alt, and of a key also what it is on a Latin keyboard (flags 1 and 4).
   public static let enter: [UInt8] = bytes(
     "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[8l\u{1B}[?1002h\u{1B}[?1003h\u{1B}[?1006h\u{1B}[?1004h"
-      + "\u{1B}[?2004h\u{1B}[>1u\u{1B}[0m\u{1B}[2J")
+      + "\u{1B}[?2004h\u{1B}[>5u\u{1B}[0m\u{1B}[2J")
 
   /// Gives the screen back as it was. It begins with the end of a string, for the case that one was cut off, and ends a
   /// synchronized update that nobody would end.
