@@ -159,6 +159,24 @@ import Testing
     #expect(error?.column == column, "\(error?.description ?? "")")
   }
 
+  @Test(arguments: [
+    ("concat(name) == \"a\"", "concat() takes 2 to 20 arguments, not 1"),
+    (
+      "concat(\(Array(repeating: "name", count: 21).joined(separator: ","))) == \"a\"",
+      "takes 2 to 20 arguments, not 21"
+    ),
+    ("oneOf(name, \"a\") == \"a\"", "oneOf() takes 3 to 1002 arguments, not 2"),
+    ("days() > days(1)", "takes 1 argument, not 0"),
+    ("concat(name, age) == \"a\"", "takes text, and argument 2 is a whole number: string() makes text of it"),
+    ("oneOf(name, \"a\", 1) == \"a\"", "takes text, and argument 3 is a whole number"),
+    ("age > -days(1)", "a duration takes no sign: write days(-1)"),
+    ("now() + -(days(1) + hours(2)) > now()", "a duration takes no sign"),
+  ])
+  func aMistakeInACallSaysWhatIsTaken(text: String, expected: String) {
+    let error = #expect(throws: PredicateSyntaxError.self) { try predicate(text) }
+    #expect(error?.description.contains(expected) == true, "\(error?.description ?? "")")
+  }
+
   @Test func variablesStandForValuesThatAreGiven() throws {
     #expect(try predicate("age > $limit", ["limit": .integer(5)]) == predicate("age > 5"))
     #expect(try predicate("age IN $ages", ["ages": .array([.integer(1), .integer(2)])]) == predicate("age IN {1, 2}"))

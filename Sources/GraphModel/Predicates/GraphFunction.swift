@@ -62,6 +62,14 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
     }
   }
 
+  /// Whether all arguments are text.
+  var takesTextAlone: Bool {
+    switch self {
+    case .lowercase, .uppercase, .canonical, .trimmed, .length, .concat, .oneOf: true
+    default: false
+    }
+  }
+
   /// So many names `oneOf` takes: as many as an enumeration may have cases.
   static let maximumNames = 1_000
 

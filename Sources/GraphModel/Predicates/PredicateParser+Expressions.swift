@@ -72,7 +72,13 @@ extension PredicateParser {
       return inner
     case .symbol("-"):
       position += 1
-      return try calculate(.subtract, .literal(.integer(0), at: place), primary(depth: depth + 1), at: place)
+      let term = try primary(depth: depth + 1)
+      // Durations have their signs inside, where they are read as they were written.
+      if case .typed(let operand, _) = term, operand.type == .duration {
+        throw fail(
+          "a duration takes no sign: write days(-1) for -days(1), or take it away, as in now() - days(1)", at: place)
+      }
+      return try calculate(.subtract, .literal(.integer(0), at: place), term, at: place)
     case .string(let text): return literal(.string(text))
     case .integer(let number): return literal(.integer(number))
     case .number(let number): return literal(.double(number))
@@ -161,8 +167,11 @@ extension PredicateParser {
       guard skip(")") else { throw fail("',' or ')' is expected here") }
     }
     guard function.arity.contains(terms.count) else {
-      let wanted = function.arity.count == 1 ? "\(function.arity.lowerBound)" : "\(function.arity.lowerBound) or more"
-      throw fail("\(function.rawValue)() takes \(wanted) \(wanted == "1" ? "argument" : "arguments")", at: start)
+      let (least, most) = (function.arity.lowerBound, function.arity.upperBound)
+      let wanted = least == most ? "\(least)" : "\(least) to \(most)"
+      throw fail(
+        "\(function.rawValue)() takes \(wanted) \(wanted == "1" ? "argument" : "arguments"), not \(terms.count)",
+        at: start)
     }
     var arguments = [Operand]()
     // A literal is what the argument beside it is.
@@ -178,6 +187,13 @@ extension PredicateParser {
       arguments.append(argument)
     }
     guard let type = function.type(of: &arguments) else {
+      if function.takesTextAlone,
+        let wrong = arguments.firstIndex(where: { ![.string, .null].contains($0.type) })
+      {
+        throw fail(
+          "\(function.rawValue)() takes text, and argument \(wrong + 1) is \(arguments[wrong].type.words): string() makes "
+            + "text of it", at: start)
+      }
       let types = arguments.map(\.type.words).joined(separator: ", ")
       throw fail("\(function.rawValue)() does not take \(types)", at: start)
     }
