@@ -140,6 +140,12 @@ import Testing
     #expect(KeepOrigins.claims([one], [empty]) == [0: empty.id], "what earlier releases read is less")
   }
 
+  @Test func aNoteWhoseTimeIsNoneIsKnownByItsOrigin() throws {
+    let old = Self.stored(1, "keep:0", "words", updated: 0)
+    let file = try Self.read(#""textContent":"words, edited","userEditedTimestampUsec":7"#, created: "0")
+    #expect(KeepOrigins.claims([file], [old]) == [0: old.id])
+  }
+
   @Test func aFileOfAnotherNameIsKnownByItsText() throws {
     let known = Self.stored(1, "keep:1600000000000000:a.json", "one", updated: 9)
     #expect(KeepOrigins.claims([try Self.file("one")], [known]) == [0: known.id])

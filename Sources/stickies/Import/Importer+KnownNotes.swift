@@ -36,7 +36,7 @@ extension Importer {
 
   /// The notes of Keep that other releases imported, or that had another file name.
   private func addKeepNotes(_ batch: ImportBatch, _ known: inout [String: ObjectID]) async throws {
-    let unknown = batch.notes.filter { $0.keep?.created != nil && known[$0.origin] == nil }
+    let unknown = batch.notes.filter { $0.keep != nil && known[$0.origin] == nil }
     /// A note is one file.
     var taken = Set(known.values)
     let (origin, text) = (shell.property("Note", "origin"), shell.property("Note", "text"))
@@ -45,7 +45,10 @@ extension Importer {
       let part = unknown[start..<min(start + Self.lookupSize, unknown.count)]
       let times = Set(part.compactMap(\.keep?.created)).sorted()
       var stored = [KeepOrigins.Stored]()
-      for image in try await shell.images("Note", where: .in(created, times.map { .date($0) })) {
+      // Earlier releases took a time that is none as it was, so the origin says more than the time.
+      let origins = part.compactMap(\.keep).map { Value.string(KeepOrigins.earlier($0)) }
+      let isOfThem = GraphPredicate.or([.in(created, times.map { .date($0) }), .in(origin, origins)])
+      for image in try await shell.images("Note", where: isOfThem) {
         guard let key = image[origin].stringValue, key.hasPrefix("keep:"), !taken.contains(image.id) else { continue }
         var time: Timestamp?
         if case .date(let value) = image[updated] { time = value }

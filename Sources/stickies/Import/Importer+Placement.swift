@@ -5,16 +5,20 @@ extension Importer {
   /// The notes, with a place for each of which the file names none: beside what is on its board, and beside the notes
   /// of the import that have a place.
   func placed(_ notes: [ImportBatch.Note], _ batch: ImportBatch) async throws -> [ImportBatch.Note] {
-    var homeless = [[UInt8]: [Int]]()
-    for (index, note) in notes.enumerated() where note.values["x"] == nil && note.values["y"] == nil {
-      homeless[Array(note.board.utf8), default: []].append(index)
+    // By the bytes of their boards' names.
+    var (homeless, atHome) = ([[UInt8]: [Int]](), [[UInt8]: [NoteLayout.Frame]]())
+    for (index, note) in notes.enumerated() {
+      if note.values["x"] == nil && note.values["y"] == nil {
+        homeless[Array(note.board.utf8), default: []].append(index)
+      } else {
+        atHome[Array(note.board.utf8), default: []].append(frame(note.values))
+      }
     }
     guard !homeless.isEmpty else { return notes }
     let ids = try await boardIDs(batch)
     var notes = notes
     for (board, indexes) in homeless {
-      var occupied = notes.indices.filter { Array(notes[$0].board.utf8) == board }
-        .filter { notes[$0].values["x"] != nil || notes[$0].values["y"] != nil }.map { frame(notes[$0].values) }
+      var occupied = atHome[board] ?? []
       if let id = ids[board] { occupied += try await frames(on: id) }
       let frames = NoteLayout.frames(for: indexes.map { frame(notes[$0].values) }, beside: occupied)
       for (index, frame) in zip(indexes, frames) {
