@@ -264,10 +264,10 @@ final class HubRunner: @unchecked Sendable {
       loop.execute { self.take(output, ticket, session) }
     }
     streams[ticket] = stream
-    readers.enqueue(ticket, of: session, isLong: !request.canBeTried) { [reads] isTrial in
-      if isTrial, request.canBeTried { return reads.try(request, number, into: stream) }
+    readers.enqueue(ticket, of: session, isLong: !request.canBeTried) { [reads] trial in
+      if let trial, request.canBeTried { return reads.try(request, number, into: stream, trial) }
       reads.run(request, number, into: stream)
-      return true
+      return .answered
     }
   }
 
@@ -280,7 +280,7 @@ final class HubRunner: @unchecked Sendable {
       let result = reads.collect(fetch, stream) { submit(.collected(ticket, $0)) }
       loop.execute { self.streams[ticket] = nil }
       submit(.collectFinished(ticket, result))
-      return true
+      return .answered
     }
   }
 

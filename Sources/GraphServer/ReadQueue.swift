@@ -7,8 +7,9 @@ import GraphHub
 /// that asks for much, however long its reads take. A session is known here while it has a read that waits or runs.
 ///
 /// One thread of several is kept for short reads, so that many sessions can't have them all: when the others are busy it
-/// tries a read of a session that runs none. A read that is not answered within the trial comes back as a long one, to the
-/// front of its session's line, and waits for one of the others; so do all of its session until it is answered.
+/// tries a read of a session that runs none. A read that has to give way to another comes back as a long one, to the
+/// front of its session's line, and waits for one of the others; so do all of its session until it is answered. As long as
+/// no short read waits, the kept thread is lent to a long one, which begins anew and gives way at once.
 struct ReadQueue {
   enum Event {
     /// `isLong`: it is not tried.
@@ -17,15 +18,19 @@ struct ReadQueue {
     case left(Ticket)
     /// Its thread is free.
     case ended(Ticket)
-    /// The trial is over, and it is not answered: its thread is free, and it waits again.
+    /// It gave way, and is not answered: its thread is free, and it waits again.
     case tookTooLong(Ticket)
+    /// As before, and its answer is too large to be held back until it is whole: it is not tried again.
+    case isTooLarge(Ticket)
   }
 
   /// A read to begin, on a thread of its own.
   struct Start: Equatable {
     let ticket: Ticket
-    /// On the kept thread: for the time of a trial.
+    /// On the kept thread: until it has to give way.
     let isTrial: Bool
+    /// A long one that the kept thread is lent to: it gives way at once.
+    var isGuest = false
   }
 
   private struct Line {
@@ -33,6 +38,13 @@ struct ReadQueue {
     var running = 0
     /// Of those that wait or run, the ones that were not answered within a trial, or are not tried.
     var long = Set<Ticket>()
+    /// Of the long ones, those that the kept thread is not lent to: they can't be ended in the middle.
+    var fixed = Set<Ticket>()
+
+    mutating func forget(_ ticket: Ticket) {
+      long.remove(ticket)
+      fixed.remove(ticket)
+    }
   }
 
   /// Reads that one session runs at once: half of the threads, at least one.
@@ -47,6 +59,9 @@ struct ReadQueue {
   /// The read on the kept thread.
   private var tried: Ticket?
 
+  /// Whether the read on the kept thread keeps another one waiting that could be tried there.
+  var mustGiveWay: Bool { tried != nil && turns.contains(where: mayBeTried) }
+
   init(threads: Int) {
     // A single thread is everybody's.
     keptIsFree = threads > 1
@@ -60,26 +75,21 @@ struct ReadQueue {
     case .came(let ticket, let session, let isLong):
       owners[ticket] = session
       lines[session, default: Line()].waiting.append(ticket)
-      if isLong { lines[session]?.long.insert(ticket) }
+      if isLong {
+        lines[session]?.long.insert(ticket)
+        lines[session]?.fixed.insert(ticket)
+      }
       if lines[session]?.waiting.count == 1 { turns.append(session) }
     case .left(let ticket):
       guard let session = owners[ticket], let place = lines[session]?.waiting.firstIndex(of: ticket) else { break }
       owners[ticket] = nil
       lines[session]?.waiting.remove(at: place)
-      lines[session]?.long.remove(ticket)
+      lines[session]?.forget(ticket)
       if lines[session]?.waiting.isEmpty == true { turns.removeAll { $0 == session } }
       forget(session)
     case .ended(let ticket): end(ticket)
-    case .tookTooLong(let ticket):
-      guard tried == ticket, let session = owners[ticket] else {
-        end(ticket)
-        break
-      }
-      end(ticket)
-      owners[ticket] = session
-      lines[session, default: Line()].waiting.insert(ticket, at: 0)
-      lines[session]?.long.insert(ticket)
-      if lines[session]?.waiting.count == 1 { turns.append(session) }
+    case .tookTooLong(let ticket): putBack(ticket, isFixed: false)
+    case .isTooLarge(let ticket): putBack(ticket, isFixed: true)
     }
     var started = [Start]()
     while free > 0, let session = fewest() {
@@ -90,19 +100,39 @@ struct ReadQueue {
       (keptIsFree, tried) = (false, ticket)
       started.append(Start(ticket: ticket, isTrial: true))
     }
+    if keptIsFree, let session = turns.first(where: mayBeGuest), let ticket = start(session) {
+      (keptIsFree, tried) = (false, ticket)
+      started.append(Start(ticket: ticket, isTrial: true, isGuest: true))
+    }
     return started
+  }
+
+  private mutating func putBack(_ ticket: Ticket, isFixed: Bool) {
+    guard tried == ticket, let session = owners[ticket] else { return end(ticket) }
+    end(ticket)
+    owners[ticket] = session
+    lines[session, default: Line()].waiting.insert(ticket, at: 0)
+    lines[session]?.long.insert(ticket)
+    if isFixed { lines[session]?.fixed.insert(ticket) }
+    if lines[session]?.waiting.count == 1 { turns.append(session) }
   }
 
   private mutating func end(_ ticket: Ticket) {
     guard let session = owners.removeValue(forKey: ticket) else { return }
     lines[session]?.running -= 1
-    lines[session]?.long.remove(ticket)
+    lines[session]?.forget(ticket)
     if tried == ticket { (keptIsFree, tried) = (true, nil) } else { free += 1 }
     forget(session)
   }
 
   private func mayBeTried(_ session: SessionID) -> Bool {
     lines[session].map { $0.running == 0 && $0.long.isEmpty } ?? false
+  }
+
+  /// Its first read is one that was tried.
+  private func mayBeGuest(_ session: SessionID) -> Bool {
+    guard let line = lines[session], line.running == 0, let first = line.waiting.first else { return false }
+    return line.long.contains(first) && !line.fixed.contains(first)
   }
 
   private func fewest() -> SessionID? {

@@ -83,7 +83,7 @@ struct StoreReads: Sendable {
     }
   }
 
-  private func seen(_ part: FetchedPart) -> FetchedPart? {
+  func seen(_ part: FetchedPart) -> FetchedPart? {
     guard let lens else { return part }
     return lens.view(of: part)
   }

@@ -94,20 +94,33 @@ import Testing
     #expect(reads.came(50, 60) == [])
     #expect(reads.tookTooLong(40) == [50])
     #expect(reads.tookTooLong(50) == [60])
-    #expect(reads.tookTooLong(60) == [])
-    // A session that has a long read is not tried again, and whoever comes is answered at once, again and again.
+    // No short read waits: the kept thread is lent to one that is long.
+    #expect(reads.tookTooLong(60) == [40])
+    #expect(!reads.queue.mustGiveWay)
     #expect(reads.came(41, 51, 11) == [])
+    #expect(!reads.queue.mustGiveWay)
+    // It gives way to each that may be short, and is lent again, in turn.
+    var guest: UInt64 = 40
     for read in UInt64(70)..<80 {
-      #expect(reads.isTried(read) == true)
-      #expect(reads.ended(read) == [])
+      #expect(reads.came(read) == [])
+      #expect(reads.queue.mustGiveWay)
+      #expect(reads.tookTooLong(guest) == [read])
+      #expect(!reads.queue.mustGiveWay)
+      let next = reads.ended(read)
+      #expect(next.count == 1 && [40, 50, 60].contains(next[0]) && next[0] != guest)
+      guest = next.first ?? 0
     }
-    // What is long gets its turn on the others, before what its session asked for later; the first session has nothing
-    // long that anybody knows of any more, and is tried.
-    #expect(reads.ended(10) == [40, 11])
-    #expect(reads.ended(20) == [50])
-    #expect(reads.ended(11) == [])
-    // With its long read answered the session is as any other.
-    #expect(reads.ended(40) == [60, 41])
+  }
+
+  @Test func aReadWhoseAnswerIsTooLargeIsNotTriedAgain() {
+    var queue = ReadQueue(threads: 2)
+    #expect(queue.handle(.came(Ticket(10), from: 1)) == [.init(ticket: Ticket(10), isTrial: false)])
+    #expect(queue.handle(.came(Ticket(20), from: 2)) == [.init(ticket: Ticket(20), isTrial: true)])
+    #expect(queue.handle(.isTooLarge(Ticket(20))) == [])
+    #expect(!queue.mustGiveWay)
+    #expect(queue.handle(.came(Ticket(30), from: 3)) == [.init(ticket: Ticket(30), isTrial: true)])
+    #expect(queue.handle(.ended(Ticket(30))) == [])
+    #expect(queue.handle(.ended(Ticket(10))) == [.init(ticket: Ticket(20), isTrial: false)])
   }
 
   @Test func aReadThatIsNotTriedWaitsForOneOfTheOthers() {
@@ -127,13 +140,14 @@ import Testing
     var started = 0
     for step in 0..<2_000 {
       let event: ReadQueue.Event
-      switch Int.random(in: 0..<6, using: &random) {
+      switch Int.random(in: 0..<7, using: &random) {
       case 0, 1:
         last += 1
         event = .came(
           Ticket(last), from: .random(in: 1...5, using: &random), isLong: Int.random(in: 0..<6, using: &random) == 0)
       case 2: event = .left(Ticket(.random(in: 0...last, using: &random)))
       case 3: event = .tookTooLong(twin.running.first(where: \.isTrial)?.ticket ?? Ticket(0))
+      case 4: event = .isTooLarge(twin.running.first(where: \.isTrial)?.ticket ?? Ticket(0))
       default: event = .ended(twin.running.randomElement(using: &random)?.ticket ?? Ticket(0))
       }
       let new = queue.handle(event)
@@ -156,6 +170,7 @@ import Testing
     var running = [Read]()
     private var waiting = [Read]()
     private var long = Set<Ticket>()
+    private var fixed = Set<Ticket>()
     /// When each session that waits had its last turn, or began to wait.
     private var turns = [SessionID: Int]()
     private var time = 0
@@ -167,15 +182,19 @@ import Testing
       case .came(let ticket, let session, let isLong):
         if !waiting.contains(where: { $0.session == session }) { turn(session) }
         waiting.append(Read(ticket: ticket, session: session))
-        if isLong { long.insert(ticket) }
+        if isLong {
+          long.insert(ticket)
+          fixed.insert(ticket)
+        }
       case .left(let ticket): waiting.removeAll { $0.ticket == ticket }
       case .ended(let ticket): running.removeAll { $0.ticket == ticket }
-      case .tookTooLong(let ticket):
+      case .tookTooLong(let ticket), .isTooLarge(let ticket):
         guard let place = running.firstIndex(where: { $0.ticket == ticket }) else { break }
         let session = running.remove(at: place).session
         if !waiting.contains(where: { $0.session == session }) { turn(session) }
         waiting.insert(Read(ticket: ticket, session: session), at: 0)
         long.insert(ticket)
+        if case .isTooLarge = event { fixed.insert(ticket) }
       }
       let kept = threads > 1 ? 1 : 0
       var started = [ReadQueue.Start]()
@@ -183,14 +202,17 @@ import Testing
         started.append(start(read, isTrial: false))
       }
       if kept > running.count(where: \.isTrial), let read = short() { started.append(start(read, isTrial: true)) }
+      if kept > running.count(where: \.isTrial), let read = guest() {
+        started.append(start(read, isTrial: true, isGuest: true))
+      }
       return started
     }
 
-    private mutating func start(_ read: Read, isTrial: Bool) -> ReadQueue.Start {
+    private mutating func start(_ read: Read, isTrial: Bool, isGuest: Bool = false) -> ReadQueue.Start {
       waiting.removeAll { $0.ticket == read.ticket }
       running.append(Read(ticket: read.ticket, session: read.session, isTrial: isTrial))
       turn(read.session)
-      return .init(ticket: read.ticket, isTrial: isTrial)
+      return .init(ticket: read.ticket, isTrial: isTrial, isGuest: isGuest)
     }
 
     private mutating func turn(_ session: SessionID) {
@@ -204,6 +226,14 @@ import Testing
       // The first of equals, which is a session's oldest.
       waiting.filter { busy($0.session) < max(1, threads / 2) }
         .min { (busy($0.session), turns[$0.session] ?? 0) < (busy($1.session), turns[$1.session] ?? 0) }
+    }
+
+    /// The oldest of a session that runs nothing, which was tried before.
+    private func guest() -> Read? {
+      waiting.filter { read in
+        busy(read.session) == 0 && waiting.first { $0.session == read.session }?.ticket == read.ticket
+          && long.contains(read.ticket) && !fixed.contains(read.ticket)
+      }.min { (turns[$0.session] ?? 0) < (turns[$1.session] ?? 0) }
     }
 
     /// The oldest of a session that runs nothing and has nothing long.

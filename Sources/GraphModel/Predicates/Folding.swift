@@ -18,15 +18,24 @@ extension String {
   /// then Unicode's own lower case, without any language's exceptions, so that every machine folds alike.
   public func folded(_ options: StringOptions) -> String {
     if options.isEmpty { return self }
-    if utf8.allSatisfy({ $0 < 0x80 }) { return options.contains(.caseInsensitive) ? lowercased() : self }
+    if utf8.allSatisfy({ $0 < 0x80 }) {
+      Interruption.Watch(over: utf8.count, spending: utf8.count).end()
+      return options.contains(.caseInsensitive) ? lowercased() : self
+    }
     var result = String.UnicodeScalarView()
     if options.contains(.diacriticInsensitive) {
-      for scalar in _nfd where scalar.properties.canonicalCombiningClass == .notReordered { result.append(scalar) }
+      var watch = Interruption.Watch(over: utf8.count)
+      defer { watch.end() }
+      for scalar in _nfd {
+        // Its properties are looked up.
+        guard watch.goesOn(16) else { return "" }
+        if scalar.properties.canonicalCombiningClass == .notReordered { result.append(scalar) }
+      }
     } else {
       result = unicodeScalars
     }
     let string = String(result)
-    return options.contains(.caseInsensitive) ? string.lowercased() : string
+    return options.contains(.caseInsensitive) ? string.mappedInPieces { $0.lowercased() } : string
   }
 
   /// The words of a text for full-text search, folded: runs of letters, digits and marks.
@@ -80,9 +89,14 @@ extension String {
   }
 
   private var unicodeWords: [String] {
-    folded([.caseInsensitive, .diacriticInsensitive]).unicodeScalars
+    var watch = Interruption.Watch(over: utf8.count)
+    defer { watch.end() }
+    return folded([.caseInsensitive, .diacriticInsensitive]).unicodeScalars
       .split {
-        !($0.properties.isAlphabetic || $0.properties.numericType != nil || $0.properties.isEmoji && $0.value > 0xFF)
+        // Words end everywhere once nobody waits for them.
+        !watch.goesOn(16)
+          || !($0.properties.isAlphabetic || $0.properties.numericType != nil
+            || $0.properties.isEmoji && $0.value > 0xFF)
       }
       .map { String($0) }
   }

@@ -119,8 +119,8 @@ public enum GraphFunction: String, Hashable, Sendable, CaseIterable {
 
   private func applyToStrings(_ texts: [String]) -> Value {
     switch self {
-    case .lowercase: .string(texts[0].lowercased())
-    case .uppercase: .string(texts[0].uppercased())
+    case .lowercase: .string(texts[0].mappedInPieces { $0.lowercased() })
+    case .uppercase: .string(texts[0].mappedInPieces { $0.uppercased() })
     case .canonical: .string(texts[0].folded([.caseInsensitive, .diacriticInsensitive]))
     case .length: .integer(Int64(texts[0].unicodeScalars.count))
     case .trimmed:

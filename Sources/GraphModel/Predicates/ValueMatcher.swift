@@ -107,8 +107,15 @@ struct ValueMatcher: Sendable {
 public enum TextSearch {
   /// Whether `part` occurs; the empty string occurs everywhere.
   static func contains(_ text: String, _ part: String) -> Bool {
-    let (text, part) = (Array(text.utf8), Array(part.utf8))
+    var (text, part) = (text, part)
+    return text.withUTF8 { text in part.withUTF8 { contains(text, $0) } }
+  }
+
+  /// Whether the bytes `part` occur; no bytes occur everywhere.
+  public static func contains(_ text: UnsafeBufferPointer<UInt8>, _ part: UnsafeBufferPointer<UInt8>) -> Bool {
     guard !part.isEmpty, part.count <= text.count else { return part.isEmpty }
+    var watch = Interruption.Watch(over: text.count)
+    defer { watch.end() }
     // Knuth, Morris and Pratt: no text makes it slow.
     var fallback = [Int](repeating: 0, count: part.count)
     var length = 0
@@ -119,6 +126,7 @@ public enum TextSearch {
     }
     var matched = 0
     for byte in text {
+      guard watch.goesOn() else { return false }
       while matched > 0, byte != part[matched] { matched = fallback[matched - 1] }
       if byte == part[matched] { matched += 1 }
       if matched == part.count { return true }
@@ -129,10 +137,13 @@ public enum TextSearch {
   /// `*` is any run, `?` is one scalar, `\` takes the next literally. Linear in the text for each `*`: on a mismatch
   /// only the last `*` is tried again.
   public static func like(_ text: String, pattern: String) -> Bool {
+    var watch = Interruption.Watch(over: text.utf8.count)
+    defer { watch.end() }
     let (text, pattern) = (Array(text.unicodeScalars), Array(pattern.unicodeScalars))
     var (t, p) = (0, 0)
     var retry: (t: Int, p: Int)?
     while t < text.count {
+      guard watch.goesOn() else { return false }
       if p < pattern.count, pattern[p] == "*" {
         retry = (t, p)
         p += 1

@@ -26,10 +26,18 @@ public enum Collation: String, Sendable, CaseIterable {
   public func key(_ text: String) -> [UInt8] {
     var key = CollationKey(countsNumbers: self == .natural)
     let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
+    var watch = Interruption.Watch(over: text.utf8.count)
+    defer { watch.end() }
     if isASCII {
-      for byte in text.utf8 { key.append(ascii: byte) }
+      for byte in text.utf8 {
+        guard watch.goesOn(4) else { return [] }
+        key.append(ascii: byte)
+      }
     } else {
-      for scalar in text._nfd { key.append(scalar) }
+      for scalar in text._nfd {
+        guard watch.goesOn(64) else { return [] }
+        key.append(scalar)
+      }
     }
     return key.finished(with: text)
   }

@@ -87,8 +87,18 @@ struct RegularExpressionAutomaton: Sendable {
     var position = 0
     var state = start
     var simulation: Simulation?
-    defer { steps += position + (simulation?.steps ?? 0) }
+    var watch = Interruption.Watch(over: bytes.count)
+    var watched = 0
+    defer {
+      let done = position + (simulation?.steps ?? 0)
+      steps += done
+      _ = watch.goesOn(done - watched)
+      watch.end()
+    }
     while position < bytes.count {
+      let done = position + (simulation?.steps ?? 0)
+      guard watch.goesOn(done - watched) else { return false }
+      watched = done
       if state >= Self.first {
         let (next, last) = walk(bytes, from: state, &position)
         if next == Self.dead { return false }

@@ -10,7 +10,12 @@ extension String {
   /// Canonical composition.
   var composed: UnicodeScalarView {
     var scalars = UnicodeScalarView()
-    for scalar in _nfc { scalars.append(scalar) }
+    var watch = Interruption.Watch(over: utf8.count)
+    defer { watch.end() }
+    for scalar in _nfc {
+      guard watch.goesOn(16) else { break }
+      scalars.append(scalar)
+    }
     return scalars
   }
 }

@@ -95,7 +95,7 @@ final class FetchRun {
       var image: ObjectImage?
       if let evaluator {
         let judged = try wantsValues ? served(row) : objects.image(row, in: table)
-        guard evaluator.matches(judged, in: objects) else { return true }
+        guard try matches(judged, evaluator) else { return true }
         if skipped < request.offset {
           skipped += 1
           return true
@@ -129,7 +129,7 @@ final class FetchRun {
       $0.overflow ? .max : $0.partialValue
     }
     try each(sql) { row in
-      if evaluator.matches(try objects.image(row, in: table), in: objects) { found += 1 }
+      if try matches(objects.image(row, in: table), evaluator) { found += 1 }
       return most.map { found < $0 } ?? true
     }
     count = max(0, found - request.offset)
@@ -166,7 +166,7 @@ final class FetchRun {
     let evaluator = evaluator(sql)
     var rows = [Int64]()
     try each(sql) { row in
-      guard evaluator?.matches(try objects.image(row, in: table), in: objects) ?? true else { return true }
+      guard try evaluator.map({ try matches(objects.image(row, in: table), $0) }) ?? true else { return true }
       guard rows.count < Self.maximumJudgedRows else {
         throw Refusal(
           .limit,
@@ -183,6 +183,16 @@ final class FetchRun {
 
   private func evaluator(_ sql: FetchSQL) -> PredicateEvaluator? {
     sql.isExact ? nil : PredicateEvaluator(request.predicate, model: objects.model)
+  }
+
+  /// Steps of work that an object's judgement counts for, beside those over its long texts.
+  private static let judgementSteps = 1 << 10
+
+  private func matches(_ image: ObjectImage, _ evaluator: PredicateEvaluator) throws -> Bool {
+    let matches = evaluator.matches(image, in: objects)
+    Interruption.spend(Self.judgementSteps)
+    try objects.connection.checkInterruption()
+    return matches
   }
 
   private func id(_ row: Row) -> ObjectID {

@@ -245,12 +245,19 @@ extension PredicateSQL {
     case .between: return rights.count == 2 ? "\(left) BETWEEN \(right) AND \(rights[1])" : nil
     case .like: return "graph_like(\(left), \(right))"
     case .matches: return "graph_matches(\(left), \(right), \(options.rawValue))"
-    case .contains: return "instr(\(left), \(right)) > 0"
+    case .contains:
+      return Self.isShort(comparison.right) ? "instr(\(left), \(right)) > 0" : "graph_contains(\(left), \(right))"
     case .beginsWith: return part(left, from: "1", right)
     // A start of -0 would be the beginning.
     case .endsWith: return part(left, from: "-length(CAST(\(right) AS BLOB))", right)
     case .in, .search: return nil
     }
+  }
+
+  /// SQLite's instr looks for every byte of the one at every byte of the other, and can't be interrupted: for a short text
+  /// it is the quickest.
+  private static func isShort(_ expression: GraphExpression) -> Bool {
+    if case .value(.string(let text)) = expression { text.utf8.count <= 16 } else { false }
   }
 
   /// Whether a text has another at a place. Nothing is a part of every text, and of an empty one SQLite's substr is null.

@@ -23,7 +23,15 @@ enum SQLFunctions {
         guard case .string(let text) = SQLFunctions.value(values?[0], .string),
           case .string(let pattern) = SQLFunctions.value(values?[1], .string)
         else { return sqlite3_result_null(context) }
-        sqlite3_result_int(context, TextSearch.like(text, pattern: pattern) ? 1 : 0)
+        SQLFunctions.answer(.bool(TextSearch.like(text, pattern: pattern)), context)
+      }, nil, nil, nil)
+    sqlite3_create_function_v2(
+      connection, "graph_contains", 2, flags, nil,
+      { context, _, values in
+        guard let text = SQLFunctions.bytes(values?[0]), let part = SQLFunctions.bytes(values?[1]) else {
+          return sqlite3_result_null(context)
+        }
+        SQLFunctions.answer(.bool(TextSearch.contains(text, part)), context)
       }, nil, nil, nil)
     sqlite3_create_function_v2(
       connection, "graph_matches", 3, flags, nil, { SQLFunctions.matches($0, $2) }, nil, nil, nil)
@@ -85,7 +93,7 @@ enum SQLFunctions {
         if let pointer { Unmanaged<Pattern>.fromOpaque(pointer).release() }
       }
     }
-    sqlite3_result_int(context, pattern.expression?.matchesWhole(text) == true ? 1 : 0)
+    answer(.bool(pattern.expression?.matchesWhole(text) == true), context)
   }
 
   private static func call(
@@ -193,7 +201,15 @@ enum SQLFunctions {
     }
   }
 
+  /// A text's bytes where SQLite has them; nil of null.
+  private static func bytes(_ pointer: OpaquePointer?) -> UnsafeBufferPointer<UInt8>? {
+    guard let start = sqlite3_value_text(pointer) else { return nil }
+    return UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(pointer)))
+  }
+
+  /// The function's value; where its work was interrupted, that the statement is.
   static func answer(_ value: Value, _ context: OpaquePointer?) {
+    if Interruption.isOver { return sqlite3_result_error_code(context, SQLITE_INTERRUPT) }
     func blob(_ bytes: [UInt8]) {
       if bytes.isEmpty { return sqlite3_result_zeroblob(context, 0) }
       bytes.withUnsafeBytes { sqlite3_result_blob(context, $0.baseAddress, Int32($0.count), Row.transient) }
