@@ -11,9 +11,9 @@ import Testing
   }
 
   /// All but the kept thread are held by reads that don't end. A fourth gives the kept one up to each short read.
-  @Test func aShortReadIsAnsweredWhateverSlowOnesDo() async {
+  @Test func aShortReadIsAnsweredWhateverSlowOnesDo() async throws {
     let readers = FairReaders(threads: 4)
-    readers.start()
+    try readers.start()
     let isOver = Flag()
     let (events, continuation) = AsyncStream.makeStream(of: String.self)
     for ticket in UInt64(1)...4 {
