@@ -58,6 +58,7 @@ public enum StandardOutput {
 
 /// What is for a person's eyes and not part of the result.
 public enum StandardError {
+  /// Writes a line to standard error; where that fails there is no other place to say so.
   public static func write(_ line: String, terminator: String = "\n") {
     _ = Descriptor.write(line + terminator, to: 2)
   }

@@ -118,8 +118,8 @@ import Testing
     try await Task.sleep(for: .milliseconds(1_200))
     #expect(SocketFile.Identity(of: path) == identity)
     close(other)
+    // Taken over: the kernel may give the new file the number of the old one.
     try await expectAlive()
-    #expect(SocketFile.Identity(of: path) != identity)
     await listener.close()
     #expect(SocketFile.state(of: path) == .missing)
   }

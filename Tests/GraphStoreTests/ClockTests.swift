@@ -102,7 +102,8 @@ import Testing
     let behind = try store.insert("Tag", ["name": .string("behind")])
     try store.reopen()
     let restarted = try store.insert("Tag", ["name": .string("restarted")])
-    #expect(ahead < behind && behind < restarted)
+    let restartedAgain = try store.insert("Tag", ["name": .string("restarted again")])
+    #expect(ahead < behind && behind < restarted && restarted < restartedAgain)
   }
 
   @Test func whatTheFileSaysOfTheClockIsChecked() throws {

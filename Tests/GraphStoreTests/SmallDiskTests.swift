@@ -60,10 +60,13 @@ import Testing
     var (committed, number) = (0, UInt64(0))
     func commit() throws {
       number += 1
-      let change = try scene.insertion("Board", ["name": .string("board \(number) of a small disk")])
+      let board = try scene.insertion("Board", ["name": .string("board \(number)")])
+      let text = Value.string(String(repeating: "a note on a small disk ", count: 100))
+      let note = try scene.insertion("Note", ["board": .object(board.id), "text": text])
       let id = TransactionID(replica: UniqueID(high: 5, low: 5), sequence: number)
-      let result = try store.commit([.transaction(Transaction(id: id, changes: [change]), author: "ann")], now: 1)
+      let result = try store.commit([.transaction(Transaction(id: id, changes: [board, note]), author: "ann")], now: 1)
       if case .committed? = result.first?.outcome { committed += 1 }
+      if case .refused(let refusal)? = result.first?.outcome { throw refusal }
     }
     let refused = failure { while number < 20_000 { try commit() } }
     #expect(refused?.code == .full)

@@ -38,7 +38,7 @@ import Testing
   private static let collections: Set<String> = ["DequeModule", "HeapModule", "OrderedCollections"]
   private static let nio: Set<String> = ["NIOCore", "NIOPosix"]
   private static let service: Set<String> = [
-    "ArgumentParser", "ServiceLifecycle", "Logging", "Configuration", "Subprocess",
+    "ArgumentParser", "ServiceLifecycle", "UnixSignals", "Logging", "Configuration", "Subprocess",
   ]
 
   private static let theirs: [String: Set<String>] = [

@@ -67,7 +67,7 @@ public struct PruningClock: Sendable {
   private var present: (offset: Timestamp, since: Timestamp)
   /// Why the present offset is not the one that is believed.
   private var doubt: Reason?
-  /// How far the store was at moments that are no longer ago than commits are kept, the oldest first.
+  /// How far the store was at moments, the oldest first: never empty, and only the first may be older than what is kept.
   private var marks: [(head: Revision, monotonic: Timestamp)]
 
   /// - Parameters:
@@ -127,16 +127,16 @@ public struct PruningClock: Sendable {
     return overflows ? (time > other ? .max : -.max) : difference
   }
 
-  /// The newest revision that may be older than what is kept, by the monotonic clock: what came behind a mark is no older
-  /// than the mark.
+  /// The newest revision that is older than what is kept, by the monotonic clock: that of the newest mark that is so old.
+  /// The first mark is the start of the run; before it is as old, what was there at the start is all that may go.
   private mutating func ceiling(_ reading: Reading) -> Revision {
-    marks.removeAll { reading.monotonic - $0.monotonic >= kept }
+    while marks.count > 1, reading.monotonic - marks[1].monotonic >= kept { marks.removeFirst() }
     defer {
       let spacing = kept / Timestamp(Self.maximumMarks)
       if marks.last.map({ reading.monotonic - $0.monotonic >= spacing }) ?? true {
         marks.append((reading.head, reading.monotonic))
       }
     }
-    return marks.first?.head ?? .max
+    return marks[0].head
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GraphModel
+import NIOCore
 
 /// The file of a Unix-domain socket: whose it is, and whether a program listens behind it.
 ///
@@ -52,20 +53,47 @@ enum SocketFile {
 
   /// The error number of a connection that does not wait, 0 if it stands.
   private static func connect(to path: String) -> Int32 {
+    do {
+      let (descriptor, code) = try open(path, Glibc.connect)
+      close(descriptor)
+      return code
+    } catch {
+      return (error as? IOError)?.errnoCode ?? EINVAL
+    }
+  }
+
+  /// A socket that is bound to `path`, a file that only this user may use, and does not listen yet.
+  /// - Throws: `IOError` with what the system says.
+  static func bind(_ path: String) throws -> Int32 {
+    let (descriptor, code) = try open(path, Glibc.bind)
+    guard code == 0 else {
+      close(descriptor)
+      throw IOError(errnoCode: code, reason: "bind")
+    }
+    // Before it listens: until then every connection is refused.
+    chmod(path, 0o600)
+    return descriptor
+  }
+
+  /// A new socket, and the error number of what `use` does with it and the kernel's form of the path.
+  private static func open(
+    _ path: String, _ use: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32
+  ) throws -> (descriptor: Int32, code: Int32) {
     var name = sockaddr_un()
     name.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)
-    guard bytes.count < MemoryLayout.size(ofValue: name.sun_path) else { return ENAMETOOLONG }
+    guard bytes.count < MemoryLayout.size(ofValue: name.sun_path) else {
+      throw IOError(errnoCode: ENAMETOOLONG, reason: "the path of a socket has at most 107 bytes")
+    }
     withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: bytes) }
     let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
     let descriptor = socket(AF_UNIX, Int32(kind), 0)
-    guard descriptor >= 0 else { return errno }
-    defer { close(descriptor) }
+    guard descriptor >= 0 else { throw IOError(errnoCode: errno, reason: "socket") }
     let length = socklen_t(MemoryLayout<sockaddr_un>.size)
     let result = withUnsafeBytes(of: &name) { name in
-      name.withMemoryRebound(to: sockaddr.self) { Glibc.connect(descriptor, $0.baseAddress, length) }
+      name.withMemoryRebound(to: sockaddr.self) { use(descriptor, $0.baseAddress, length) }
     }
-    return result == 0 ? 0 : errno
+    return (descriptor, result == 0 ? 0 : errno)
   }
 
   /// Makes the directory of a socket, and those above it, for this user alone.

@@ -103,11 +103,14 @@ final class UnixListener: @unchecked Sendable {
     }
   }
 
+  /// Binds a socket of our own: one that SwiftNIO binds removes the file under its path when it closes, whichever it is.
   private func bind() -> EventLoopFuture<Socket> {
-    let path = path
-    return bootstrap.bind(unixDomainSocketPath: path).hop(to: loop).map { channel in
-      chmod(path, 0o600)
-      return Socket(channel: channel, identity: SocketFile.Identity(of: path))
+    do {
+      let descriptor = try SocketFile.bind(path)
+      let identity = SocketFile.Identity(of: path)
+      return bootstrap.withBoundSocket(descriptor).hop(to: loop).map { Socket(channel: $0, identity: identity) }
+    } catch {
+      return loop.makeFailedFuture(error)
     }
   }
 

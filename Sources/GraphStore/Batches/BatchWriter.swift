@@ -35,6 +35,8 @@ final class BatchWriter {
 
   func commit(related: RelatedQueries) throws -> WriteResult {
     try batch.check(in: model)
+    writer.objects.underway = revision
+    defer { writer.objects.underway = nil }
     if case .restore(let rows) = batch.operation {
       try restore(rows)
       return try finish()

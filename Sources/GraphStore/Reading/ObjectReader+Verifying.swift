@@ -8,7 +8,7 @@ extension ObjectReader {
   /// - Throws: `Refusal(.unavailable)` for a row that is not as a commit left it, if damage is looked for.
   func verifiedImage(_ row: Row, in table: EntityTable) throws -> ObjectImage {
     let image = try image(row, in: table)
-    guard let damage else { return image }
+    guard let damage, image.revision != underway else { return image }
     let sum = UInt64(bitPattern: row.integer(table.sumColumn))
     guard try !isAsWritten(image, sum: sum) else { return image }
     throw damage.refusal(object: image.id)

@@ -16,6 +16,9 @@ final class ObjectReader: ImageSource {
   private let reporter: DamageReporter?
   /// Set while rows are read that must not refuse a transaction any more.
   var isTrusting = false
+  /// The revision of a batch that is being written: its rows have their checksums before they have their unique keys and
+  /// references.
+  var underway: Revision?
   /// What rows of older versions are known by; the writer's.
   let older: OlderRows?
   /// What images are encoded into for their checksums.

@@ -74,8 +74,12 @@ final class StoreWriter {
       sequences = try Self.decodeCounters(row.blob(3), layout.numbers)
     }
     sqlite3_reset(row.statement)
-    // Ids go on rising where the clock went back.
-    lastIDHigh = UInt64(max(0, lastTime, try ClockSetbacks.latest(connection) ?? 0)) << 8
+    // Ids go on rising where the clock went back. A microsecond has room for 256 of them; those that a clock which stands
+    // in the past has made beyond that are found in the tables.
+    lastIDHigh = UInt64(max(0, lastTime)) << 8
+    if let latest = try ClockSetbacks.latest(connection) {
+      lastIDHigh = max(lastIDHigh, UInt64(max(0, latest)) << 8, try Self.highestID(layout, connection))
+    }
     let model = try connection.statement("SELECT number FROM _model WHERE hash = ?")
     model.bind(1, layout.model.hash.bytes)
     modelNumber = try connection.step(model) ? model.integer(0) : 0

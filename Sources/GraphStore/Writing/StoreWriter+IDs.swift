@@ -1,0 +1,16 @@
+import GRDBSQLite
+import GraphModel
+
+extension StoreWriter {
+  /// The upper half of the highest id that an object has; the index of ids tells it in one step for each table.
+  static func highestID(_ layout: StoreLayout, _ connection: Connection) throws -> UInt64 {
+    var highest: UInt64 = 0
+    for table in layout.orderedTables {
+      let row = try connection.statement("SELECT max(_id) FROM \(quoted(table.name))")
+      defer { sqlite3_reset(row.statement) }
+      guard try connection.step(row), !row.isNull(0), let key = UniqueID(bytes: row.blob(0)) else { continue }
+      highest = max(highest, key.high)
+    }
+    return highest
+  }
+}
