@@ -26,7 +26,7 @@ struct EditedBases {
     let object: ObjectID
     let property: PropertyNumber
     let value: Value
-    let sight: Sight
+    var sight: Sight
   }
 
   /// What was set and not saved since.
@@ -55,6 +55,14 @@ struct EditedBases {
       sights.mapValues { Sight(revision: $0.revision, value: $0.value, isOfOtherPast: true) }
     }
     (unsaved, givenBack, saves) = (lost(unsaved), lost(givenBack), saves.mapValues(lost))
+    // What was sent and is not answered may be refused, and is then saved again.
+    for (id, said) in sent where acknowledged[id] == nil {
+      sent[id] = said.map { edited in
+        var edited = edited
+        edited.sight.isOfOtherPast = true
+        return edited
+      }
+    }
   }
 
   mutating func note(save id: TransactionID) {

@@ -61,8 +61,8 @@ extension SQLiteStore {
     case SQLITE_PROTOCOL:
       return StoreFailure(
         .lockLost, "a lock on \(subject) was not given back", cause: message,
-        advice: "Commits are taken again once the store is opened anew, which the next one does; if this is said again, "
-          + "keep the store on a local file system.")
+        advice: "The next commit opens the store again. Keep the store on a local file system if this message "
+          + "returns.")
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_NOLFS:
       return StoreFailure(
         .cannotLock, "\(subject) can't be locked", cause: message,

@@ -51,10 +51,14 @@ enum Failure {
   private static func dashHint(_ arguments: [String], _ message: String) -> String? {
     let words = arguments.prefix { $0 != "--" }
     guard let command = words.dropFirst().first, ["add", "search", "tag", "untag", "board"].contains(command),
-      message.hasPrefix("Unknown option")
-        || words.contains(where: { $0.hasPrefix("-") && $0.contains(where: \.isWhitespace) && !$0.hasPrefix("--") })
+      message.hasPrefix("Unknown option") || words.dropFirst(2).contains(where: { isNoOption($0, of: message) })
     else { return nil }
     return "; a text that begins with - stands behind --: stickies \(command) -- \"- milk\""
+  }
+
+  /// Whether a word begins with a dash and the usage that a message shows has no such option.
+  private static func isNoOption(_ word: String, of message: String) -> Bool {
+    word.hasPrefix("-") && word != "-" && !message.contains("[\(word)]") && !message.contains("[\(word) ")
   }
 
   /// Prints what is no object of the graph: help, versions, scripts, candidates.
