@@ -15,7 +15,7 @@ extension SQLiteStore {
       try queue.inDatabase { database in
         try database.execute(sql: "PRAGMA synchronous = FULL")
         try database.execute(sql: "PRAGMA application_id = \(StoreLayout.applicationID)")
-        try database.execute(sql: "PRAGMA user_version = \(StoreLayout.version)")
+        try database.execute(sql: LayoutMark(layout: StoreLayout.version).statement)
         try database.inTransaction {
           for statement in layout.creation { try database.execute(sql: statement) }
           let id = UniqueID(high: options.random(), low: options.random())
@@ -136,19 +136,28 @@ extension SQLiteStore {
       advice: "Start stickiesd with the model that the store was made with (--schema).")
   }
 
-  /// Gives a store of an older layout what it lacks.
+  /// Gives a store of an older layout what it lacks, and one whose texts an older program has split other indexes.
   func upgrade() throws {
     try pool.writeWithoutTransaction { database in
-      let version = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-      guard version < StoreLayout.version else { return }
+      let mark = try LayoutMark.read(database)
+      let hasOldWords = try FullTextRebuild.isDue(database)
+      guard mark.layout < StoreLayout.version || hasOldWords else { return }
       try database.inTransaction(.immediate) {
-        for statement in StoreLayout.parts + StoreLayout.wholes { try database.execute(sql: statement) }
-        try database.execute(sql: "PRAGMA user_version = \(StoreLayout.version)")
+        if mark.layout < StoreLayout.version {
+          for statement in StoreLayout.parts + StoreLayout.wholes { try database.execute(sql: statement) }
+        }
+        if hasOldWords {
+          let objects = ObjectReader(Connection(database), layout: layout)
+          let head = try HistoryReader(objects: objects).head().revision
+          try FullTextRebuild.perform(objects.connection, layout: layout, head: head)
+        }
+        try database.execute(sql: LayoutMark(layout: max(mark.layout, StoreLayout.version)).statement)
         return .commit
       }
       // An older program looks for the version in the file itself, not in the log.
       _ = try? database.checkpoint(.full)
-      log.info("the store's layout was brought up to date", metadata: ["from": "\(version)"])
+      log.info(
+        "the store's layout was brought up to date", metadata: ["from": "\(mark.layout)", "words": "\(mark.words)"])
     }
   }
 }

@@ -138,23 +138,25 @@ enum StoreFiles {
         .notAStore, "\(path) is a SQLite database of another program",
         advice: "Give another --data; it was not touched.")
     }
-    let layout = number(at: 60)
-    guard layout <= StoreLayout.newestVersion else {
+    let mark = LayoutMark(rawValue: number(at: 60))
+    guard mark.rawValue < 0 || mark.isKnown else {
       throw StoreFailure(
         .newerVersion, "\(path) was written by a newer stickiesd",
-        cause: "its layout is \(layout), this program knows up to \(StoreLayout.newestVersion)",
+        cause: mark.layout > StoreLayout.newestVersion
+          ? "its layout is \(mark.layout), this program knows up to \(StoreLayout.newestVersion)"
+          : "its words are of version \(mark.words), this program knows up to \(WordSplitter.version)",
         advice: "Use the newer program; the store was not touched.")
     }
-    guard layout >= 1, isSound(header) else {
+    guard mark.rawValue > 0, mark.layout >= 1, isSound(header) else {
       throw StoreFailure(
         .corrupt, "the header of \(path) is damaged",
         advice: "It was not touched: keep a copy of all files and restore a backup.")
     }
-    if isOnlyRead { return .store(layout: layout) }
+    if isOnlyRead { return .store(layout: mark.layout) }
     for suffix in ["", "-wal", "-shm"] where access(path + suffix, W_OK) != 0 && errno != ENOENT {
       throw failure("\(path + suffix) can't be written", errno)
     }
-    return .store(layout: layout)
+    return .store(layout: mark.layout)
   }
 
   /// The fields that SQLite itself would stumble over, or take for something else without a word.

@@ -103,12 +103,19 @@ import Testing
     #expect(highlighted("cafe", "Ein Café, ein Cafe\u{301}haus") == ["Café", "Cafe\u{301}"])
     #expect(highlighted("grü 12", "GRÜN grun 123") == ["GRÜ", "gru", "12"])
     #expect(highlighted("x", "milk") == [])
+    #expect(highlighted("牛乳", "毎日牛乳を買う、牛乳") == ["牛乳", "牛乳"])
+    #expect(highlighted("東京都", "京都と東京") == [])
+    #expect(highlighted("人人", "人人人") == ["人人人"])
+    #expect(highlighted("นม", "ซื้อนมสด") == ["นม"])
+    #expect(highlighted("ｶﾞ", "メガネ") == ["ガ"])
+    #expect(highlighted("f strass", "ﬁne Straße ＦＯＯ") == ["ﬁ", "Straß", "Ｆ"])
     #expect(SearchQuery(" ,-") == nil)
   }
 
   @Test func whatMatchesIsHighlightedAndWhatIsHighlightedMatches() {
     let texts = [
       "Milk", "a\u{301}b", "straße", "STRASSE", "İstanbul", "λόγος ΛΌΓΟΣ", "日本語 text", "x²", "e-mail", "🎉 party",
+      "日本語", "本語", "本", "ﬁne", "fi", "ＦＩＮＥ", "istanbul", "ist", "ซื้อนม", "นม", "iPhone手机", "手", "ς", "ΛΌΓΟΣ", "2024年",
     ]
     for text in texts {
       for word in texts {

@@ -107,7 +107,10 @@ import Testing
       ("[가-힣]{2}", .diacriticInsensitive, ["한국", "\u{1112}\u{1161}\u{11AB}국"], ["한", "ab"]),
       ("\u{1112}\u{1161}\u{11AB}", .diacriticInsensitive, ["한"], ["하"]),
       ("[Å]", both, ["a", "å", "\u{212B}"], ["b"]),
-      ("ΣΑΣ", .caseInsensitive, ["σασ"], ["σας"]),
+      ("ΣΑΣ", .caseInsensitive, ["σασ", "σας"], ["σα"]),
+      ("stra[ß].", .caseInsensitive, ["STRAßE", "straẞe"], ["strasse"]),
+      ("ﬁ.", .caseInsensitive, ["ﬁx"], ["fix"]),
+      ("[a-z]Ｂ", both, ["Ａb", "aｂ"], ["ab b"]),
       (".{2}", .diacriticInsensitive, ["e\u{301}é"], ["é"]),
     ]
     for (pattern, options, matching, failing) in table {

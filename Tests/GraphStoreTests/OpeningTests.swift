@@ -57,6 +57,7 @@ import Testing
 
   @Test func aNewerStoreIsLeftAlone() throws {
     try expectUntouched(try file((60, [0, 0, 0, 99])), .newerVersion, "its layout is 99")
+    try expectUntouched(try file((60, [0, 0, 99, 3])), .newerVersion, "its words are of version 99")
   }
 
   /// Page size, journal versions, kept bytes, fractions, schema's format, encoding, a layout that never was.

@@ -1,9 +1,9 @@
 @_spi(_Unicode) import Swift
 
 extension String {
-  /// Folded, and composed where marks were dropped: a Korean syllable is one scalar again, as `.` and classes expect.
+  /// Folded scalar by scalar, so that `ß` stays one, and composed where marks were dropped: a Korean syllable is one scalar again, as `.` and classes expect.
   func foldedForPatterns(_ options: StringOptions) -> String {
-    let folded = folded(options)
+    let folded = folded(options, .simple)
     return options.contains(.diacriticInsensitive) ? String(folded.composed) : folded
   }
 
@@ -90,8 +90,8 @@ struct ScalarFolding: Sendable {
   }
 
   private static func mayFold(_ scalar: Unicode.Scalar, _ options: StringOptions) -> Bool {
-    if options.contains(.caseInsensitive), scalar.properties.changesWhenLowercased { return true }
+    if options.contains(.caseInsensitive), scalar.properties.changesWhenCaseMapped { return true }
     if !options.contains(.diacriticInsensitive) || scalar.value < 0x80 { return false }
-    return String(scalar)._nfd.first { _ in true } != scalar
+    return scalar.withoutWidth != nil || String(scalar)._nfd.first { _ in true } != scalar
   }
 }

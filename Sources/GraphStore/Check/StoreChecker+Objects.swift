@@ -9,6 +9,8 @@ extension StoreChecker {
     let rows = try connection.statement(table.select + " ORDER BY t._row")
     var members = [String: Int]()
     var words = WordSums()
+    // The next start makes an index of other words again.
+    let withWords = try withWords && !FullTextRebuild.isDue(database)
     while try connection.step(rows) {
       let number = rows.integer(0)
       var place = StoreCheck.Place(table: table.name, row: number)

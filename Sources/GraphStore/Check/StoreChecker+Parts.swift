@@ -8,7 +8,7 @@ extension StoreChecker {
   /// A store that no program of the present layout has opened has no place for parts.
   func hasPlaceForParts() throws -> Bool { try layoutVersion() >= 2 }
 
-  func layoutVersion() throws -> Int32 { try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0 }
+  func layoutVersion() throws -> Int32 { try LayoutMark.read(database).layout }
 
   mutating func checkParts() throws {
     guard try hasPlaceForParts() else { return }

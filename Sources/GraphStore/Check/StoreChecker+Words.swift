@@ -18,7 +18,7 @@ struct WordSums {
   func sum(of index: String) -> UInt64 { sums[index] ?? 0 }
 
   static func words(of text: String) -> Set<[UInt8]> {
-    Set(text.words.map { Array($0.utf8.prefix(maximumWordLength)) })
+    Set(text.indexTerms.map { Array($0.utf8.prefix(maximumWordLength)) })
   }
 
   static func hash(_ word: [UInt8], _ row: Int64) -> UInt64 {

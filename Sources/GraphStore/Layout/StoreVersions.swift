@@ -28,7 +28,7 @@ enum StoreVersions {
   /// - Parameter model: the newest, as it was given: transients, documentation and limits may differ from what is kept.
   static func load(_ database: Database, model: Model) throws -> [StoreVersion] {
     // A store that was pruned has a higher layout, migrated or not.
-    guard try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0 >= layout,
+    guard try LayoutMark.read(database).layout >= layout,
       try Int.fetchOne(database, sql: "SELECT 1 FROM sqlite_schema WHERE name = '_version'") != nil
     else { return [] }
     let rows = try GRDB.Row.fetchAll(

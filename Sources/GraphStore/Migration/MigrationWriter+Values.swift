@@ -225,15 +225,7 @@ extension MigrationWriter {
     for table in new.orderedTables {
       guard before(table) != nil else { continue }
       for words in table.wordTables where !isFed(words) {
-        guard let column = table.column(of: words.property.number) else { continue }
-        let rows = try connection.statement(
-          "SELECT _row, \(quoted(column.name)) FROM \(quoted(table.name)) WHERE \(quoted(column.name)) <> ''")
-        while try connection.step(rows) {
-          let insert = try connection.statement(words.insert)
-          insert.bind(1, rows.integer(0))
-          insert.bind(2, rows.text(1).wordList)
-          try connection.run(insert)
-        }
+        try FullTextRebuild.fill(words, of: table, connection)
       }
     }
   }

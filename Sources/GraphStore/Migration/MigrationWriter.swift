@@ -170,6 +170,6 @@ struct MigrationWriter {
       arguments: [new.versions.last?.number, Data(hash), source, StoreLayout.sum(model: hash, source: source)])
     // One that was pruned stays so.
     let isPruned = try HistoryFloor.isThere(connection)
-    try run("PRAGMA user_version = \(isPruned ? HistoryFloor.layout : StoreVersions.layout)")
+    try run(LayoutMark(layout: isPruned ? HistoryFloor.layout : StoreVersions.layout).statement)
   }
 }

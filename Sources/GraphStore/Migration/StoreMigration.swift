@@ -247,9 +247,13 @@ public struct StoreMigration: Sendable {
     let number = (try Int64.fetchOne(database, sql: "SELECT max(number) FROM _model") ?? 1) + 1
     let connection = Connection(database)
     // The full-text indexes are brought up to date in the old words: nobody has to read texts across a migration.
-    let words = WordFeed(connection, layout: old, limit: 0)
-    try words.reload(HistoryReader(objects: ObjectReader(connection, layout: old)))
-    try words.feedIfDue(head: head.revision + 1)
+    if try FullTextRebuild.isDue(database) {
+      try FullTextRebuild.perform(connection, layout: old, head: head.revision)
+    } else {
+      let words = WordFeed(connection, layout: old, limit: 0)
+      try words.reload(HistoryReader(objects: ObjectReader(connection, layout: old)))
+      try words.feedIfDue(head: head.revision + 1)
+    }
     var writer = MigrationWriter(
       connection, plan: plan, old: old, number: number, since: head.revision + 1,
       highest: MigrationWriter.highest(old))

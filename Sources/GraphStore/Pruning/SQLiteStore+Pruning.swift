@@ -44,7 +44,7 @@ extension SQLiteStore {
     guard !writer.isPruned, try target > writer.history.oldest() else { return }
     try inTransaction(writer) {
       for statement in HistoryFloor.creation { try writer.connection.run(statement) }
-      try writer.connection.run("PRAGMA user_version = \(HistoryFloor.layout)")
+      try writer.connection.run(LayoutMark(layout: HistoryFloor.layout).statement)
     }
     // An older program looks for the layout in the file itself, not in the log.
     _ = try? database.checkpoint(.full)

@@ -180,10 +180,14 @@ extension PredicateSQL {
         "\(alias).\(quoted($0.name)) IS NOT NULL"
       }
     }
-    let query = words.map { "\"\($0)\"*" }.joined(separator: " AND ")
+    let query = words.flatMap(\.searchTerms).map { "\"\($0)\"*" }.joined(separator: " AND ")
     let table = quoted(EntityTable.wordName(property, model))
     let indexed = "\(alias)._row IN (SELECT rowid FROM \(table) WHERE \(table) MATCH \(argument(.string(query))))"
     var known = "\(indexed) AND \(alias)._revision <= \(recentTexts.watermark)"
+    if words.contains(where: \.needsComparison) {
+      guard let column = layout.table(of: property.owner)?.column(of: property.number) else { return nil }
+      known += " AND graph_search(\(alias).\(quoted(column.name)), \(argument(.string(text))))"
+    }
     if let past, let owners = layout.table(of: property.owner), past.tables.contains(owners.name) {
       // A row keeps its number, and the index has its present words.
       known += " AND \(alias)._row NOT IN (SELECT _row FROM \(PastTables.gone(owners)))"

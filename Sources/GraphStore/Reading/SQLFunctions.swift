@@ -18,6 +18,14 @@ enum SQLFunctions {
         SQLFunctions.answer(.string(text.folded(options)), context)
       }, nil, nil, nil)
     sqlite3_create_function_v2(
+      connection, "graph_search", 2, flags, nil,
+      { context, _, values in
+        guard case .string(let text) = SQLFunctions.value(values?[0], .string),
+          case .string(let operand) = SQLFunctions.value(values?[1], .string)
+        else { return sqlite3_result_int(context, 0) }
+        sqlite3_result_int(context, text.hasWords(beginningWith: operand.words) ? 1 : 0)
+      }, nil, nil, nil)
+    sqlite3_create_function_v2(
       connection, "graph_like", 2, flags, nil,
       { context, _, values in
         guard case .string(let text) = SQLFunctions.value(values?[0], .string),

@@ -1,0 +1,88 @@
+/// Unicode's foldings for which the standard library has no function, made of those that it has.
+extension Unicode.Scalar {
+  /// Appends the full case folding (CaseFolding.txt, C and F).
+  ///
+  /// It is the small letter of the capital of the small letter, with two exceptions: the dotless `ı` stays, since only
+  /// Turkic languages fold it, and Cherokee folds to its capitals, which are older than its small letters.
+  /// - Parameter length: with `simple`, a scalar that would become several becomes its small letter instead.
+  func appendCaseFolded(to result: inout String.UnicodeScalarView, _ length: String.FoldingLength) {
+    switch value {
+    case 0x41...0x5A: result.append(Unicode.Scalar(UInt8(value) | 0x20))
+    case ..<0x80, 0x131, 0x13A0...0x13F5: result.append(self)
+    case 0x13F8...0x13FD, 0xAB70...0xABBF: result.append(contentsOf: properties.uppercaseMapping.unicodeScalars)
+    default:
+      let properties = properties
+      guard properties.changesWhenCaseMapped else { return result.append(self) }
+      let folded = properties.lowercaseMapping.uppercased().lowercased().unicodeScalars
+      let isSimple = length == .full || folded.count == 1
+      result.append(contentsOf: isSimple ? folded : properties.lowercaseMapping.unicodeScalars)
+    }
+  }
+
+  /// What stands for a full- or half-width form and for a Latin digraph in one scalar, by Unicode's compatibility
+  /// decomposition; nil for any other scalar.
+  var withoutWidth: String.UnicodeScalarView? {
+    switch value {
+    case 0x3000: Self.view(0x20)
+    case 0xFF01...0xFF5E: Self.view(value - 0xFEE0)
+    case 0xFF5F...0xFF9F: Self.view(Self.halfWidth[Int(value) - 0xFF5F].value)
+    case 0xFFA0: Self.view(0x3164)
+    case 0xFFA1...0xFFBE: Self.view(value - 0xFFA1 + 0x3131)
+    case 0xFFC2...0xFFC7: Self.view(value - 0xFFC2 + 0x314F)
+    case 0xFFCA...0xFFCF: Self.view(value - 0xFFCA + 0x3155)
+    case 0xFFD2...0xFFD7: Self.view(value - 0xFFD2 + 0x315B)
+    case 0xFFDA...0xFFDC: Self.view(value - 0xFFDA + 0x3161)
+    case 0xFFE0...0xFFE6: Self.view(Self.wideSigns[Int(value) - 0xFFE0].value)
+    case 0x132: "IJ".unicodeScalars
+    case 0x133: "ij".unicodeScalars
+    case 0x13F: "L·".unicodeScalars
+    case 0x140: "l·".unicodeScalars
+    case 0x1C4: "DŽ".unicodeScalars
+    case 0x1C5: "Dž".unicodeScalars
+    case 0x1C6: "dž".unicodeScalars
+    case 0x1C7: "LJ".unicodeScalars
+    case 0x1C8: "Lj".unicodeScalars
+    case 0x1C9: "lj".unicodeScalars
+    case 0x1CA: "NJ".unicodeScalars
+    case 0x1CB: "Nj".unicodeScalars
+    case 0x1CC: "nj".unicodeScalars
+    case 0x1F1: "DZ".unicodeScalars
+    case 0x1F2: "Dz".unicodeScalars
+    case 0x1F3: "dz".unicodeScalars
+    default: nil
+    }
+  }
+
+  /// For U+FF5F to U+FF9F; the last two are the marks of voiced sounds.
+  private static let halfWidth = Array(
+    ("⦅⦆。「」、・ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン"
+      + "\u{3099}\u{309A}").unicodeScalars)
+
+  /// For U+FFE0 to U+FFE6.
+  private static let wideSigns = Array("¢£¬¯¦¥₩".unicodeScalars)
+
+  private static func view(_ value: UInt32) -> String.UnicodeScalarView? {
+    guard let scalar = Unicode.Scalar(value) else {
+      preconditionFailure("the tables above have scalars only")
+    }
+    var view = String.UnicodeScalarView()
+    view.append(scalar)
+    return view
+  }
+}
+
+extension String {
+  /// The text with ordinary letters instead of full- and half-width forms and Latin digraphs.
+  func withoutWidth(_ length: FoldingLength) -> String {
+    guard unicodeScalars.contains(where: { $0.withoutWidth != nil }) else { return self }
+    var result = String.UnicodeScalarView()
+    for scalar in unicodeScalars {
+      if let plain = scalar.withoutWidth, length == .full || plain.count == 1 {
+        result.append(contentsOf: plain)
+      } else {
+        result.append(scalar)
+      }
+    }
+    return String(result)
+  }
+}

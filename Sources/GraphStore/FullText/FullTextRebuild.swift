@@ -1,0 +1,38 @@
+import GRDB
+import GraphModel
+
+/// Makes the full-text indexes of a store again whose words another version of `WordSplitter` has split. A program that
+/// opens or migrates the store does it in one transaction with the new mark in `user_version`: after a crash the indexes
+/// are as they were, and so is the mark.
+enum FullTextRebuild {
+  static func isDue(_ database: Database) throws -> Bool {
+    try LayoutMark.read(database).words != WordSplitter.version
+  }
+
+  /// Call within a transaction.
+  static func perform(_ connection: Connection, layout: StoreLayout, head: Revision) throws {
+    for table in layout.orderedTables {
+      for words in table.wordTables {
+        try connection.run("INSERT INTO \(quoted(words.name)) (\(quoted(words.name))) VALUES ('delete-all')")
+        try fill(words, of: table, connection)
+      }
+    }
+    let mark = try connection.statement("UPDATE _words SET revision = ?")
+    mark.bind(1, head)
+    try connection.run(mark)
+  }
+
+  /// Feeds an empty index with all texts that are there.
+  static func fill(_ words: EntityTable.WordTable, of table: EntityTable, _ connection: Connection) throws {
+    guard let column = table.column(of: words.property.number) else { return }
+    let name = quoted(column.name)
+    let rows = try connection.statement(
+      "SELECT _row, \(name) FROM \(quoted(table.name)) WHERE \(name) <> '' ORDER BY _row")
+    while try connection.step(rows) {
+      let insert = try connection.statement(words.insert)
+      insert.bind(1, rows.integer(0))
+      insert.bind(2, rows.text(1).wordList)
+      try connection.run(insert)
+    }
+  }
+}
