@@ -96,11 +96,10 @@ struct Show: AsyncParsableCommand {
     var lines = [shell.output.dim("\(note.id), revision \(note.revision)")]
     for property in shell.entity("Note").storedProperties where property.name != "text" {
       let value = note[property].json(kind: property.attribute?.kind)
-      lines.append("\(property.name): \(value.stringValue.map(TextTable.visible) ?? value.text)")
+      lines.append("\(property.name): \(TextTable.visible(value.stringValue ?? value.text))")
     }
     let body = note[shell.property("Note", "text")].stringValue ?? ""
-    let shown = body.split(separator: "\n", omittingEmptySubsequences: false).map { TextTable.visible(String($0)) }
-    return (lines + ["", shown.joined(separator: "\n")]).joined(separator: "\n")
+    return (lines + ["", TextTable.whole(body)]).joined(separator: "\n")
   }
 }
 
@@ -129,7 +128,7 @@ struct EditCommand: AsyncParsableCommand {
   private func save(
     _ new: String, _ note: ObjectImage, _ old: String, _ property: Property, _ shell: Shell
   ) async throws -> ObjectImage {
-    guard new != old else { return note }
+    guard !Bytes.equal(new, old) else { return note }
     let edits = [Edit(property.number, .splice(TextSplice.differences(from: old, to: new)))]
     return try await shell.commit([shell.update(note, edits)], returning: note.id)
   }
@@ -147,7 +146,7 @@ struct EditCommand: AsyncParsableCommand {
         shell.client.stateDidChange = nil
       }
     }
-    if editor.text != old {
+    if !Bytes.equal(editor.text, old) {
       shell.client.stateDidChange = tell
       tell(shell.client.state)
     }

@@ -110,7 +110,12 @@ private struct WholeObject {
     guard case .string(let text) = value, property.attribute?.kind != .json else {
       return ValueText.cell(value, property)
     }
-    return text.split(separator: "\n", omittingEmptySubsequences: false).map { TextTable.visible(String($0)) }
-      .joined(separator: "\n  ")
+    var lines = String.UnicodeScalarView()
+    // Scalars: `\r\n` is one character.
+    for scalar in TextTable.whole(text).unicodeScalars {
+      lines.append(scalar)
+      if scalar == "\n" { lines.append(contentsOf: "  ".unicodeScalars) }
+    }
+    return String(lines)
   }
 }

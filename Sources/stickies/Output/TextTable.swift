@@ -1,4 +1,5 @@
 import Glibc
+import TerminalCells
 
 /// Columns side by side, the last one cut to fit the terminal.
 struct TextTable {
@@ -65,21 +66,20 @@ struct TextTable {
     return cut(visible(String(beginning)) + (beginning.endIndex < line.endIndex ? "…" : ""), to: longestLine)
   }
 
-  /// Control characters are shown, not obeyed: a note must not command the terminal.
-  static func visible(_ text: String) -> String {
-    String(
-      String.UnicodeScalarView(
-        text.unicodeScalars.map { scalar in
-          scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value) ? "\u{FFFD}" : scalar
-        }))
-  }
+  /// Control characters are shown, not obeyed: a note must not command the terminal, nor move other columns.
+  static func visible(_ text: String) -> String { PrintedText.line(text) }
+
+  /// A text with all of its lines, as standard output takes it.
+  static func whole(_ text: String) -> String { PrintedText.whole(text, for: isatty(1) == 1 ? .terminal : .file) }
 
   /// In cells: wide characters and emoji take two, marks none.
   static func width(_ text: String) -> Int { text.reduce(0) { $0 + width($1) } }
 
   private static func width(_ character: Character) -> Int {
     guard let first = character.unicodeScalars.first else { return 0 }
-    if first.properties.isEmojiPresentation || character.unicodeScalars.contains(where: { $0.value == 0xFE0F }) {
+    // A selector makes an emoji of a symbol, and of a digit only along with a keycap.
+    let isSelected = character.unicodeScalars.contains { $0.value == (first.isASCII ? 0x20E3 : 0xFE0F) }
+    if first.properties.isEmojiPresentation || isSelected && first.properties.isEmoji {
       return 2
     }
     switch first.value {
