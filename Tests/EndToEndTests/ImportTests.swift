@@ -149,6 +149,29 @@ import Testing
     #expect(try one.run("show", "2", "--json").json()["board"] == boards[0]?["id"])
   }
 
+  @Test func originsAndBoardsThatAreCanonicallyEquivalentAreTwo() throws {
+    let daemon = try Daemon()
+    try daemon.start()
+    let lines = try Self.write(
+      [
+        #"{"entity":"Board","id":"b1","name":"caf\u00e9"}"#, #"{"entity":"Board","id":"b2","name":"cafe\u0301"}"#,
+        #"{"entity":"Note","id":"n1","board":"b1","text":"one","origin":"x:caf\u00e9"}"#,
+        #"{"entity":"Note","id":"n2","board":"b2","text":"two","origin":"x:cafe\u0301"}"#,
+      ], to: daemon)
+    let result = try daemon.run("import", lines, "--json").json()
+    #expect(result["imported"] == .integer(2) && result["unchanged"] == .integer(0))
+    let notes = try daemon.run("list", "--json").json().arrayValue ?? []
+    #expect(Set(notes.compactMap { $0["board"]?.stringValue }).count == 2)
+    let again = try daemon.run("import", lines, "--json").json()
+    #expect(again["imported"] == .integer(0) && again["unchanged"] == .integer(2))
+    // Labels of lines are told apart as well.
+    let labels = [
+      #"{"$entity":"Tag","$id":"caf\u00e9","name":"one"}"#, #"{"$entity":"Tag","$id":"cafe\u0301","name":"two"}"#,
+    ].joined(separator: "\n")
+    let inserted = try daemon.run("graph", "insert", "Tag", "-", input: labels + "\n")
+    #expect(inserted.status == 0, "\(inserted.errors)")
+  }
+
   @Test func halfASurrogatePairCostsOneLetter() throws {
     let daemon = try Daemon()
     try daemon.start()

@@ -101,6 +101,30 @@ import Testing
       values: [.color: .word("pink"), .tags: .words([]), .x: .number(0)], text: text)
   }
 
+  /// One file is listed as `é` in one scalar, the other as `e` and a mark.
+  @Test func filesWhoseNamesAreCanonicallyEquivalentAreTwo() throws {
+    let notes = [Self.note(1, "one"), Self.note(2, "two")]
+    let names = ["caf\u{E9}.md", "cafe\u{301}.md"]
+    var list = FolderList(
+      token: Token(store: UniqueID(high: 1, low: 9), revision: 1, fingerprint: 0), board: UniqueID(high: 1, low: 8))
+    for (name, note) in zip(names, notes) {
+      var entry = FolderList.Entry(file: name, id: note.id, revision: 1, text: note.text, values: note.values)
+      entry.isUnmarked = true
+      list[note.id] = entry
+    }
+    let back = try FolderList(parsing: Array(list.json.text.utf8))
+    #expect(back.entries.count == 2)
+    let files = zip(names, ["one and more", "two"]).map { name, text in
+      FolderFile(name: name, content: .success(Array(text.utf8)))
+    }
+    let changes = FolderChanges(of: files, list: back, notes: notes, elsewhere: [])
+    #expect(changes.new.isEmpty && changes.missing.isEmpty && changes.skipped.isEmpty)
+    #expect(changes.edits.map(\.theirs.id) == [notes[0].id])
+    // Without the first file its note is gone, whatever the other one is called.
+    let fewer = FolderChanges(of: Array(files.dropFirst()), list: back, notes: notes, elsewhere: [])
+    #expect(fewer.missing.map(\.theirs.id) == [notes[0].id] && fewer.edits.isEmpty)
+  }
+
   /// Compares the folder with the notes and writes it, as an export or as the end of a run both ways.
   private static func run(
     _ folder: NoteFolder, _ list: inout FolderList, _ notes: [NoteSnapshot], isExport: Bool = true

@@ -28,7 +28,7 @@ public struct ArrangementCause: Hashable, Sendable {
   public init(_ change: ObjectsDidChange, user: String) {
     self.init(
       revision: change.revision, author: change.author, deleted: Set(change.deleted),
-      isOwn: !change.author.isEmpty && change.author == user)
+      isOwn: !change.author.isEmpty && Bytes.equal(change.author, user))
   }
 }
 

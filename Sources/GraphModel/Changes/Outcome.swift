@@ -89,6 +89,18 @@ public struct Conflict: Hashable, Sendable {
     self.mineWon = mineWon
     self.isCollateral = isCollateral
   }
+
+  public static func == (left: Conflict, right: Conflict) -> Bool {
+    left.kind == right.kind && left.id == right.id && left.property == right.property && left.mine == right.mine
+      && left.theirs == right.theirs && Bytes.equal(left.author, right.author) && left.revision == right.revision
+      && left.mineWon == right.mineWon && left.isCollateral == right.isCollateral
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(id)
+    hasher.combine(property)
+    hasher.combine(revision)
+  }
 }
 
 /// A rule that an object would break.

@@ -13,6 +13,16 @@ public struct UndoGroup: Hashable, Sendable {
     self.group = group
     self.name = name
   }
+
+  public static func == (left: UndoGroup, right: UndoGroup) -> Bool {
+    left.scope == right.scope && left.group == right.group && Bytes.equal(left.name, right.name)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(scope)
+    hasher.combine(group)
+    Bytes.hash(name, into: &hasher)
+  }
 }
 
 /// Asks for one step to be taken back, or for what was taken back to be done again, as a transaction of its own.

@@ -21,7 +21,7 @@ extension MigrationInference {
     if attribute.assignment != earlier.assignment, attribute.assignment == .sequence {
       return report(path, "becomes a sequence, and has values already: give it another name")
     }
-    if attribute.isDerived, !earlier.isDerived || attribute.derivation?.text != earlier.derivation?.text {
+    if attribute.isDerived, !earlier.isDerived || isOtherwise(attribute.derivation?.text, earlier.derivation?.text) {
       plan.origins[property.number] = .derived
       judge(property)
       return add(.changeProperty, path, "is computed anew for every object")
@@ -176,11 +176,16 @@ extension MigrationInference {
     }
   }
 
+  /// Another composition of a letter in a constant is another expression.
+  private func isOtherwise(_ now: String?, _ then: String?) -> Bool {
+    now.map(ByteKey.init) != then.map(ByteKey.init)
+  }
+
   // MARK: - Keys and rules
 
   mutating func inferRules(_ entity: Entity, _ before: Entity) {
     let (now, then) = (new.rules(of: entity.number), old.rules(of: before.number))
-    let kept = Set(then.map(\.predicate))
+    let kept = Set(then.map { ByteKey($0.predicate) })
     for rule in now where rule.owner == entity.number && !kept.contains(rule.predicate) {
       plan.tightened.insert(entity.number)
       add(.changeRules, "\(entity.name).\(rule.name)", "is a rule that is new, or says something else")

@@ -154,7 +154,10 @@ extension String {
     var words = [String]()
     var word = UnicodeScalarView()
     var kind: Unicode.Scalar.WordClass?
+    var watch = Interruption.Watch(over: utf8.count)
+    defer { watch.end() }
     for scalar in folded([.caseInsensitive, .diacriticInsensitive]).unicodeScalars {
+      guard watch.goesOn(16) else { return words }
       let next = scalar.wordClass
       if next != kind, !word.isEmpty {
         words.append(String(word))

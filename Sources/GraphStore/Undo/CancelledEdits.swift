@@ -38,7 +38,7 @@ struct CancelledEdits {
         // An undo that did not touch it either had nothing to do, or was in another author's way.
         let isAlone = {
           past.allSatisfy { other in
-            other.author == event.author || other.revision < event.revision || other.revision > newer
+            Bytes.equal(other.author, event.author) || other.revision < event.revision || other.revision > newer
               || !other.change.edits(number)
           }
         }

@@ -113,7 +113,7 @@ public struct FolderChanges: Sendable {
   public private(set) var list: FolderList
   private(set) var matches = [UniqueID: Match]()
   /// Names of files that are in the folder.
-  let names: Set<String>
+  let names: Set<ByteKey>
 
   /// Compares a folder with what is served.
   /// - Parameters:
@@ -123,7 +123,7 @@ public struct FolderChanges: Sendable {
   ///   - elsewhere: notes of the list that have been moved to other boards.
   public init(of files: [FolderFile], list: FolderList, notes: [NoteSnapshot], elsewhere: [NoteSnapshot]) {
     self.list = list
-    names = Set(files.map(\.name))
+    names = Set(files.map { ByteKey($0.name) })
     let notes = Dictionary((notes + elsewhere).map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one })
     match(files, notes)
     for entry in self.list.entries {
@@ -142,7 +142,7 @@ public struct FolderChanges: Sendable {
 
   private mutating func match(_ files: [FolderFile], _ notes: [UniqueID: NoteSnapshot]) {
     let unmarked = Dictionary(
-      list.entries.filter(\.isUnmarked).map { ($0.file, $0.id) }, uniquingKeysWith: { one, _ in one })
+      list.entries.filter(\.isUnmarked).map { (ByteKey($0.file), $0.id) }, uniquingKeysWith: { one, _ in one })
     var owners = [UniqueID: String]()
     var read = [(name: String, bytes: [UInt8], note: NoteFile)]()
     for file in files {
@@ -152,7 +152,9 @@ public struct FolderChanges: Sendable {
         read.append((file.name, bytes, note))
         // The listed name is the owner; else the first, if the listed one is gone.
         guard let id = note.id else { continue }
-        if list[id]?.file == file.name || owners[id] == nil && !names.contains(list[id]?.file ?? "") {
+        if list[id].map({ Bytes.equal($0.file, file.name) }) ?? false
+          || owners[id] == nil && !names.contains(list[id]?.file ?? "")
+        {
           owners[id] = file.name
         }
       } catch {
@@ -167,7 +169,7 @@ public struct FolderChanges: Sendable {
       func skip(_ reason: String) {
         skipped.append(Skip(file: name, reason: "\(reason); take its id out to make it a new note"))
       }
-      if note.id != nil, let owner = owners[id] ?? list[id]?.file, owner != name {
+      if note.id != nil, let owner = owners[id] ?? list[id]?.file, !Bytes.equal(owner, name) {
         skip("it has the id of \(owner)")
       } else if var entry = list[id] {
         entry.file = name
@@ -187,10 +189,10 @@ public struct FolderChanges: Sendable {
 
   /// A file that is another note's now, or a new one's, is not the one that the list has under its name: that one is gone.
   private mutating func makeRoom() {
-    let taken = Set(matches.values.map(\.file) + new.map(\.file))
+    let taken = Set((matches.values.map(\.file) + new.map(\.file)).map(ByteKey.init))
     for var entry in list.entries where matches[entry.id] == nil && taken.contains(entry.file) {
       let name = NoteFileName.name(of: entry.text, id: entry.id, isWhole: true)
-      let used = names.union(list.entries.map(\.file))
+      let used = names.union(list.entries.map { ByteKey($0.file) })
       entry.file = used.contains(name) ? "again-\(name)" : name
       list[entry.id] = entry
     }

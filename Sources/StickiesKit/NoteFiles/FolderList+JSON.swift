@@ -64,7 +64,7 @@ extension FolderList {
     token = Token(
       store: try Self.id(json, "store"), revision: try Self.revision(json, "revision"), fingerprint: fingerprint)
     board = try Self.id(json, "board")
-    var files = Set<String>()
+    var files = Set<ByteKey>()
     var ids = Set<UniqueID>()
     for item in try Self.items(json) {
       let (file, text, values) = try Self.content(item)

@@ -22,7 +22,7 @@ extension FolderList {
 
   /// What was sent is in the store: the files' words are the server's now, merged there with those of others.
   /// - Parameter notes: the new notes, by origin. One that is not there is a new file still.
-  public mutating func settle(notes: [String: NoteSnapshot]) {
+  public mutating func settle(notes: [ByteKey: NoteSnapshot]) {
     guard let sending else { return }
     self.sending = nil
     for sent in sending.files {

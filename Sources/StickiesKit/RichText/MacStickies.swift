@@ -33,7 +33,7 @@ public struct MacStickies: Sendable {
   static let maximumDepth = 32
 
   /// By the names of the notes' packages.
-  public private(set) var windows = [String: Window]()
+  public private(set) var windows = [ByteKey: Window]()
 
   /// No list: nothing is known of any window.
   public init() {}
@@ -51,7 +51,7 @@ public struct MacStickies: Sendable {
     } catch {
       throw Unreadable(description: "it is no property list of windows")
     }
-    var tops = [String: Double]()
+    var tops = [ByteKey: Double]()
     for entry in entries {
       guard let name = entry.name else { continue }
       var window = Window(isFloating: entry.isFloating)

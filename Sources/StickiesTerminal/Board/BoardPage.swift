@@ -229,7 +229,7 @@ final class BoardPage: ResultsControllerDelegate, WindowShapeSource {
       let deleted = lastChange?.revision == difference.revision ? lastChange?.deleted ?? [] : []
       cause = ArrangementCause(
         revision: difference.revision, author: difference.author, deleted: Set(deleted),
-        isOwn: difference.author == link.user)
+        isOwn: Bytes.equal(difference.author, link.user))
     }
     reconcileOrGrowStale(after: cause)
     if !isLoaded {

@@ -33,7 +33,7 @@ extension BoardScreen {
   /// - Parameter name: of the step of undo.
   func changeEach(_ all: AllNotes, _ name: String, _ change: WholeChange, _ body: @escaping (Note) -> Void) {
     // A key is held down: what it asks for meanwhile is done behind it, in one go.
-    if let under = eachUnderWay, under.name == name {
+    if let under = eachUnderWay, Bytes.equal(under.name, name) {
       eachUnderWay?.behind.append(body)
       return
     }

@@ -47,7 +47,8 @@ extension BoardScreen {
   private func otherBoard(named name: String) -> Board? {
     let boards = otherBoards
     let like = boards.filter { [$0.name].matching(name) == [$0.name] }
-    if let board = boards.first(where: { $0.name == name }) ?? (like.count == 1 ? like.first : nil) { return board }
+    let named = boards.first { Bytes.equal($0.name, name) }
+    if let board = named ?? (like.count == 1 ? like.first : nil) { return board }
     let why = like.isEmpty ? "no other board is called" : "\(like.count) boards are called like"
     say("\(why) \(name): asked again, it offers the names", isTrouble: true)
     return nil

@@ -26,7 +26,7 @@ extension BoardScreen {
 
   private func tag(_ notes: [Note], _ name: String) {
     guard linkIsOpen else { return }
-    let worn = notes.compactMap { note in note.tags.first { $0.name == name } }
+    let worn = notes.compactMap { note in note.tags.first { Bytes.equal($0.name, name) } }
     if worn.count == notes.count { return change(notes, "Untag") { takeOff(name, of: $0) } }
     // A new tag is made with its first note: one commit, and one step to take back.
     var tag = worn.first
@@ -50,7 +50,7 @@ extension BoardScreen {
   /// Takes a tag off by its name.
   func takeOff(_ name: String, of note: Note) {
     guard let property = tagsProperty else { return }
-    for tag in note.tags where tag.name == name { note.remove(tag, from: property) }
+    for tag in note.tags where Bytes.equal(tag.name, name) { note.remove(tag, from: property) }
   }
 
   private var tagsProperty: PropertyNumber? { context.model.entity(named: "Note")?.property(named: "tags")?.number }
@@ -64,7 +64,7 @@ extension BoardScreen {
   }
 
   func wear(_ tag: Tag, on note: Note) {
-    guard let property = tagsProperty, !note.tags.contains(where: { $0.name == tag.name }) else { return }
+    guard let property = tagsProperty, !note.tags.contains(where: { Bytes.equal($0.name, tag.name) }) else { return }
     note.add(tag, to: property)
   }
 }

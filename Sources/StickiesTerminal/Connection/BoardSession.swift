@@ -299,7 +299,7 @@ public final class BoardSession {
     // What was taken while the program was still open: what it ends with is compared with that.
     var taken: String?
     leaveEditor = { [editor] in
-      guard let saved = editor.saved(), saved != taken ?? text else { return }
+      guard let saved = editor.saved(), !Bytes.equal(saved, taken ?? text) else { return }
       taken = saved
       done(.success(saved))
     }
@@ -315,7 +315,9 @@ public final class BoardSession {
       leaveEditor = nil
       done(result)
       // At the end nothing that comes now is sent any more.
-      if case .success(let text) = result, !isEnding || text == taken { editor.discard() }
+      if case .success(let text) = result, !isEnding || taken.map({ Bytes.equal(text, $0) }) ?? false {
+        editor.discard()
+      }
     }
   }
 }

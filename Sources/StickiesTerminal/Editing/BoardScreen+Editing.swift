@@ -295,7 +295,7 @@ extension BoardScreen {
       guard let self else { return }
       switch result {
       case .success(let text):
-        guard text != before else { return }
+        guard !Bytes.equal(text, before) else { return }
         guard !note.isDeleted, !note.isFault else {
           guard !boardIsGone else { return offer(text, "the note is gone") }
           newNote(text: text, at: onBoard(canvas.middle))

@@ -48,7 +48,7 @@ extension BoardScreen {
     var texts = [ObjectID: String]()
     for id in unsent.all {
       guard let note = context.fault(id) as? Note, !note.isDeleted, !note.isFault else { continue }
-      if note.text != storedText(of: id) ?? "" { texts[id] = note.text }
+      if !Bytes.equal(note.text, storedText(of: id) ?? "") { texts[id] = note.text }
     }
     return texts
   }

@@ -67,7 +67,7 @@ extension NoteController {
   func followOthers() {
     guard var editor, !isLost, let note, !note.isFault, !note.isDeleted else { return }
     defer { rememberCommon() }
-    guard editor.text != note.text else { return }
+    guard !Bytes.equal(editor.text, note.text) else { return }
     // Should the server have refused what is on its way, it is not in the note any more.
     if draft == nil, screen?.unsent.contains(id) == true { (draft, commonOfDraft) = (editor.text, common) }
     editor.adopt(note.text)
@@ -80,7 +80,7 @@ extension NoteController {
   /// others have not come in yet, and while they wait for an answer, what was common before still is.
   func rememberCommon() {
     guard let editor, let screen, !isLost, !screen.unsent.isOnItsWay(id) else { return }
-    guard let note, !note.isFault, !note.isDeleted, editor.text == note.text else { return }
+    guard let note, !note.isFault, !note.isDeleted, Bytes.equal(editor.text, note.text) else { return }
     if let stored = screen.storedText(of: id) { common = stored }
   }
 
@@ -94,7 +94,7 @@ extension NoteController {
     draft = nil
     screen.offered.remove(id)
     let text = TextSplice.merged(common, mine: editor.text, theirs: note.text)
-    if text != note.text { write(text) }
+    if !Bytes.equal(text, note.text) { write(text) }
     followOthers()
   }
 

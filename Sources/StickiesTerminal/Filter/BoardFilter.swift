@@ -7,14 +7,14 @@ struct BoardFilter: Hashable {
   /// Papers that are shown; all of them when there is none here.
   var colors = Set<StickiesKit.Color>()
   /// Tags of which a note must have one; none is needed when there is none here.
-  var tags = Set<String>()
+  var tags = Set<ByteKey>()
 
   /// Whether it hides anything.
   var isOn: Bool { !colors.isEmpty || !tags.isEmpty }
 
   /// The colors in the palette's order, then the tags by name.
   private var parts: [String] {
-    StickiesKit.Color.allCases.filter(colors.contains).map(\.rawValue) + tags.sorted().map { "#\($0)" }
+    StickiesKit.Color.allCases.filter(colors.contains).map(\.rawValue) + tags.sorted().map { "#\($0.text)" }
   }
 
   /// For the status line: "yellow, #work".
@@ -34,7 +34,7 @@ struct BoardFilter: Hashable {
       parts.append(GraphPredicate(Note.self) { $0.color.isIn(wanted) })
     }
     if !tags.isEmpty {
-      let wanted = tags.sorted()
+      let wanted = tags.sorted().map(\.text)
       parts.append(GraphPredicate(Note.self) { $0.tags.any.name.isIn(wanted) })
     }
     return .all(parts)

@@ -40,7 +40,7 @@ extension BoardScreen {
     {
       note.color = color
     }
-    guard let name = filter.tags.sorted().first, let tag = tag(named: name) else { return }
+    guard let name = filter.tags.sorted().first, let tag = tag(named: name.text) else { return }
     wear(tag, on: note)
   }
 

@@ -27,7 +27,7 @@ final class FilterWindow: ModalWindow {
     let colors = [.heading("Colors")] + StickiesKit.Color.allCases.map { Choice.color($0) }
     // A tag that is gone meanwhile can still be taken out of the filter.
     let names = screen.tagNames.all
-    let gone = screen.filter.tags.subtracting(names).sorted()
+    let gone = screen.filter.tags.subtracting(names.map(ByteKey.init)).sorted().map(\.text)
     guard !names.isEmpty || !gone.isEmpty else { return colors }
     return colors + [.heading("Tags")] + (names + gone).map { Choice.tag($0) }
   }

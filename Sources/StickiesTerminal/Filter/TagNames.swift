@@ -18,7 +18,7 @@ final class TagNames {
   private let tags: ResultsController
   private let context: ObjectContext
   private let read: BoardLink.Reading
-  private var objects = [String: Tag]()
+  private var objects = [ByteKey: Tag]()
 
   init(in context: ObjectContext, link: BoardLink) {
     guard var request = ResultsRequest(Tag.self, in: context.model, sort: [\.name.ascending]) else {
@@ -44,7 +44,7 @@ final class TagNames {
 
   private func take(_ update: ResultsUpdate) {
     let there = update.snapshot.compactMap { context.fault($0) as? Tag }
-    objects = Dictionary(there.map { ($0.name, $0) }) { first, _ in first }
+    objects = Dictionary(there.map { (ByteKey($0.name), $0) }) { first, _ in first }
     all = there.map(\.name)
     didChange(update.difference)
   }

@@ -145,7 +145,7 @@ extension BoardScreen {
     let window = PromptWindow(
       "Label", maximum: Self.maximumLabel, on: self, text: line.label, takesNothing: true
     ) { [weak self] label in
-      guard let self, linkIsOpen, !line.isDeleted, line.label != label else { return }
+      guard let self, linkIsOpen, !line.isDeleted, !Bytes.equal(line.label, label) else { return }
       step(named: "Label") {
         line.label = label
         touch(line.id)

@@ -122,7 +122,7 @@ struct Untag: AsyncParsableCommand {
       let name = shell.property("Tag", "name")
       let tags = try await shell.images("Tag", where: .in(name, names.map(Value.string)))
       let worn = Set(note[shell.property("Note", "tags")].objectIDs)
-      for wanted in names where !tags.contains(where: { $0[name].stringValue == wanted && worn.contains($0.id) }) {
+      for wanted in names where !tags.contains(where: { $0[name] == .string(wanted) && worn.contains($0.id) }) {
         throw Refusal(.notFound, "the note has no tag \"\(wanted)\"")
       }
       let edit = Edit(shell.property("Note", "tags").number, .members(added: [], removed: tags.map(\.id)))

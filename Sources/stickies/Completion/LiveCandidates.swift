@@ -27,7 +27,7 @@ enum LiveCandidates {
     case .tag: return try await named("Tag", client)
     case .object: return try await objects(client)
     case .author:
-      var seen = Set<String>()
+      var seen = Set<ByteKey>()
       return try await client.log(limit: most, changes: 0).map(\.author).filter { seen.insert($0).inserted }.map {
         Candidate(word: $0)
       }

@@ -7,7 +7,7 @@ struct FolderNotes {
   let shell: Shell
   private let tagNames: [ObjectID: String]
   /// By the bytes of their names: canonically equivalent names are two tags.
-  private let tagIDs: [[UInt8]: ObjectID]
+  private let tagIDs: [ByteKey: ObjectID]
 
   /// Reads the tags: notes have them by id, files by name.
   init(_ shell: Shell) async throws {
@@ -16,7 +16,7 @@ struct FolderNotes {
     let tags = try await shell.images("Tag")
     tagNames = Dictionary(tags.map { ($0.id, $0[name].stringValue ?? "") }, uniquingKeysWith: { one, _ in one })
     tagIDs = Dictionary(
-      tags.map { (Array(($0[name].stringValue ?? "").utf8), $0.id) }, uniquingKeysWith: { one, _ in one })
+      tags.map { (ByteKey($0[name].stringValue ?? ""), $0.id) }, uniquingKeysWith: { one, _ in one })
   }
 
   // MARK: Reading
@@ -39,9 +39,9 @@ struct FolderNotes {
   }
 
   /// The notes with these origins.
-  func notes(origins: [String]) async throws -> [String: NoteSnapshot] {
+  func notes(origins: [String]) async throws -> [ByteKey: NoteSnapshot] {
     let origin = shell.property("Note", "origin")
-    var found = [String: NoteSnapshot]()
+    var found = [ByteKey: NoteSnapshot]()
     for start in stride(from: 0, to: origins.count, by: 1_000) {
       let part = origins[start..<min(start + 1_000, origins.count)]
       for image in try await shell.images("Note", where: .in(origin, part.map { .string($0) })) {
@@ -79,7 +79,7 @@ struct FolderNotes {
     var changes = [Change]()
     private var last: UInt64 = 0
     /// Tags that the transaction makes, by name.
-    fileprivate var tags = [[UInt8]: ObjectID]()
+    fileprivate var tags = [ByteKey: ObjectID]()
 
     fileprivate mutating func temporary(_ entity: Entity) -> ObjectID {
       last += 1
@@ -98,7 +98,7 @@ struct FolderNotes {
 
   private func tags(_ names: [String], _ draft: inout Draft) -> [ObjectID] {
     names.map { name in
-      let key = Array(name.utf8)
+      let key = ByteKey(name)
       if let id = tagIDs[key] ?? draft.tags[key] { return id }
       let id = draft.temporary(shell.entity("Tag"))
       draft.changes.append(Change(.insert, id, edits: shell.edits("Tag", [("name", .string(name))])))
@@ -118,7 +118,7 @@ struct FolderNotes {
     var edits = shell.edits(
       "Note", merge.edits.compactMap { edit in value(edit.value).map { (edit.field.rawValue, $0) } })
     if !merge.addedTags.isEmpty || !merge.removedTags.isEmpty {
-      let removed = merge.removedTags.compactMap { tagIDs[Array($0.utf8)] }
+      let removed = merge.removedTags.compactMap { tagIDs[$0] }
       edits.append(
         Edit(
           shell.property("Note", "tags").number, .members(added: tags(merge.addedTags, &draft), removed: removed)))

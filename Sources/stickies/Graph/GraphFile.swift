@@ -114,7 +114,7 @@ struct GraphFile {
     for property in entity.storedProperties where property.relationship?.isToMany == true {
       image[property] = .objects([])
     }
-    var seen = Set<String>()
+    var seen = Set<ByteKey>()
     for member in json.members ?? [] {
       do throws(BadInput) {
         guard seen.insert(member.name).inserted else { throw BadInput("\"\(member.name)\" is there twice") }

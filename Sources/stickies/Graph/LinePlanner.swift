@@ -53,9 +53,9 @@ struct LinePlanner {
   /// Of the lines that do not name one.
   private let entity: Entity
   /// What is committed.
-  private var labels = [String: ObjectID]()
+  private var labels = [ByteKey: ObjectID]()
   /// Properties by name; there are many lines.
-  private var properties = [EntityNumber: [String: Property]]()
+  private var properties = [EntityNumber: [ByteKey: Property]]()
 
   init(model: Model, entity: Entity) {
     self.model = model
@@ -66,7 +66,7 @@ struct LinePlanner {
   /// the rules.
   mutating func plan(_ lines: [InputLine]) -> Batch {
     var batch = Batch()
-    var fresh = [String: (id: ObjectID, line: Int)]()
+    var fresh = [ByteKey: (id: ObjectID, line: Int)]()
     var drafts = [Draft]()
     for line in lines {
       do throws(BadInput) {
@@ -132,7 +132,7 @@ struct LinePlanner {
   }
 
   private mutating func edits(
-    _ draft: Draft, _ fresh: [String: (id: ObjectID, line: Int)], _ mistakes: inout [Mistake]
+    _ draft: Draft, _ fresh: [ByteKey: (id: ObjectID, line: Int)], _ mistakes: inout [Mistake]
   ) -> [Edit] {
     let names = table(of: draft.entity)
     var edits = [Edit]()
@@ -157,7 +157,7 @@ struct LinePlanner {
   }
 
   private func resolve(
-    _ name: ObjectName, _ fresh: [String: (id: ObjectID, line: Int)], _ destination: EntityNumber
+    _ name: ObjectName, _ fresh: [ByteKey: (id: ObjectID, line: Int)], _ destination: EntityNumber
   ) throws(BadInput) -> ObjectID {
     let text: String
     switch name {
@@ -172,9 +172,9 @@ struct LinePlanner {
     throw BadInput("\"\(text)\" is not the label of a line up to the end of this batch")
   }
 
-  private mutating func table(of entity: Entity) -> [String: Property] {
+  private mutating func table(of entity: Entity) -> [ByteKey: Property] {
     if let table = properties[entity.number] { return table }
-    let table = Dictionary(entity.properties.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+    let table = Dictionary(entity.properties.map { (ByteKey($0.name), $0) }, uniquingKeysWith: { $1 })
     properties[entity.number] = table
     return table
   }

@@ -17,7 +17,7 @@ struct ModelRefusal: ReportedError {
 
   var report: Failure.Report {
     // One object may be in the way of many.
-    var told = Set<String>()
+    var told = Set<ByteKey>()
     let details = (refusal.code == .denied ? denials : violations + conflicts).filter { told.insert($0).inserted }
     let text = Self.brief(details, of: refusal) + (done.isEmpty ? "" : "\n\(done)")
     var members = Failure.outcome(of: refusal)

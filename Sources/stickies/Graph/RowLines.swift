@@ -10,7 +10,7 @@ final class RowLines {
   private(set) var numbers = [Int32]()
   private let entity: Entity
   private let reader: LineReader
-  private let names: Set<String>
+  private let names: Set<ByteKey>
   private var lines: ArraySlice<InputLine>
 
   /// So many lines are read at a time.
@@ -30,7 +30,7 @@ final class RowLines {
       }
       return properties
     }
-    names = Set(properties.map(\.name))
+    names = Set(properties.map { ByteKey($0.name) })
   }
 
   /// The next row; nil at the end.
@@ -43,10 +43,11 @@ final class RowLines {
 
   private func row(_ line: InputLine) throws(BadInput) -> [Value] {
     let members = try Self.members(of: line)
-    let values = Dictionary(members.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+    let values = Dictionary(members.map { (ByteKey($0.name), $0.value) }, uniquingKeysWith: { $1 })
     guard values.count == names.count, names.allSatisfy({ values[$0] != nil }) else {
       throw BadInput(
-        "with --one-commit all lines have the members of the first: \(names.sorted().joined(separator: ", "))")
+        "with --one-commit all lines have the members of the first: \(names.sorted().map(\.text).joined(separator: ", "))"
+      )
     }
     var row = [Value]()
     row.reserveCapacity(properties.count)

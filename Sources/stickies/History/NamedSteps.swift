@@ -25,13 +25,13 @@ extension [CommitEntry] {
   func newestStep(named name: String) -> Revision? {
     var undone = Set<UndoGroup>()
     for commit in reversed() {
-      guard let group = commit.undo, group.name == name else { continue }
+      guard let group = commit.undo, Bytes.equal(group.name, name) else { continue }
       // An undo and a redo have the group of their step.
       if commit.redoes == nil, commit.undoes != nil { undone.insert(group) } else { undone.remove(group) }
     }
     return first { commit in
       commit.undoes == nil && commit.redoes == nil
-        && commit.undo.map { $0.name == name && !undone.contains($0) } == true
+        && commit.undo.map { Bytes.equal($0.name, name) && !undone.contains($0) } == true
     }?.revision
   }
 }

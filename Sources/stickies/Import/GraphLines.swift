@@ -17,14 +17,14 @@ enum GraphLines {
         return batch.skip(file, "line \(index + 1) is no JSON (\(error)); nothing of the file was taken")
       }
     }
-    var names = [String: String]()
+    var names = [ByteKey: String]()
     for (_, json) in objects {
       if let id = json["id"]?.stringValue, let name = json["name"]?.stringValue { names[id] = name }
     }
     for (place, json) in objects { read(json, names, place, into: &batch) }
   }
 
-  private static func read(_ json: JSON, _ names: [String: String], _ place: String, into batch: inout ImportBatch) {
+  private static func read(_ json: JSON, _ names: [ByteKey: String], _ place: String, into batch: inout ImportBatch) {
     let entity = json["entity"]?.stringValue ?? ""
     if let id = json["id"]?.stringValue, let key = UniqueID(id), ObjectID(key: key, entity: 0).isTemporary {
       return batch.skip(place, "\"\(id)\" is no object's id")
@@ -85,7 +85,7 @@ private struct LineValues {
   mutating func take(_ name: String) -> Value? { taken.removeValue(forKey: name) }
 
   /// The names of the objects that a relationship lists.
-  mutating func names(_ name: String, _ names: [String: String]) -> [String] {
+  mutating func names(_ name: String, _ names: [ByteKey: String]) -> [String] {
     guard let member = json[name], member != .null else { return [] }
     guard let items = member.arrayValue else {
       leave(name, "\(member.text.excerpt) is no list of ids")

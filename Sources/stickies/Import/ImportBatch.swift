@@ -44,10 +44,10 @@ struct ImportBatch {
   private(set) var tags = [Named]()
   private(set) var skipped = [Skip]()
   /// By the bytes of their names: canonically equivalent names are two boards or tags.
-  private var boardNames = Set<[UInt8]>()
-  private var tagNames = Set<[UInt8]>()
+  private var boardNames = Set<ByteKey>()
+  private var tagNames = Set<ByteKey>()
   /// The texts of Keep's notes, by origin.
-  var keepTexts = [String: String]()
+  var keepTexts = [ByteKey: String]()
 
   /// All but what was skipped.
   mutating func removeAll() {
@@ -57,11 +57,11 @@ struct ImportBatch {
   }
 
   mutating func board(_ board: Named) {
-    if boardNames.insert(Array(board.name.utf8)).inserted { boards.append(board) }
+    if boardNames.insert(board.name).inserted { boards.append(board) }
   }
 
   mutating func tag(_ tag: Named) {
-    if tagNames.insert(Array(tag.name.utf8)).inserted { tags.append(tag) }
+    if tagNames.insert(tag.name).inserted { tags.append(tag) }
   }
 
   private static let exported = "stickies:"

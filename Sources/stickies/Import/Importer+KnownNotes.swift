@@ -9,8 +9,8 @@ extension Importer {
   ///
   /// A note is known by its origin; by its id, if it was exported from this store; and by the id that its origin names,
   /// if another store imported it from here and exported it again.
-  func knownNotes(_ batch: ImportBatch) async throws -> [String: ObjectID] {
-    var known = [String: ObjectID]()
+  func knownNotes(_ batch: ImportBatch) async throws -> [ByteKey: ObjectID] {
+    var known = [ByteKey: ObjectID]()
     let origin = shell.property("Note", "origin")
     let entity = shell.entity("Note").number
     for start in stride(from: 0, to: batch.notes.count, by: Self.lookupSize) {
@@ -35,7 +35,7 @@ extension Importer {
   }
 
   /// The notes of Keep that other releases imported, or that had another file name.
-  private func addKeepNotes(_ batch: ImportBatch, _ known: inout [String: ObjectID]) async throws {
+  private func addKeepNotes(_ batch: ImportBatch, _ known: inout [ByteKey: ObjectID]) async throws {
     let unknown = batch.notes.filter { $0.keep != nil && known[$0.origin] == nil }
     /// A note is one file.
     var taken = Set(known.values)

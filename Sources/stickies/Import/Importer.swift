@@ -16,7 +16,7 @@ struct Importer {
     result.skipped = batch.skipped
     progress.show("comparing \(batch.notes.count) notes")
     let known = try await knownNotes(batch)
-    var seen = Set<String>()
+    var seen = Set<ByteKey>()
     let new = batch.notes.filter { known[$0.origin] == nil && seen.insert($0.origin).inserted }
     result.unchanged = batch.notes.count - new.count
     result.imported = new.count
@@ -53,7 +53,7 @@ struct Importer {
   }
 
   private func changes(
-    _ notes: [ImportBatch.Note], _ batch: ImportBatch, _ known: [String: ObjectID], _ result: inout ImportResult
+    _ notes: [ImportBatch.Note], _ batch: ImportBatch, _ known: [ByteKey: ObjectID], _ result: inout ImportResult
   ) async throws -> [Change] {
     var changes = [Change]()
     func insert(_ entity: String, _ values: [String: Value]) -> ObjectID {
@@ -62,24 +62,22 @@ struct Importer {
       changes.append(Change(.insert, id, edits: shell.edits(entity, ordered)))
       return id
     }
-    /// Canonically equivalent names are two names, as the store has it.
-    func bytes(_ name: String) -> [UInt8] { Array(name.utf8) }
     /// The boards or tags of the batch by their names in the file. What this store exported is known by its id, whatever
     /// it is called now; what a new note needs becomes what is there under its name; what no note of the file needs is
     /// made when there is none. Others are not: their notes are here, so they have been renamed or deleted since.
     func settle(
       _ entity: String, _ listed: [ImportBatch.Named], of new: [String], all: [String]
-    ) async throws -> [[UInt8]: ObjectID] {
-      let (new, all) = (Set(new.map(bytes)), Set(all.map(bytes)))
-      let unlisted = new.subtracting(listed.map { bytes($0.name) }).map { String(decoding: $0, as: UTF8.self) }
-        .sorted { Bytes.order($0, $1) == .ascending }.map { ImportBatch.Named(name: $0) }
+    ) async throws -> [ByteKey: ObjectID] {
+      let (new, all) = (Set(new.map(ByteKey.init)), Set(all.map(ByteKey.init)))
+      let unlisted = new.subtracting(listed.map { ByteKey($0.name) }).sorted()
+        .map { ImportBatch.Named(name: $0.text) }
       guard !listed.isEmpty || !unlisted.isEmpty else { return [:] }
       let there = try await shell.images(entity)
-      let names = Set(there.compactMap { $0[shell.property(entity, "name")].stringValue.map(bytes) })
+      let names = Set(there.compactMap { $0[shell.property(entity, "name")].stringValue.map(ByteKey.init) })
       let byID = Dictionary(there.map { ($0.id.description, $0.id) }, uniquingKeysWith: { $1 })
-      var ids = [[UInt8]: ObjectID]()
+      var ids = [ByteKey: ObjectID]()
       for named in listed + unlisted {
-        let key = bytes(named.name)
+        let key = ByteKey(named.name)
         if let id = named.id.flatMap({ byID[$0] }) {
           ids[key] = id
         } else if new.contains(key) || !(all.contains(key) || names.contains(key)) {
@@ -92,16 +90,18 @@ struct Importer {
       "Board", batch.boards, of: notes.map(\.board), all: batch.notes.map(\.board))
     let tags = try await settle(
       "Tag", batch.tags, of: notes.flatMap(\.tags), all: batch.notes.flatMap(\.tags))
-    var ids = [String: ObjectID]()
+    var ids = [ByteKey: ObjectID]()
     for note in batch.notes { if let id = note.id { ids[id] = known[note.origin] } }
     // A link lies behind its second note, and goes with it: a later run takes those between notes that are there for done.
-    var linksAt = [String: [ImportBatch.Link]]()
-    for link in batch.links { for end in Set([link.from, link.to]) { linksAt[end, default: []].append(link) } }
+    var linksAt = [ByteKey: [ImportBatch.Link]]()
+    for link in batch.links {
+      for end in Set([ByteKey(link.from), ByteKey(link.to)]) { linksAt[end, default: []].append(link) }
+    }
     for note in notes {
       var values = note.values
       values["origin"] = .string(note.origin)
-      values["board"] = boards[bytes(note.board)].map { .object($0) }
-      let worn = Set(note.tags.compactMap { tags[bytes($0)] }).sorted()
+      values["board"] = boards[note.board].map { .object($0) }
+      let worn = Set(note.tags.compactMap { tags[$0] }).sorted()
       if !worn.isEmpty { values["tags"] = .objects(worn) }
       let id = insert("Note", values)
       if let name = note.id {
