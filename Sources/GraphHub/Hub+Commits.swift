@@ -147,7 +147,7 @@ extension Hub {
 
   static let madeBefore = "a commit was under way when the query came, and nobody looked what it did to the query"
   static let onlyInHistory = "history does not say what a commit did to a query that follows paths"
-  static let tooMany = "one commit reaches more of the query's objects than are judged one by one"
+  static let tooMany = "to find out what one commit did to the query costs more than to read it again"
   static let windowLost = "nobody can say any more what the commits did to the window"
   static let tooLarge = "one commit changed more than a frame can hold"
 

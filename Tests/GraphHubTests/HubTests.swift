@@ -163,7 +163,7 @@ import Testing
       (nil, underWay), (RelatedEffects(knownThrough: 0), underWay),
       (
         RelatedEffects(knownThrough: 1, unknown: [1]),
-        "one commit reaches more of the query's objects than are judged one by one"
+        "to find out what one commit did to the query costs more than to read it again"
       ),
     ] {
       var script = try HubTranscript()

@@ -84,9 +84,10 @@ import Testing
         (staff + [boss]).map { $0.id == after.id ? after : $0 },
         manager: try #require(person.property(named: "manager")))
       let changes = [ObjectChange(kind: .updated, id: before.id, before: before, after: after)]
-      let kept = KeptSource(source, changes, model: model, atMost: .max)
+      let budget = LookBudget(total: .max, share: .max)
+      let kept = KeptSource(source, changes, model: model, budget: budget)
       let effects = queries.effects(of: changes, in: kept)
-      return Told(effects: effects, asked: source.asked.withLock { $0 }, looks: .max - kept.rest)
+      return Told(effects: effects, asked: source.asked.withLock { $0 }, looks: budget.looks)
     }
   }
 
@@ -267,7 +268,7 @@ import Testing
     let source = Staff([place.boss, one] + staff.dropFirst(), manager: manager)
     let effects = queries.effects(
       of: [ObjectChange(kind: .updated, id: one.id, before: staff[0], after: one)], in: source)
-    #expect(effects.unknown == [1, 2], "they are read anew, together with whatever is of these objects")
+    #expect(effects.unknown == [1], "the other one costs little, and is judged")
     #expect(effects.effects.isEmpty)
     #expect(source.asked.withLock { $0 } < 30_000)
   }

@@ -40,7 +40,7 @@ public struct ExpressionEvaluator: Sendable {
         let outer = [judgement.image] + judgement.outer
         let count = reader.objects(judgement).count { id in
           guard let id, let image = judgement.source.image(of: id) else { return false }
-          return test(Judgement(image: image, source: judgement.source, outer: outer))
+          return test(Judgement(image: image, source: judgement.source, paths: judgement.paths, outer: outer))
         }
         return .integer(Int64(count))
       }

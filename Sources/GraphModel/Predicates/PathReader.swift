@@ -32,6 +32,8 @@ public struct NoImageSource: ImageSource {
 struct Judgement {
   let image: ObjectImage
   let source: any ImageSource
+  /// What was found at the end of paths before, where many queries are judged.
+  var paths: KeptPaths?
   /// Inside a subquery the objects around it, the nearest first.
   var outer: [ObjectImage] = []
 
@@ -78,13 +80,18 @@ struct PathReader: Sendable {
     case nothing
   }
 
+  private let path: GraphPredicate.Path
   private let level: Int
   private let hops: [PathHop]
+  /// For each hop the property that holds the reference.
+  private let stored: [PropertyNumber]
   private let end: End
 
   init(_ path: GraphPredicate.Path, _ model: Model) {
+    self.path = path
     level = path.level
     hops = path.hops.compactMap { PathHop($0, model) }
+    stored = hops.map { ($0.inverse ?? $0.property).number }
     switch path.end {
     case .identifier: end = .identifier
     case .count(let number): end = PathHop(number, model).map(End.count) ?? .nothing
@@ -106,6 +113,13 @@ struct PathReader: Sendable {
   ///   ways than there are objects. Not for counts.
   func objects(_ judgement: Judgement, once: Bool = false) -> [ObjectID?] {
     guard let image = judgement.image(at: level) else { return [] }
+    guard let paths = judgement.paths, !hops.isEmpty else { return find(from: image, judgement.source, once: once) }
+    return paths.objects(from: image.id, over: path.hops, stored: stored, once: once) {
+      find(from: image, judgement.source, once: once)
+    }
+  }
+
+  private func find(from image: ObjectImage, _ source: any ImageSource, once: Bool) -> [ObjectID?] {
     var ids: [ObjectID?] = [image.id]
     for hop in hops {
       var next = [ObjectID?]()
@@ -114,8 +128,8 @@ struct PathReader: Sendable {
           next.append(nil)
           continue
         }
-        if judgement.source.isExhausted { return [] }
-        let related = hop.related(to: id, image, judgement.source)
+        if source.isExhausted { return [] }
+        let related = hop.related(to: id, image, source)
         if hop.isToMany {
           for other in related { next.append(other) }
         } else {
@@ -135,6 +149,11 @@ struct PathReader: Sendable {
   func values(_ judgement: Judgement) -> [Value] {
     guard let image = judgement.image(at: level) else { return [] }
     if hops.isEmpty { return [value(at: image.id, image, judgement.source)] }
+    guard let paths = judgement.paths else { return findValues(from: image, judgement) }
+    return paths.values(from: image.id, at: path) { findValues(from: image, judgement) }
+  }
+
+  private func findValues(from image: ObjectImage, _ judgement: Judgement) -> [Value] {
     var values = [Value]()
     for id in objects(judgement, once: true) {
       if judgement.source.isExhausted { return [] }

@@ -26,8 +26,12 @@ public struct PredicateEvaluator: Sendable {
   /// Whether the object belongs to the result. Its entity is not looked at.
   /// - Parameter source: where paths through relationships lead.
   public func matches(_ image: ObjectImage, in source: any ImageSource) -> Bool {
-    if isOwn { return own.holds(image.values) }
-    return test(Judgement(image: image, source: source))
+    matches(Judgement(image: image, source: source))
+  }
+
+  func matches(_ judgement: Judgement) -> Bool {
+    if isOwn { return own.holds(judgement.image.values) }
+    return test(judgement)
   }
 
   static func compile(_ predicate: GraphPredicate, _ model: Model) -> Test {

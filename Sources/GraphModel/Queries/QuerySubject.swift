@@ -73,7 +73,7 @@ struct SubjectReader: Sendable {
     case .others(let reader, let read):
       reader.objects(judgement).compactMap { id in
         id.flatMap(judgement.source.image).map { image in
-          QuerySubject.calculated(read(Judgement(image: image, source: judgement.source)))
+          QuerySubject.calculated(read(Judgement(image: image, source: judgement.source, paths: judgement.paths)))
         }
       }
     }

@@ -19,7 +19,7 @@ public struct RelatedEffects: Hashable, Sendable {
   public var knownThrough: UInt64
   /// By ascending number.
   public var effects: [Effect]
-  /// Queries that so many objects could have come to or left that nobody looked: ascending numbers.
+  /// Queries that cost more to judge than to read again: ascending numbers.
   public var unknown: [UInt64]
 
   /// Nothing happened, unless more is said.

@@ -1,0 +1,75 @@
+/// An object, and the property through which others refer to it.
+struct ObjectRelation: Hashable {
+  let id: ObjectID
+  let property: PropertyNumber
+}
+
+/// A source whose answers are kept for the time of one commit: many paths lead to the same objects, and many queries take
+/// the same path. Who refers to an object that the commit has made is in the commit as well, and not asked for. Every answer is
+/// charged to the budget.
+final class KeptSource: ImageSource {
+  let changed: ChangedReferrers
+  let budget: LookBudget
+  private let source: any ImageSource
+  private let made: Set<ObjectID>
+  private var images = [ObjectID: ObjectImage?]()
+  private var referrers = [ObjectRelation: [ObjectID]]()
+  private var counts = [ObjectRelation: Int]()
+
+  init(_ source: any ImageSource, _ changes: [ObjectChange], model: Model, budget: LookBudget) {
+    self.budget = budget
+    self.source = source
+    changed = ChangedReferrers(changes, model: model)
+    made = Set(changes.lazy.filter { $0.before == nil }.map(\.id))
+  }
+
+  var isExhausted: Bool { budget.isExhausted }
+
+  func image(of id: ObjectID) -> ObjectImage? {
+    budget.charge(1)
+    if let known = images[id] { return known }
+    budget.chargeQuestion()
+    let image = source.image(of: id)
+    images[id] = .some(image)
+    return image
+  }
+
+  /// An object that was charged to the way that leads to it, or that has changed itself.
+  func root(_ id: ObjectID) -> ObjectImage? {
+    if let known = images[id] { return known }
+    let image = source.image(of: id)
+    images[id] = .some(image)
+    return image
+  }
+
+  func referrers(to id: ObjectID, through property: Property) -> [ObjectID] {
+    let found = findReferrers(to: id, through: property)
+    budget.charge(1 + found.count)
+    return found
+  }
+
+  private func findReferrers(to id: ObjectID, through property: Property) -> [ObjectID] {
+    let relation = ObjectRelation(id: id, property: property.number)
+    if let known = referrers[relation] { return known }
+    let found: [ObjectID]
+    if made.contains(id) {
+      found = (changed.sides(through: property).after[id] ?? []).sorted()
+    } else {
+      budget.chargeQuestion()
+      found = source.referrers(to: id, through: property)
+    }
+    referrers[relation] = found
+    return found
+  }
+
+  func referrerCount(to id: ObjectID, through property: Property) -> Int {
+    budget.charge(1)
+    guard !made.contains(id) else { return changed.sides(through: property).after[id]?.count ?? 0 }
+    let relation = ObjectRelation(id: id, property: property.number)
+    if let known = counts[relation] { return known }
+    budget.chargeQuestion()
+    let count = source.referrerCount(to: id, through: property)
+    counts[relation] = count
+    return count
+  }
+}

@@ -1,0 +1,255 @@
+/// What one commit does to the queries: roots are found, then judged, within a budget that all queries share.
+extension RelatedQueries {
+  /// So many looks are shared by all queries for one commit, and so many more for each object that it changes. A query that has
+  /// used more than its share when they are spent is read anew: what it would cost to judge its objects one by one is more
+  /// than what reading its result again does.
+  public static let maximumLooks = 1_000_000
+  static let maximumLooksPerChange = 2_500
+  /// Each query may use so many looks, or an equal part of all if that is more, whatever the others use.
+  static let minimumShare = 50
+
+  /// What the changes do to every query.
+  /// - Parameter source: the graph after them.
+  public func effects(of changes: [ObjectChange], in source: any ImageSource) -> RelatedEffects {
+    guard !queries.isEmpty else { return RelatedEffects(knownThrough: lastNumber) }
+    let total = Self.maximumLooks + Self.maximumLooksPerChange * changes.count
+    let budget = LookBudget(total: total, share: max(Self.minimumShare, total / queries.count))
+    return effects(of: changes, in: KeptSource(source, changes, model: model, budget: budget))
+  }
+
+  func effects(of changes: [ObjectChange], in after: KeptSource) -> RelatedEffects {
+    let budget = after.budget
+    let before = GraphBefore(changes, after: after)
+    let reach = reach(of: changes, before, after)
+    var roots = [ObjectID]()
+    var seen = Set<ObjectID>()
+    for change in changes where shelves[change.id.entity] != nil && seen.insert(change.id).inserted {
+      roots.append(change.id)
+    }
+    for id in reach.roots.sorted() where seen.insert(id).inserted { roots.append(id) }
+    let pathsAfter = KeptPaths(budget)
+    let pathsBefore = KeptPaths(budget, after: pathsAfter, moved: reach.moved)
+    var effects = [UInt64: [LiveQueryChange]]()
+    for id in roots {
+      let change = before.change(of: id)
+      let new = after.root(id)
+      let old = if let change { change.before } else { new }
+      let wasThere = old.map { Judgement(image: $0, source: before, paths: pathsBefore) }
+      let isThere = new.map { Judgement(image: $0, source: after, paths: pathsAfter) }
+      let (open, settled) =
+        change.map { candidates($0, wasThere, isThere, by: reach.changed, budget) }
+        ?? (turned(id.entity, wasThere, isThere, by: reach.changed, budget), [])
+      for (numbers, isSettled) in [(open, false), (settled, true)] {
+        for number in numbers {
+          guard let query = queries[number], !reach.unknown.contains(number) else { continue }
+          let judged = budget.charging(.query(number)) {
+            let isIn = isThere.map(query.evaluator.matches) ?? false
+            return (was: isSettled ? isIn : wasThere.map(query.evaluator.matches) ?? false, is: isIn)
+          }
+          guard let judged else { continue }
+          switch (judged.was, judged.is, old, new) {
+          case (false, true, _, let new?): effects[number, default: []].append(.inserted(new))
+          case (true, false, let old?, _):
+            // What is told of an object that stays is told as it is now.
+            effects[number, default: []].append(.removed(new ?? old, deleted: new == nil))
+          case (true, true, let old?, let new?):
+            guard let change else { continue }
+            effects[number, default: []].append(.updated(new, edits: change.edits, previous: old.revision))
+          default: break
+          }
+        }
+      }
+    }
+    let unknown = reach.unknown.union(unjudged(budget.ended))
+    for number in unknown { effects[number] = nil }
+    return RelatedEffects(
+      knownThrough: lastNumber,
+      effects: effects.sorted { $0.key < $1.key }.map { .init(query: $0.key, changes: $0.value) },
+      unknown: unknown.sorted())
+  }
+
+  /// The queries for which not everything was looked at.
+  private func unjudged(_ ended: Set<LookBudget.Account>) -> Set<UInt64> {
+    var (found, subjects) = (Set<UInt64>(), Set<QuerySubject>())
+    for account in ended {
+      switch account {
+      case .query(let number): found.insert(number)
+      case .subject(let subject): subjects.insert(subject)
+      // Of those it is known when the roots are.
+      case .way: break
+      }
+    }
+    if !subjects.isEmpty {
+      for (number, query) in queries where !query.subjects.isDisjoint(with: subjects) { found.insert(number) }
+    }
+    return found
+  }
+
+  /// The queries that an object which changed itself could belong to: those to which it could come or which it could
+  /// leave, and those of which everything that they read is as it was.
+  /// - Parameter changed: the properties that have changed somewhere and are read from elsewhere.
+  private func candidates(
+    _ change: ObjectChange, _ before: Judgement?, _ after: Judgement?, by changed: Set<PropertyNumber>,
+    _ budget: LookBudget
+  ) -> (open: [UInt64], settled: [UInt64]) {
+    guard let groups = shelves[change.id.entity] else { return ([], []) }
+    guard let old = change.before, let new = change.after, let entity = model.entity(change.id.entity) else {
+      return (groups.values.flatMap { $0.candidates(before, after, budget) }.sorted(), [])
+    }
+    var changed = changed
+    var slots = [Int]()
+    new.findChangedSlots(since: old, into: &slots)
+    for slot in slots { changed.insert(entity.storedProperties[slot].number) }
+    var (open, settled) = ([UInt64](), [UInt64]())
+    for (reads, queries) in groups {
+      if reads.isDisjoint(with: changed) {
+        settled += queries.candidates(nil, after, budget)
+      } else {
+        open += queries.candidates(before, after, budget)
+      }
+    }
+    return (open.sorted(), settled.sorted())
+  }
+
+  /// The queries of an entity to which an object that did not change itself could come, or which it could leave.
+  /// - Parameter changed: the properties that have changed somewhere.
+  private func turned(
+    _ entity: EntityNumber, _ before: Judgement?, _ after: Judgement?, by changed: Set<PropertyNumber>,
+    _ budget: LookBudget
+  ) -> [UInt64] {
+    guard let turning = turning[entity] else { return [] }
+    var numbers = Set<UInt64>()
+    for (reads, queries) in turning.others where !reads.isDisjoint(with: changed) {
+      numbers.formUnion(queries.candidates(before, after, budget))
+    }
+    for (reads, subjects) in turning.subjects where !reads.isDisjoint(with: changed) {
+      for (subject, (reader, queries)) in subjects {
+        let values = budget.charging(.subject(subject)) {
+          (old: before.map { reader.values($0) } ?? [], new: after.map { reader.values($0) } ?? [])
+        }
+        guard let values else { continue }
+        queries.forEach(from: values.old, to: values.new) { number in
+          numbers.insert(number)
+          return true
+        }
+      }
+    }
+    return numbers.sorted()
+  }
+
+  /// What a commit reaches on the ways back from what it changed.
+  private struct Reach {
+    /// Where ways start that lead past what changed, before or after.
+    var roots = Set<ObjectID>()
+    /// Queries of which the ways back are too expensive.
+    var unknown = Set<UInt64>()
+    /// The triggers that changed.
+    var changed = Set<PropertyNumber>()
+    /// The stored relationships that changed.
+    var moved = Set<PropertyNumber>()
+  }
+
+  private func reach(of changes: [ObjectChange], _ before: GraphBefore, _ after: KeptSource) -> Reach {
+    var reach = Reach()
+    var starts = [Trigger: Set<ObjectID>]()
+    var known = Set<ObjectID>()
+    for change in changes {
+      guard let entity = model.entity(change.id.entity) else { continue }
+      for property in entity.storedProperties {
+        let ways = triggers[property.number]
+        guard ways != nil || property.relationship != nil, change.before?[property] != change.after?[property] else {
+          continue
+        }
+        if property.relationship != nil { reach.moved.insert(property.number) }
+        guard let ways else { continue }
+        reach.changed.insert(property.number)
+        for (way, uses) in ways {
+          if uses.others.isEmpty, !isAwaited(change, property, behind: way) { continue }
+          let found = after.budget.charging(.way(way)) {
+            follow(way.hops, back: change.id, change.before, before)
+              .union(follow(way.hops, back: change.id, change.after, after))
+          }
+          guard let found else { continue }
+          let new = found.count { known.insert($0).inserted }
+          // Each is read and judged once, whatever number of ways lead to it.
+          _ = after.budget.charging(.way(way)) {
+            after.budget.chargeRoots(found.count, new: new)
+          }
+          starts[way, default: []].formUnion(found)
+        }
+      }
+    }
+    let ended = after.budget.ended
+    for (way, found) in starts where !ended.contains(.way(way)) {
+      guard let family = model.entity(way.root)?.family else { continue }
+      reach.roots.formUnion(found.filter { family.contains($0.entity) })
+    }
+    for case .way(let way) in ended {
+      for ways in triggers.values {
+        guard let uses = ways[way] else { continue }
+        reach.unknown.formUnion(uses.filed)
+        reach.unknown.formUnion(uses.others)
+      }
+    }
+    return reach
+  }
+
+  /// Whether a query is filed under the value that a property at the end of a way had, or has, so that it could turn.
+  private func isAwaited(_ change: ObjectChange, _ property: Property, behind way: Trigger) -> Bool {
+    let subject = QuerySubject.path(GraphPredicate.Path(hops: way.hops, end: .property(property.number)))
+    let reads = subject.reads(in: model)
+    let (old, new) = (change.before.map { [$0[property]] } ?? [], change.after.map { [$0[property]] } ?? [])
+    return model.entity(way.root)?.family.contains { entity in
+      guard let turning = turning[entity] else { return false }
+      var isFound = false
+      turning.subjects[reads]?[subject]?.queries.forEach(from: old, to: new) { _ in
+        isFound = true
+        return false
+      }
+      return isFound
+        || turning.others.values.contains { others in
+          others.subjects[subject].map { others in (old + new).contains { others.queries.isHolding($0) } } ?? false
+        }
+    } ?? false
+  }
+
+  /// Follows a way from its last object to where it starts, as far as the budget reaches.
+  private func follow(
+    _ hops: [PropertyNumber], back id: ObjectID, _ image: ObjectImage?, _ source: any ImageSource
+  ) -> Set<ObjectID> {
+    guard image != nil else { return [] }
+    var ids: Set<ObjectID> = [id]
+    for hop in hops.reversed() {
+      guard let property = model.property(hop), let relationship = property.relationship else { return [] }
+      var next = Set<ObjectID>()
+      for id in ids {
+        if source.isExhausted { return next }
+        if relationship.storage == .inverse {
+          guard let inverse = model.property(relationship.inverse), let image = source.image(of: id) else { continue }
+          next.formUnion(image[inverse].objectIDs)
+        } else {
+          next.formUnion(source.referrers(to: id, through: property))
+        }
+      }
+      ids = next
+    }
+    return ids
+  }
+}
+
+extension QueryShelves<SubjectReader> {
+  /// The queries that an object, as it was and as it is, could belong to: each once, in no order.
+  fileprivate func candidates(_ before: Judgement?, _ after: Judgement?, _ budget: LookBudget) -> [UInt64] {
+    var numbers = [UInt64]()
+    for (subject, (reader, queries)) in subjects {
+      let values = budget.charging(.subject(subject)) {
+        (old: before.map { reader.values($0) } ?? [], new: after.map { reader.values($0) } ?? [])
+      }
+      guard let (old, new) = values else { continue }
+      for value in old { queries.holding(value, into: &numbers) }
+      guard new != old else { continue }
+      for value in new { queries.holding(value, into: &numbers) }
+    }
+    return Array(numbers.isEmpty ? general : general.union(numbers))
+  }
+}
