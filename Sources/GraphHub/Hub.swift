@@ -76,6 +76,7 @@ public struct Hub {
     case .readFinished(let ticket, let result): finishRead(ticket, result, &actions)
     case .collected(let ticket, let images): collected(ticket, images, &actions)
     case .collectFinished(let ticket, let result): finishCollecting(ticket, result, &actions)
+    case .continueOrder(let ticket): continueOrder(ticket, &actions)
     case .history(let ticket, let result): takeHistory(ticket, result, &actions)
     case .recognized(let ticket, let isKnown): takeRecognition(ticket, isKnown, &actions)
     case .statistics(let ticket, let status): answerStatus(ticket, status, &actions)
@@ -212,6 +213,7 @@ public struct Hub {
       }
     }
     endOverdueFrames(&actions)
+    removeIdleOrders(&actions)
   }
 
   // MARK: - The end

@@ -56,10 +56,12 @@ public enum HubEvent: Sendable {
   case readFinished(Ticket, Result<ReadEnd, Refusal>)
   /// The commits that `.history` asked for, or the first of them; or they can't be read.
   case history(Ticket, Result<[CommitRecord], Refusal>)
-  /// Objects for an order, in none.
+  /// Objects for an order. Those that come in its sort are put behind one another, others are searched a place.
   case collected(Ticket, [ObjectImage])
   /// An order's objects are all here, as of that state; or it can't be read.
   case collectFinished(Ticket, Result<Token, Refusal>)
+  /// The turn of what `.continueOrder` put off.
+  case continueOrder(Ticket)
   /// Whether the store was ever in the state that `.recognize` asked about; false when it can't tell.
   case recognized(Ticket, Bool)
   /// What the server tells of itself; the hub adds what it alone knows.
@@ -89,8 +91,14 @@ public enum HubAction: Sendable {
   /// Read objects and stream them to the session as chunks that answer `request`: two at once, then one for each
   /// `.continueRead`. Their bytes do not pass through the hub, but for the last frame (`ReadEnd`).
   case read(Ticket, ReadRequest, session: SessionID, request: UInt64)
-  /// Read objects for an order that windows are cut from, some at a time: one statement. `session` is who asked first.
+  /// Read objects for an order that windows are cut from, and hand them over some at a time, between which everything else
+  /// has its turn: one statement. They need not come in the sort that the fetch names, but then cost least. `session` is
+  /// who asked first.
   case collect(Ticket, FetchRequest, session: SessionID)
+  /// Come back with the event of this name when others have had their turn: there is more to do for the order.
+  case continueOrder(Ticket)
+  /// Free these elsewhere, it takes long.
+  case discard(DiscardedRows)
   /// The session takes one more chunk of the read.
   case continueRead(Ticket)
   /// Nobody waits any more for what `.read` or `.collect` asked for.

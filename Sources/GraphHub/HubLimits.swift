@@ -44,8 +44,14 @@ public struct HubLimits: Sendable {
   public var orderRows = 1_000_000
   /// About how many bytes the objects of all such queries take in memory.
   public var orderBytes = 512 << 20
-  /// Queries that nobody has a window on and that are kept in order all the same, for who comes back.
+  /// Queries without a window that are kept in order anyway, for a client that comes back.
   public var idleOrders = 8
+  /// How long they are kept.
+  public var idleOrderMilliseconds: Int64 = 60_000
+  /// Changes of commits that are carried over into an order in one event.
+  public var carriedChanges = 256
+  /// Orders of so many objects are freed on another thread.
+  public var discardedRows = 10_000
   /// A connection says hello within this time, and something at least every `silenceMilliseconds`.
   public var helloMilliseconds: Int64 = 10_000
   /// What the welcome says: a client that has heard nothing for so long asks.

@@ -9,20 +9,20 @@ import NIOCore
 /// Runs the hub's actions: the one place where the pure hub meets sockets and threads.
 ///
 /// `@unchecked Sendable`: what changes is used on `loop` only, where other threads come in through `submit`; readers'
-/// threads use `reads` and `limits`, which are constants of Sendable types.
+/// threads use `reads`, `limits` and `collectedMemory`, which are constants of Sendable types.
 /// All connections live on that one loop, so the hub needs no lock and no mailbox of its own.
 final class HubRunner: @unchecked Sendable {
   let loop: any EventLoop
   private var hub: Hub
-  private let reads: StoreReads
+  let reads: StoreReads
   private let writer: WriterThread
   private var loneClient = LoneClient()
   /// For what sessions ask to read.
-  private let readers: FairReaders
+  let readers: FairReaders
   /// For what the hub itself needs, all of it short: it never waits behind a session's reads.
-  private let errands: ReaderPool
-  private let spoolDirectory: String
-  private let limits: HubLimits
+  let errands: ReaderPool
+  let spoolDirectory: String
+  let limits: HubLimits
   private let maximumConnections: Int
   private let log: Logger
   private var connections = [SessionID: ConnectionHandler]()
@@ -34,7 +34,10 @@ final class HubRunner: @unchecked Sendable {
   private var commits = [(Ticket, WriteRequest)]()
   /// Commits that the writer's thread has, or whose results the hub has not handled yet.
   private var awaited = 0
-  private var streams = [Ticket: ReadStream]()
+  var streams = [Ticket: ReadStream]()
+  /// Objects of orders that the hub has not taken yet.
+  var slices = [Ticket: OrderSlices]()
+  let collectedMemory: CollectedMemory
   /// Rows whose batch has not been asked for, and those of a batch that is committed next.
   private var spools = [Ticket: RowSpool]()
   /// Batches that the writer's thread has or will have.
@@ -55,6 +58,7 @@ final class HubRunner: @unchecked Sendable {
     self.writer = writer
     self.readers = readers
     self.errands = errands
+    collectedMemory = CollectedMemory(limit: limits.orderBytes)
     self.spoolDirectory = spoolDirectory
     self.limits = limits
     self.maximumConnections = maximumConnections
@@ -217,6 +221,9 @@ final class HubRunner: @unchecked Sendable {
     case .cancelRead(let ticket):
       streams.removeValue(forKey: ticket)?.cancel()
       readers.cancel(ticket)
+      if let rest = slices.removeValue(forKey: ticket) { free { rest.free() } }
+    case .continueOrder(let ticket): inNextTurn { $0.handle(.continueOrder(ticket)) }
+    case .discard(let rows): free { rows.free() }
     case .history(let ticket, let after, let through):
       errands.enqueue { [self] in
         submit(.history(ticket, reads.history(after: after, through: through, limits: limits)))
@@ -267,19 +274,6 @@ final class HubRunner: @unchecked Sendable {
     readers.enqueue(ticket, of: session, isLong: !request.canBeTried) { [reads] trial in
       if let trial, request.canBeTried { return reads.try(request, number, into: stream, trial) }
       reads.run(request, number, into: stream)
-      return .answered
-    }
-  }
-
-  /// A window's order is read beside what sessions read, in the turn of the one that asked first.
-  private func collect(_ ticket: Ticket, _ fetch: FetchRequest, _ session: SessionID) {
-    // Nothing goes through it: it says whether the read is still wanted.
-    let stream = ReadStream(directory: spoolDirectory) { _ in }
-    streams[ticket] = stream
-    readers.enqueue(ticket, of: session, isLong: true) { [self] _ in
-      let result = reads.collect(fetch, stream) { submit(.collected(ticket, $0)) }
-      loop.execute { self.streams[ticket] = nil }
-      submit(.collectFinished(ticket, result))
       return .answered
     }
   }

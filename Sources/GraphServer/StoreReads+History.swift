@@ -31,7 +31,7 @@ extension StoreReads {
   }
 
   /// A read of so many objects leaves more freed memory behind than the next ones need.
-  private static let manyObjects = 50_000
+  static let manyObjects = 50_000
 
   private func giveBack(behind objects: Int) { if objects >= Self.manyObjects { FreedMemory.giveBack() } }
 

@@ -1,3 +1,4 @@
+import FreedMemory
 import GraphHub
 import GraphModel
 import GraphWire
@@ -57,27 +58,28 @@ struct StoreReads: Sendable {
     }
   }
 
-  /// So many objects are handed over at a time: the loop has other things to do.
-  static let collectedAtOnce = 256
-
-  /// Reads the objects of an order, in one statement.
+  /// Reads the objects of an order, in one statement, and sorts them here: the loop has other things to do.
+  /// - Parameter size: counts their bytes among those of all orders that are being read; ends the read when it throws.
   func collect(
-    _ fetch: FetchRequest, _ stream: ReadStream, _ take: ([ObjectImage]) -> Void
-  ) -> Result<Token, Refusal> {
+    _ fetch: FetchRequest, _ stream: ReadStream, maximumRows: Int, _ size: (Int) throws -> Void
+  ) -> Result<(images: [ObjectImage], at: Token), Refusal> {
     var time = SearchTime(searchLimit, from: .now)
     var images = [ObjectImage]()
+    var (fetch, keys) = (fetch, fetch.sort)
+    fetch.sort = []
+    defer { if images.count >= Self.manyObjects { FreedMemory.giveBack() } }
     do {
       let end = try store.answer(fetch, while: { stream.isWanted && time.goesOn(at: .now) }) { part in
         guard stream.isWanted else { throw ReadStream.Cancelled() }
-        if case .object(let image) = part { images.append(image) }
-        time.found(at: .now)
-        if images.count == Self.collectedAtOnce {
-          take(images)
-          images = []
+        if case .object(let image) = part {
+          guard images.count < maximumRows else { throw Refusal.tooManyRows(maximumRows) }
+          try size(image.values.reduce(128) { $0 + $1.approximateSize })
+          images.append(image)
         }
+        time.found(at: .now)
       }
-      if !images.isEmpty { take(images) }
-      return .success(end.at)
+      images = SortOrder(keys, model: store.model).sorted(images)
+      return .success((images, end.at))
     } catch {
       return .failure(time.isOver ? time.refusal : Self.refusal(error))
     }

@@ -379,6 +379,8 @@ public final class Simulation {
     case .read(let ticket, let request, let session, let number):
       node.jobs.append(.read(ticket, request, session, number))
     case .collect(let ticket, let fetch, _): node.jobs.append(.collect(ticket, fetch))
+    case .continueOrder(let ticket): node.inbox.append(.continueOrder(ticket))
+    case .discard(let rows): rows.free()
     case .continueRead(let ticket):
       node.streams[ticket]?.credit += 1
       node.release(ticket)

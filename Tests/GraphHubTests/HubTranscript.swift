@@ -103,6 +103,8 @@ struct HubTranscript {
     case .cancelBatch(let ticket): ["end the batch #\(ticket.number)"]
     case .read(let ticket, _, let session, _): ["read #\(ticket.number) for \(session)"]
     case .collect(let ticket, _, let session): ["collect #\(ticket.number) for \(session)"]
+    case .continueOrder(let ticket): ["continue the order #\(ticket.number)"]
+    case .discard: ["discard an order"]
     case .continueRead(let ticket): ["continue #\(ticket.number)"]
     case .cancelRead(let ticket): ["cancel #\(ticket.number)"]
     case .history(let ticket, let after, let through): ["history #\(ticket.number) after \(after) through \(through)"]

@@ -33,6 +33,46 @@ import Testing
 
   private static let sorts = ["", "x", "-x,text", "text[localized],-id"]
 
+  /// In order, out of order, and some of them a second time.
+  @Test(arguments: UInt64(0)..<40)
+  func whatIsAppendedIsTheSortedArray(seed: UInt64) throws {
+    let scene = try Scene(Self.sorts[Int(seed % 4)])
+    var random = SeededGenerator(seed: seed)
+    var rows = OrderedRows(order: scene.order)
+    var twin = [ObjectID: ObjectImage]()
+    for step in 1...20 {
+      let images = try (0..<random.below(40)).map { _ in
+        try scene.image(UInt64.random(in: 1...300, using: &random), Revision(step), &random)
+      }
+      let once = Dictionary(images.map { ($0.id, $0) }) { $1 }.values.sorted { $0.id < $1.id }
+      rows.append(random.chance(70) ? scene.order.sorted(once) : once)
+      for image in once { twin[image.id] = image }
+      if random.chance(30), let gone = random.pick(twin.keys.sorted()) {
+        rows.remove(gone)
+        twin[gone] = nil
+      }
+      let sorted = scene.order.sorted(twin.values)
+      #expect(rows.count == sorted.count && rows.images(in: 0..<Int.max) == sorted, "seed \(seed), step \(step)")
+      for (place, image) in sorted.enumerated() { #expect(rows.place(of: image.id) == place, "seed \(seed)") }
+      let low = random.below(60)
+      #expect(rows.ids(in: low..<(low + 5)) == sorted.dropFirst(low).prefix(5).map(\.id), "seed \(seed)")
+    }
+  }
+
+  @Test(arguments: ["x", "-x,text"]) func rowsThatComeInOrderAreNotSearchedAPlace(sort: String) throws {
+    let scene = try Scene(sort)
+    var random = SeededGenerator(seed: 1)
+    let images = try (UInt64(1)...20_000).map { try scene.image($0, 1, &random) }
+    let sorted = scene.order.sorted(images)
+    var rows = OrderedRows(order: scene.order)
+    for start in stride(from: 0, to: sorted.count, by: 256) {
+      rows.append(Array(sorted[start..<min(start + 256, sorted.count)]))
+    }
+    #expect(rows.counts.appended == 20_000 && rows.counts.searched == 0)
+    #expect(rows.depth < 64, "\(rows.depth)")
+    #expect(rows.ids(in: 9_000..<9_100) == sorted[9_000..<9_100].map(\.id))
+  }
+
   @Test(arguments: UInt64(0)..<40)
   func theTreeIsTheSortedArray(seed: UInt64) throws {
     let scene = try Scene(Self.sorts[Int(seed % 4)])

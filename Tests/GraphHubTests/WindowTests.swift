@@ -229,4 +229,66 @@ import Testing
     #expect(try script.handle(.collected(Ticket(1), [Self.note(1, x: 1, in: script)])) == [])
     #expect(try script.handle(.collectFinished(Ticket(1), .success(script.token(0)))) == [])
   }
+
+  @Test func whatCommitsDidDuringTheReadIsCarriedOverInParts() throws {
+    var limits = HubLimits()
+    limits.carriedChanges = 2
+    var script = try HubTranscript(head: 1, limits: limits)
+    try script.open(1)
+    try script.open(2)
+    #expect(try script.say(Self.window(script), 1) == ["collect #1 for 1", "1 < query 2"])
+    let notes = try (1...5).map { try Self.note($0, x: 10 * Double($0), in: script) }
+    #expect(try script.handle(.collected(Ticket(1), notes)) == [])
+    _ = try script.save(2, sequence: 1)
+    let three: [(ObjectImage?, ObjectImage?)] = notes.prefix(3).map { ($0, nil) }
+    #expect(try script.committed(2, Self.commit(2, three, in: script)) == ["2 < committed 2"])
+    #expect(try script.handle(.collectFinished(Ticket(1), .success(script.token(1)))) == ["continue the order #1"])
+    // A commit in between waits for its turn.
+    _ = try script.save(2, sequence: 2)
+    let sixth = try Self.note(6, x: 5, 3, in: script)
+    #expect(try script.committed(3, Self.commit(3, [(nil, sixth)], in: script)) == ["2 < committed 3"])
+    #expect(
+      try script.handle(.continueOrder(Ticket(1))) == ["1 < rows [6, 4] of 3 at 3", "1 < advance 3"])
+  }
+
+  @Test func anOrderThatIsLostBetweenTwoPartsIsReadAgain() throws {
+    var limits = HubLimits()
+    limits.carriedChanges = 1
+    var script = try HubTranscript(head: 1, limits: limits)
+    try script.open(1)
+    try script.open(2)
+    _ = try script.say(Self.window(script), 1)
+    let notes = try (1...3).map { try Self.note($0, x: 10 * Double($0), in: script) }
+    _ = try script.handle(.collected(Ticket(1), notes))
+    _ = try script.save(2, sequence: 1)
+    _ = try script.committed(2, Self.commit(2, [(notes[0], nil), (notes[1], nil)], in: script))
+    #expect(try script.handle(.collectFinished(Ticket(1), .success(script.token(1)))) == ["continue the order #1"])
+    _ = try script.save(2, sequence: 2)
+    var record = try script.record(3)
+    record.changes = []
+    record.summary = ChangeSummary(count: 5_000, entities: [script.note.number])
+    #expect(try script.committed(3, record) == ["2 < committed 3"])
+    #expect(try script.handle(.continueOrder(Ticket(1))) == ["collect #4 for 1"])
+    _ = try script.handle(.collected(Ticket(4), [notes[2]]))
+    #expect(
+      try script.handle(.collectFinished(Ticket(4), .success(script.token(3))))
+        == ["1 < rows [3] of 1 at 3", "1 < advance 3"])
+    // What was put off before is of no use.
+    #expect(try script.handle(.continueOrder(Ticket(1))) == [])
+  }
+
+  @Test func anIdleOrderIsKeptForAMinuteAndFreedElsewhere() throws {
+    var limits = HubLimits()
+    limits.discardedRows = 5
+    var script = try Self.following(limits: limits)
+    #expect(try script.handle(.tick(1)) == [])
+    #expect(try script.say(.unsubscribe(query: 2), 1) == ["1 < query 2 ended"])
+    #expect(try script.handle(.tick(59_000)) == [])
+    #expect(
+      try script.say(Self.window(script), 1) == ["1 < query 3", "1 < rows [1, 2] of 5 at 1", "1 < advance 1"])
+    #expect(try script.say(.unsubscribe(query: 3), 1) == ["1 < query 3 ended"])
+    #expect(try script.handle(.tick(118_999)) == [])
+    #expect(try script.handle(.tick(119_000)) == ["discard an order"])
+    #expect(try script.say(Self.window(script), 1) == ["collect #2 for 1", "1 < query 5"])
+  }
 }

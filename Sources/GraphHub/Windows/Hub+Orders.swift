@@ -20,6 +20,8 @@ extension Hub {
     let ticket = ticket()
     tickets[ticket] = .order(number)
     var fetch = FetchRequest(entity: key.query.entity, predicate: key.query.predicate)
+    // Whoever reads may bring them in this order, so that each goes behind the last one.
+    fetch.sort = key.sort
     fetch.isUnordered = true
     actions.append(.collect(ticket, fetch, session: id))
     return ticket
@@ -27,8 +29,19 @@ extension Hub {
 
   mutating func removeOrder(_ number: UInt64, _ actions: inout [HubAction]) {
     guard let entry = orders.remove(number) else { return }
-    if case .loading(let ticket, _) = entry.state { cancelCollecting(ticket, &actions) }
+    if let ticket = entry.ticket { cancelCollecting(ticket, &actions) }
     queries.unfile(number)
+    discard(entry.rows, &actions)
+  }
+
+  private func discard(_ rows: OrderedRows, _ actions: inout [HubAction]) {
+    // A few are freed faster than they are passed on.
+    if rows.count >= limits.discardedRows { actions.append(.discard(DiscardedRows(rows))) }
+  }
+
+  /// Orders that have had no windows for long are in the way of everything else.
+  mutating func removeIdleOrders(_ actions: inout [HubAction]) {
+    for number in orders.idle(since: now - limits.idleOrderMilliseconds) { removeOrder(number, &actions) }
   }
 
   private mutating func cancelCollecting(_ ticket: Ticket, _ actions: inout [HubAction]) {
@@ -40,39 +53,72 @@ extension Hub {
 
   mutating func collected(_ ticket: Ticket, _ images: [ObjectImage], _ actions: inout [HubAction]) {
     guard case .order(let number)? = tickets[ticket] else { return }
-    orders.update(number, maximumRows: limits.orderRows) { rows in for image in images { rows.insert(image) } }
+    orders.update(number, maximumRows: limits.orderRows) { $0.append(images) }
     keepWithinBudget(&actions)
   }
 
   mutating func finishCollecting(
     _ ticket: Ticket, _ result: Result<Token, Refusal>, _ actions: inout [HubAction]
   ) {
-    guard case .order(let number)? = tickets.removeValue(forKey: ticket),
-      case .loading(_, let from)? = orders.state(of: number)
-    else { return }
-    switch result {
-    case .failure(let refusal): endOrder(number, refusal, &actions)
-    case .success(let at) where at.revision < from: readAnew(number, from: from, &actions)
-    case .success(let at):
-      orders.set(.ready(at), of: number)
-      for (revision, changes) in orders.takeKept(of: number) where revision > at.revision {
-        orders.update(number, maximumRows: limits.orderRows) { _ = OrderStep(changes, on: &$0, windows: []) }
-      }
-      keepWithinBudget(&actions)
-      let readers = orders.windows(of: number).flatMap { queries[$0.number]?.readers ?? [] }
-      for id in Set(readers).sorted() { serveWindows(id, &actions) }
+    guard case .order(let number)? = tickets[ticket], case .loading(_, let from)? = orders.state(of: number) else {
+      return
     }
+    switch result {
+    case .failure(let refusal):
+      tickets[ticket] = nil
+      endOrder(number, refusal, &actions)
+    case .success(let at) where at.revision < from:
+      tickets[ticket] = nil
+      readAnew(number, from: from, &actions)
+    case .success(let at):
+      orders.set(.carrying(ticket, at: at), of: number)
+      carryOver(ticket, number, at, &actions)
+    }
+  }
+
+  /// Goes on with what commits did to the order while it was read.
+  mutating func continueOrder(_ ticket: Ticket, _ actions: inout [HubAction]) {
+    guard case .order(let number)? = tickets[ticket] else { return }
+    switch orders.state(of: number) {
+    case .carrying(_, let at)?: carryOver(ticket, number, at, &actions)
+    case .loading(_, let from)?:
+      // Meanwhile a commit came that nobody can carry over.
+      tickets[ticket] = nil
+      readAnew(number, from: from, &actions)
+    case .ready?, nil: assertionFailure("an order that nobody fills goes on")
+    }
+  }
+
+  private mutating func carryOver(_ ticket: Ticket, _ number: UInt64, _ at: Token, _ actions: inout [HubAction]) {
+    let kept = orders.takeKept(of: number, atMost: limits.carriedChanges)
+    orders.update(number, maximumRows: limits.orderRows) { rows in
+      for (revision, changes) in kept where revision > at.revision {
+        for change in changes {
+          if let image = change.staying { rows.insert(image) } else { rows.remove(change.id) }
+        }
+      }
+    }
+    keepWithinBudget(&actions)
+    guard let entry = orders[number] else { return }
+    guard entry.kept.isEmpty else { return actions.append(.continueOrder(ticket)) }
+    tickets[ticket] = nil
+    orders.set(.ready(at), of: number)
+    let readers = orders.windows(of: number).flatMap { queries[$0.number]?.readers ?? [] }
+    for id in Set(readers).sorted() { serveWindows(id, &actions) }
   }
 
   private mutating func readAnew(_ number: UInt64, from: Revision, _ actions: inout [HubAction]) {
     guard let key = orders[number]?.key else { return }
-    if case .loading(let ticket, _)? = orders.state(of: number) { cancelCollecting(ticket, &actions) }
+    if let ticket = orders[number]?.ticket { cancelCollecting(ticket, &actions) }
     let first = orders.windows(of: number).compactMap { queries[$0.number]?.readers.first }.first
     guard let first else { return removeOrder(number, &actions) }
-    _ = orders.takeKept(of: number)
-    orders.update(number, maximumRows: limits.orderRows) { [model] in
-      $0 = OrderedRows(order: SortOrder(key.sort, model: model))
+    orders.forgetKept(of: number)
+    let empty = OrderedRows(order: SortOrder(key.sort, model: model))
+    let old = orders.update(number, maximumRows: limits.orderRows) { rows in
+      defer { rows = empty }
+      return rows
     }
+    if let old { discard(old, &actions) }
     let ticket = collect(number, key, for: first, &actions)
     orders.set(.loading(ticket, from: from), of: number)
   }
@@ -86,6 +132,9 @@ extension Hub {
     case .loading(let ticket, let from)?:
       // The read may yet turn out to have seen it.
       orders.set(.loading(ticket, from: max(from, revision)), of: number)
+    case .carrying(let ticket, let at)?:
+      // It is read again when it would go on.
+      if at.revision < revision { orders.set(.loading(ticket, from: revision), of: number) }
     case nil: return
     case .ready?:
       windows.formUnion(orders.windows(of: number).map(\.number))
@@ -98,23 +147,13 @@ extension Hub {
   /// Too much is kept in order: what nobody looks at goes first, then what is being read, then the largest.
   mutating func keepWithinBudget(_ actions: inout [HubAction]) {
     for number in orders.outgrown {
-      endOrder(
-        number,
-        Refusal(
-          .limit,
-          "windows are cut from at most \(limits.orderRows) objects, and the query has more: narrow its predicate, or "
-            + "page through it with a fetch"), &actions)
+      endOrder(number, .tooManyRows(limits.orderRows), &actions)
     }
     while orders.size > limits.orderBytes {
       if let idle = orders.idle.first {
         removeOrder(idle, &actions)
       } else if let largest = orders.largest {
-        endOrder(
-          largest,
-          Refusal(
-            .limit,
-            "the queries of all windows take more than the \(limits.orderBytes) bytes of memory that the server has for "
-              + "them: narrow the predicate, or page through it with a fetch"), &actions)
+        endOrder(largest, .tooLargeOrders(limits.orderBytes), &actions)
       } else {
         return
       }
@@ -132,5 +171,23 @@ extension Hub {
         send(answer(refusal, reader.request), to: id, &actions)
       }
     }
+  }
+}
+
+extension Refusal {
+  /// A query has more objects than an order may.
+  public static func tooManyRows(_ maximum: Int) -> Refusal {
+    Refusal(
+      .limit,
+      "windows are cut from at most \(maximum) objects, and the query has more: narrow its predicate, or page through it "
+        + "with a fetch")
+  }
+
+  /// All orders together take too much memory.
+  public static func tooLargeOrders(_ bytes: Int) -> Refusal {
+    Refusal(
+      .limit,
+      "the queries of all windows take more than the \(bytes) bytes of memory that the server has for them: narrow the "
+        + "predicate, or page through it with a fetch")
   }
 }

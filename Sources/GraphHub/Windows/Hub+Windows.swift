@@ -50,7 +50,8 @@ extension Hub {
   mutating func unregister(_ number: UInt64, _ id: SessionID, _ actions: inout [HubAction]) {
     let window = queries[number]?.window
     queries.unregister(number, for: id)
-    guard let window, queries[number] == nil, orders.remove(window: number, of: window.order) else { return }
+    guard let window, queries[number] == nil, orders.remove(window: number, of: window.order, at: now)
+    else { return }
     if orders[window.order]?.isLoading == true { return removeOrder(window.order, &actions) }
     let idle = orders.idle
     for number in idle.prefix(max(0, idle.count - limits.idleOrders)) { removeOrder(number, &actions) }
@@ -142,7 +143,7 @@ extension Hub {
     of changes: [LiveQueryChange], to number: UInt64, _ record: CommitRecord
   ) -> [(number: UInt64, frame: [UInt8])] {
     switch orders.state(of: number) {
-    case .loading?:
+    case .loading?, .carrying?:
       orders.keep(changes, of: record.revision, for: number, atMost: limits.historyChanges)
       return []
     // The read has seen it.

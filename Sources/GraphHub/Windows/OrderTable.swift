@@ -24,6 +24,8 @@ struct OrderTable {
   enum State {
     /// Its objects are being read; a read as of a state before `from` is of no use.
     case loading(Ticket, from: Revision)
+    /// Its objects are all here as of this state; what commits did to it since is being carried over.
+    case carrying(Ticket, at: Token)
     /// It is as of the hub's head, or of this state where that is newer.
     case ready(Token)
   }
@@ -34,10 +36,13 @@ struct OrderTable {
     var state: State
     /// What commits did to it while it was being read: which of them the read has seen is known when it ends.
     var kept = [(revision: Revision, changes: [LiveQueryChange])]()
+    var keptChanges = 0
     /// Its windows, each with its number and how large its readers want deltas.
     var windows = [UInt64: WindowKey]()
     /// Rises: when it was last left by its last window.
     var leftAt: UInt64 = 0
+    /// The time of that, in milliseconds.
+    var leftTime: Int64 = 0
   }
 
   private var entries = [UInt64: Entry]()
@@ -61,6 +66,9 @@ struct OrderTable {
   var idle: [UInt64] {
     entries.filter { $0.value.windows.isEmpty }.sorted { $0.value.leftAt < $1.value.leftAt }.map(\.key)
   }
+
+  /// Those that have had no windows since a time or longer.
+  func idle(since time: Int64) -> [UInt64] { idle.filter { entries[$0]?.leftTime ?? 0 <= time } }
 
   /// The one that has to go when there is no room: what is still being read before what is looked at, and the largest.
   var largest: UInt64? {
@@ -86,12 +94,13 @@ struct OrderTable {
   mutating func add(_ window: WindowKey, number: UInt64) { entries[window.order]?.windows[number] = window }
 
   /// - Returns: whether it was the order's last window.
-  mutating func remove(window number: UInt64, of order: UInt64) -> Bool {
+  mutating func remove(window number: UInt64, of order: UInt64, at time: Int64) -> Bool {
     guard entries[order]?.windows.removeValue(forKey: number) != nil, entries[order]?.windows.isEmpty == true else {
       return false
     }
     lastLeft += 1
     entries[order]?.leftAt = lastLeft
+    entries[order]?.leftTime = time
     return true
   }
 
@@ -106,17 +115,39 @@ struct OrderTable {
 
   /// Puts aside what a commit did to an order that is being read. What is too much to be kept the read has to have seen.
   mutating func keep(_ changes: [LiveQueryChange], of revision: Revision, for number: UInt64, atMost limit: Int) {
-    guard case .loading(let ticket, _)? = entries[number]?.state else { return }
+    guard let ticket = entries[number]?.ticket else { return }
     entries[number]?.kept.append((revision, changes))
-    guard entries[number]?.kept.reduce(0, { $0 + $1.changes.count }) ?? 0 > limit else { return }
-    entries[number]?.kept = []
+    entries[number]?.keptChanges += changes.count
+    guard entries[number]?.keptChanges ?? 0 > limit else { return }
+    forgetKept(of: number)
     entries[number]?.state = .loading(ticket, from: revision)
   }
 
-  mutating func takeKept(of number: UInt64) -> [(revision: Revision, changes: [LiveQueryChange])] {
-    guard let kept = entries[number]?.kept else { return [] }
+  mutating func forgetKept(of number: UInt64) {
     entries[number]?.kept = []
-    return kept
+    entries[number]?.keptChanges = 0
+  }
+
+  /// Takes the oldest of what was put aside, about so many changes.
+  mutating func takeKept(of number: UInt64, atMost limit: Int) -> [(revision: Revision, changes: [LiveQueryChange])] {
+    guard var kept = entries[number]?.kept else { return [] }
+    entries[number]?.kept = []
+    defer { entries[number]?.kept = kept }
+    var (taken, count) = ([(revision: Revision, changes: [LiveQueryChange])](), 0)
+    for (revision, changes) in kept where count < limit {
+      let part = changes.prefix(limit - count)
+      taken.append((revision, Array(part)))
+      count += part.count
+    }
+    let (last, taking) = (taken.count - 1, taken.last?.changes.count ?? 0)
+    if last >= 0, taking < kept[last].changes.count {
+      kept[last].changes.removeFirst(taking)
+      kept.removeFirst(last)
+    } else {
+      kept.removeFirst(taken.count)
+    }
+    entries[number]?.keptChanges -= count
+    return taken
   }
 
   /// Changes the rows of an order.
@@ -131,5 +162,13 @@ struct OrderTable {
 }
 
 extension OrderTable.Entry {
-  var isLoading: Bool { if case .loading = state { true } else { false } }
+  /// Of the read that fills it; nil when it can be cut from.
+  var ticket: Ticket? {
+    switch state {
+    case .loading(let ticket, _), .carrying(let ticket, _): ticket
+    case .ready: nil
+    }
+  }
+
+  var isLoading: Bool { ticket != nil }
 }

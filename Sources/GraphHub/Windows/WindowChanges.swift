@@ -113,7 +113,7 @@ extension LiveQueryChange {
   }
 
   /// The object as it is in the result now; nil when it left.
-  fileprivate var staying: ObjectImage? {
+  var staying: ObjectImage? {
     switch self {
     case .inserted(let image), .updated(let image, _, _): image
     case .removed: nil
