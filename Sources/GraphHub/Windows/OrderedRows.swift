@@ -4,7 +4,7 @@ import GraphModel
 ///
 /// A treap: a search tree by what the rows are ordered by, in which each node counts what hangs below it, and a heap by
 /// numbers mixed from the ids, which keeps it flat whatever comes in whatever order. Place of an object, object at a
-/// place, coming and going take steps in the logarithm of the count. Nodes lie in one array and are used again.
+/// place, coming and going take steps in the logarithm of the count. Nodes lie in one array, which grows in pieces, and are used again.
 struct OrderedRows {
   private struct Node {
     var image: ObjectImage
@@ -21,7 +21,7 @@ struct OrderedRows {
   private static let none = -1
 
   private let order: SortOrder
-  private var nodes = [Node]()
+  private var nodes = ChunkedArray<Node>()
   private var free = [Int]()
   private var root = Self.none
   private var places = ObjectPlaces()

@@ -1,0 +1,25 @@
+/// An array in pieces: one of half a million elements that grows is copied in one go, which takes tens of milliseconds.
+struct ChunkedArray<Element> {
+  private static var chunkSize: Int { 1_024 }
+
+  private var chunks = [[Element]]()
+  private(set) var count = 0
+
+  mutating func append(_ element: Element) {
+    if count.isMultiple(of: Self.chunkSize) {
+      chunks.append([])
+      // The first piece grows like any array: most orders are small.
+      if count > 0 { chunks[chunks.count - 1].reserveCapacity(Self.chunkSize) }
+    }
+    chunks[chunks.count - 1].append(element)
+    count += 1
+  }
+
+  subscript(index: Int) -> Element {
+    get { chunks[index / Self.chunkSize][index % Self.chunkSize] }
+    // In place: the copy that `set` needs would hold on to the element's own storage.
+    _modify { yield &chunks[index / Self.chunkSize][index % Self.chunkSize] }
+  }
+}
+
+extension ChunkedArray: Sendable where Element: Sendable {}
