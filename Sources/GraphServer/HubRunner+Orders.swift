@@ -38,9 +38,15 @@ extension HubRunner {
     inNextTurn { $0.takeSlice(ticket) }
   }
 
-  /// What is executed on a loop without a delay runs before sockets are looked at again.
+  /// Runs `work` after the loop has served its sockets: tasks without a delay run before that.
   func inNextTurn(_ work: @escaping @Sendable (HubRunner) -> Void) {
     loop.scheduleTask(in: .milliseconds(1)) { work(self) }
+  }
+
+  /// In the next turn this one's actions, which refer to the rows as well, are gone.
+  func discard(_ rows: DiscardedRows) {
+    let last = LastReference(rows)
+    inNextTurn { $0.free { last.free() } }
   }
 
   /// Frees memory on another thread, and returns it to the system.

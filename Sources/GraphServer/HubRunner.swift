@@ -223,7 +223,7 @@ final class HubRunner: @unchecked Sendable {
       readers.cancel(ticket)
       if let rest = slices.removeValue(forKey: ticket) { free { rest.free() } }
     case .continueOrder(let ticket): inNextTurn { $0.handle(.continueOrder(ticket)) }
-    case .discard(let rows): free { rows.free() }
+    case .discard(let rows): discard(rows)
     case .history(let ticket, let after, let through):
       errands.enqueue { [self] in
         submit(.history(ticket, reads.history(after: after, through: through, limits: limits)))

@@ -380,7 +380,7 @@ public final class Simulation {
       node.jobs.append(.read(ticket, request, session, number))
     case .collect(let ticket, let fetch, _): node.jobs.append(.collect(ticket, fetch))
     case .continueOrder(let ticket): node.inbox.append(.continueOrder(ticket))
-    case .discard(let rows): rows.free()
+    case .discard: break
     case .continueRead(let ticket):
       node.streams[ticket]?.credit += 1
       node.release(ticket)

@@ -273,7 +273,7 @@ import Testing
     #expect(
       try script.handle(.collectFinished(Ticket(4), .success(script.token(3))))
         == ["1 < rows [3] of 1 at 3", "1 < advance 3"])
-    // What was put off before is of no use.
+    // The continuation of the first read has no effect.
     #expect(try script.handle(.continueOrder(Ticket(1))) == [])
   }
 

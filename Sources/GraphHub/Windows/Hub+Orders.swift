@@ -20,7 +20,7 @@ extension Hub {
     let ticket = ticket()
     tickets[ticket] = .order(number)
     var fetch = FetchRequest(entity: key.query.entity, predicate: key.query.predicate)
-    // Whoever reads may bring them in this order, so that each goes behind the last one.
+    // A runner that sorts by this lets each object be appended without a search.
     fetch.sort = key.sort
     fetch.isUnordered = true
     actions.append(.collect(ticket, fetch, session: id))
@@ -82,10 +82,10 @@ extension Hub {
     switch orders.state(of: number) {
     case .carrying(_, let at)?: carryOver(ticket, number, at, &actions)
     case .loading(_, let from)?:
-      // Meanwhile a commit came that nobody can carry over.
+      // A commit came in between of which the effect is unknown.
       tickets[ticket] = nil
       readAnew(number, from: from, &actions)
-    case .ready?, nil: assertionFailure("an order that nobody fills goes on")
+    case .ready?, nil: assertionFailure("only an order that is being filled continues")
     }
   }
 
@@ -133,7 +133,7 @@ extension Hub {
       // The read may yet turn out to have seen it.
       orders.set(.loading(ticket, from: max(from, revision)), of: number)
     case .carrying(let ticket, let at)?:
-      // It is read again when it would go on.
+      // The pending continuation reads the order again.
       if at.revision < revision { orders.set(.loading(ticket, from: revision), of: number) }
     case nil: return
     case .ready?:

@@ -89,7 +89,7 @@ struct OrderedRows {
       counts.appended += 1
       let place = keep(image, key)
       var below = Self.none
-      // What has a lower priority hangs below the new one, and nothing comes to it any more.
+      // Rows of lower priority hang below the new one and are final.
       while let last = spine.last, nodes[last].priority < nodes[place].priority {
         spine.removeLast()
         recount(last)

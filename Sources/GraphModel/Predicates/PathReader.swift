@@ -32,7 +32,7 @@ public struct NoImageSource: ImageSource {
 struct Judgement {
   let image: ObjectImage
   let source: any ImageSource
-  /// What was found at the end of paths before, where many queries are judged.
+  /// The ends of paths that were followed before; nil outside a commit's judging.
   var paths: KeptPaths?
   /// Inside a subquery the objects around it, the nearest first.
   var outer: [ObjectImage] = []

@@ -5,8 +5,8 @@ struct ObjectRelation: Hashable {
 }
 
 /// A source whose answers are kept for the time of one commit: many paths lead to the same objects, and many queries take
-/// the same path. Who refers to an object that the commit has made is in the commit as well, and not asked for. Every answer is
-/// charged to the budget.
+/// the same path. The commit itself knows the referrers of objects that it made, without a question. Every answer is charged
+/// to the budget.
 final class KeptSource: ImageSource {
   let changed: ChangedReferrers
   let budget: LookBudget

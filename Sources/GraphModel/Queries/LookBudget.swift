@@ -1,12 +1,12 @@
-/// Limits how much is looked at for one commit, and shares that among those for whom it is done.
+/// Limits how much is looked at for one commit, and shares that among the accounts of ways, subjects and queries.
 ///
-/// One *look* is an object that a path passes, or a value at its end; an object that the store has to be asked for counts as
-/// many looks. Every look is charged to the total and to one account. Once the total is spent, accounts that have used
-/// more than their share end, and the others go on up to theirs: one expensive query does not cost the cheap ones their
-/// answers. What is left open does not depend on the order in which the accounts take their turns, which comes from hashing:
-/// an account is charged for kept answers as if it had worked them out itself.
+/// One *look* is an object that a path passes, or a value at its end; a question to the store counts as many looks. Every look
+/// is charged to the total and to one account. Once the total is spent, accounts that have used more than their share end, and
+/// the others continue up to theirs: one expensive query does not cost the cheap ones their answers. The accounts that end do
+/// not depend on the order of the charges, which comes from hashing: an account is charged for kept answers as if it had
+/// worked them out itself.
 final class LookBudget {
-  /// For whom objects are looked at.
+  /// A consumer of looks.
   enum Account: Hashable {
     /// A way back to the objects where paths start.
     case way(RelatedQueries.Trigger)
@@ -25,12 +25,12 @@ final class LookBudget {
   private(set) var questions = 0
   private var used = [Account: Int]()
   private var isAttributed = false
-  /// What the account has used whose turn it is.
+  /// The looks of the account that is being charged.
   private(set) var own = 0
 
   /// - Parameters:
-  ///   - total: so many looks are shared by all accounts.
-  ///   - share: so many each account has, whatever the others use.
+  ///   - total: looks that all accounts share.
+  ///   - share: looks that each account has, independent of the others.
   init(total: Int, share: Int) { (self.total, self.share) = (total, share) }
 
   private var spent: Int { looks + questions * Self.questionCost }
@@ -65,7 +65,7 @@ final class LookBudget {
     guard spent <= total || before <= share else { return nil }
     (own, isAttributed) = (before, true)
     defer {
-      // What reads the object alone takes a moment as well.
+      // Reading the object alone takes time, too.
       if own == before { charge(1) }
       used[account] = own
       (own, isAttributed) = (0, false)

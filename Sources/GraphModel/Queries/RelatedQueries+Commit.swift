@@ -1,14 +1,16 @@
-/// What one commit does to the queries: roots are found, then judged, within a budget that all queries share.
+/// The effects of one commit: roots are found, then judged, within a budget that all queries share.
 extension RelatedQueries {
-  /// So many looks are shared by all queries for one commit, and so many more for each object that it changes. A query that has
-  /// used more than its share when they are spent is read anew: what it would cost to judge its objects one by one is more
-  /// than what reading its result again does.
+  /// The looks that all queries share for one commit, without those for its changes (`maximumLooksPerChange`).
+  ///
+  /// When they are spent, a query that has used more than its share is read again: that costs less than judging its
+  /// objects one by one.
   public static let maximumLooks = 1_000_000
+  /// Further looks for each object that the commit changes.
   static let maximumLooksPerChange = 2_500
-  /// Each query may use so many looks, or an equal part of all if that is more, whatever the others use.
+  /// The smallest share of a query; an equal part of all looks if that is more.
   static let minimumShare = 50
 
-  /// What the changes do to every query.
+  /// The effects of the changes on every query.
   /// - Parameter source: the graph after them.
   public func effects(of changes: [ObjectChange], in source: any ImageSource) -> RelatedEffects {
     guard !queries.isEmpty else { return RelatedEffects(knownThrough: lastNumber) }
@@ -50,7 +52,7 @@ extension RelatedQueries {
           switch (judged.was, judged.is, old, new) {
           case (false, true, _, let new?): effects[number, default: []].append(.inserted(new))
           case (true, false, let old?, _):
-            // What is told of an object that stays is told as it is now.
+            // Readers get an object that stays as it is now.
             effects[number, default: []].append(.removed(new ?? old, deleted: new == nil))
           case (true, true, let old?, let new?):
             guard let change else { continue }
@@ -75,7 +77,7 @@ extension RelatedQueries {
       switch account {
       case .query(let number): found.insert(number)
       case .subject(let subject): subjects.insert(subject)
-      // Of those it is known when the roots are.
+      // `reach` has dealt with the ways.
       case .way: break
       }
     }
@@ -137,7 +139,7 @@ extension RelatedQueries {
     return numbers.sorted()
   }
 
-  /// What a commit reaches on the ways back from what it changed.
+  /// The objects that a commit reaches on the ways back from its changes.
   private struct Reach {
     /// Where ways start that lead past what changed, before or after.
     var roots = Set<ObjectID>()
@@ -171,7 +173,7 @@ extension RelatedQueries {
           }
           guard let found else { continue }
           let new = found.count { known.insert($0).inserted }
-          // Each is read and judged once, whatever number of ways lead to it.
+          // Several ways may lead to a root; it is read and judged once.
           _ = after.budget.charging(.way(way)) {
             after.budget.chargeRoots(found.count, new: new)
           }

@@ -17,7 +17,7 @@ public struct RelatedQueries {
   struct Query {
     let query: LiveQuery
     let evaluator: PredicateEvaluator
-    /// Where it is filed for objects that changed themselves; nil where only its predicate can tell.
+    /// Its places in the index of objects that changed themselves; nil where only its predicate decides.
     let places: [QueryPlace]?
     /// The same for objects that others lead to.
     let turns: QueryTurns?
