@@ -23,7 +23,7 @@ extension HubRunner {
         self.slices[ticket] = collected
         self.takeSlice(ticket)
       }
-      return true
+      return .answered
     }
   }
 
