@@ -143,8 +143,14 @@ struct EditedBases {
       else { continue }
       for edit in said where !committed.conflicts.contains(where: { $0.id == edit.object }) {
         guard let property = model.property(edit.property) else { continue }
+        // What the replica has replaced itself since was reported with that commit.
+        let replaced = (changes[edit.object] ?? []).last { own in
+          own.record.revision < record.revision && own.record.transaction.replica == record.transaction.replica
+            && own.change.before?[property] != own.change.after?[property]
+        }
+        let known = max(edit.sight.revision, replaced?.record.revision ?? 0)
         let others = (changes[edit.object] ?? []).filter { other in
-          other.record.revision > edit.sight.revision && other.record.revision < record.revision
+          other.record.revision > known && other.record.revision < record.revision
             && other.record.transaction.replica != record.transaction.replica
             // Who had read nothing knew that the object has values; that it went and came back meanwhile is told to who had.
             && !(edit.sight.revision == 0 && other.change.kind != .updated)

@@ -44,7 +44,7 @@ import Testing
     try store.store.close()
     try DatabaseQueue(path: store.directory.path + "/graph.sqlite").inDatabase { database in
       try database.execute(sql: "INSERT INTO \"Person.bio.words\" (\"Person.bio.words\") VALUES ('delete-all')")
-      let rows = try GRDB.Row.fetchAll(database, sql: "SELECT _row, bio FROM Person ORDER BY _row")
+      let rows = try GRDB.Row.fetchAll(database, sql: "SELECT _row, \"Person.bio\" FROM Party ORDER BY _row")
       for row in rows {
         try database.execute(
           sql: "INSERT INTO \"Person.bio.words\" (rowid, words) VALUES (?, ?)",

@@ -93,17 +93,20 @@ extension TransactionPlanner {
     return StoredEnd(holder: holder, property: property, wanted: wanted, isUnnamed: isUnnamed)
   }
 
-  /// The last change of a stored end, as far as it is about `id`; nil where that is the transaction's own replica's.
+  /// The last change that others have made to a stored end, as far as it is about `id` and stands in the way.
   private mutating func change(of end: StoredEnd, in id: ObjectID, since base: Revision) throws -> PastChange? {
     guard let stored = end.holder.before else { return nil }
     var base = spokenBase(of: end, base)
     if transaction.policy == .rollback, let contest = contested[stored.id] { base = min(base, contest.since) }
     guard isStale(stored, since: base) else { return nil }
-    let last = try past(of: stored.id, after: base).last { change in
+    let about = try past(of: stored.id, after: base).filter { change in
       if change.kind == .inserted { return change.isRevival || end.isUnnamed }
       return change.isPruned || change.edits.contains { $0.property == end.property.number && $0.isAbout(id, end) }
     }
-    return last?.replica == transaction.id.replica ? nil : last
+    // As with the object's own edits: what the replica set itself it knows, a list merges.
+    let merges = end.property.relationship?.isToMany == true
+    if !merges, about.last?.replica == transaction.id.replica { return nil }
+    return about.last { $0.replica != transaction.id.replica }
   }
 
   /// At which revisions the transaction says that it has read what.
