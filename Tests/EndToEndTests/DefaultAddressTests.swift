@@ -10,7 +10,7 @@ import Testing
   private final class User {
     let home: TemporaryDirectory
     private var process: Process?
-    private let errors = Pipe()
+    private var errors = Pipe()
 
     init() throws { home = try TemporaryDirectory() }
 
@@ -30,6 +30,7 @@ import Testing
       let process = process("stickiesd", [], variables)
       let output = Pipe()
       process.standardOutput = output
+      errors = Pipe()
       process.standardError = errors
       try process.run()
       self.process = process
