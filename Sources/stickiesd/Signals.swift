@@ -11,11 +11,12 @@ import UnixSignals
 struct Signals {
   private enum HangUp { case ends, ignored }
 
-  /// A limit of file sizes is an error of one write, and so is a reader that has gone.
-  private static let silent = [SIGPIPE, SIGXFSZ]
+  /// A limit of file sizes is an error of one write, and so is a reader that has gone. libdispatch takes no source for
+  /// SIGPROF: its own handler would send the signal to its thread again and again.
+  private static let silent = [SIGPIPE, SIGXFSZ, SIGPROF]
   private static let reported = [
-    (SIGUSR1, "SIGUSR1"), (SIGUSR2, "SIGUSR2"), (SIGALRM, "SIGALRM"), (SIGVTALRM, "SIGVTALRM"), (SIGPROF, "SIGPROF"),
-    (SIGIO, "SIGIO"), (SIGPWR, "SIGPWR"),
+    (SIGUSR1, "SIGUSR1"), (SIGUSR2, "SIGUSR2"), (SIGALRM, "SIGALRM"), (SIGVTALRM, "SIGVTALRM"), (SIGIO, "SIGIO"),
+    (SIGPWR, "SIGPWR"),
   ]
 
   /// Nil where it was ignored at the start, as `nohup` does: then it stays so.

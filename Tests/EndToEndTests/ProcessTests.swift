@@ -25,7 +25,7 @@ import Testing
       # A session of its own has no terminal.
       daemon = subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
       daemon.stdout.readline()
-      names = ["SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGIO", "SIGPWR"]
+      names = ["SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGVTALRM", "SIGIO", "SIGPWR"]
       log = b""
       for name in names:
         daemon.send_signal(getattr(signal, name))
@@ -35,6 +35,7 @@ import Testing
         else: sys.exit("no line about " + name)
         daemon.send_signal(getattr(signal, name))
       daemon.send_signal(signal.SIGXFSZ)
+      daemon.send_signal(signal.SIGPROF)
       daemon.send_signal(signal.SIGTERM)
       rest = daemon.communicate(timeout=30)[1]
       assert b"is ignored" not in rest, rest
