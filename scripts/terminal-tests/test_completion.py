@@ -31,7 +31,7 @@ LINES = [
 ]
 
 # Names that do something in a shell which reads them as text, each with a first letter of its own.
-NAMES = ["a'$(touch harm)", "b`touch harm`", "c;touch harm;'", "d!touch harm", 'e"$(touch harm)"', "f\\$(touch harm)\\",
+NAMES = ["a'$(touch harm)", "k`touch harm`", "c;touch harm;'", "d!touch harm", 'e"$(touch harm)"', "f\\$(touch harm)\\",
          "g ~#{x,y}*?[z]", "h'", 'i"', "j!"]
 
 
