@@ -32,6 +32,8 @@ struct FollowedQuery {
     var at: Token?
     /// Of a window: how many rows there are before limit and offset.
     var total: UInt64 = 0
+    /// An advance at or past `at` has come behind the last chunk. An advance that came before it does not speak of this result.
+    var isCovered = false
   }
 
   /// The result comes anew. What the owner holds stays until then.
@@ -205,18 +207,27 @@ extension Replica {
     if subscribing == 0, isWhole(delta) { advance(to: delta.revision, delta.fingerprint, &actions) }
   }
 
+  /// An advance has come. It covers the results that were complete before it, also while it is held.
+  mutating func takeAdvance(to revision: Revision, _ fingerprint: UInt64, _ actions: inout [ReplicaAction]) {
+    for query in queries.keys {
+      guard let at = queries[query]?.incoming?.at, at.revision <= revision else { continue }
+      queries[query]?.incoming?.isCovered = true
+    }
+    advance(to: revision, fingerprint, &actions)
+  }
+
   /// All that concerns this replica up to `revision` is here: show it.
-  mutating func advance(to revision: Revision, _ fingerprint: UInt64, _ actions: inout [ReplicaAction]) {
+  private mutating func advance(to revision: Revision, _ fingerprint: UInt64, _ actions: inout [ReplicaAction]) {
     guard subscribing == 0 else {
       heldAdvance = (revision, fingerprint)
       return
     }
     heldAdvance = nil
     for query in queries.keys.sorted() {
-      guard var incoming = queries[query]?.incoming, incoming.at?.revision ?? .max <= revision else { continue }
+      guard var incoming = queries[query]?.incoming, incoming.isCovered else { continue }
       queries[query]?.incoming = nil
       foldShown(into: &incoming, of: query)
-      guard let at = incoming.at else { continue }
+      guard let at = incoming.at else { preconditionFailure("a result that an advance covers is complete") }
       queries[query]?.isShown(at: at)
       if let place = queries[query]?.shown {
         let rows = WindowRows(incoming.objects, total: incoming.total, place)

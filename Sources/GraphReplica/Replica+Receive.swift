@@ -107,7 +107,7 @@ extension Replica {
       // The server names a revision only when it has told everything up to there.
       if subscribing == 0, staged.isEmpty, head.revision > 0 { move(to: head) }
     case (.delta(let delta), _): take(delta, &actions)
-    case (.advance(let revision, let fingerprint), _): advance(to: revision, fingerprint, &actions)
+    case (.advance(let revision, let fingerprint), _): takeAdvance(to: revision, fingerprint, &actions)
     case (.reset(let number, _), _):
       guard let query = numbers[number] else { return }
       dropMove(of: query)

@@ -74,6 +74,25 @@ import Testing
     #expect(script.connect(head: 9) == ["welcomed", "> follow since 9", "> follow since 9"])
   }
 
+  /// An advance is held until every subscription is answered. A result that was complete only after the advance waits for the next.
+  @Test func anAdvanceCountsOnlyForResultsThatWereCompleteBeforeIt() throws {
+    let script = try ReplicaTranscript()
+    #expect(script.connect() == ["welcomed"])
+    for number in 1...2 {
+      let condition = try GraphPredicate(parsing: "x < \(number)", entity: script.note, model: script.model)
+      _ = script.context.follow(entity: script.note, predicate: condition)
+    }
+    #expect(script.lines() == ["> follow", "> follow"])
+    #expect(script.hear(.subscribed(query: 4, resumed: false), 2) == [])
+    #expect(script.hear(.advance(revision: 3, fingerprint: 3_000)) == [])
+    #expect(script.hear(script.last([try script.image(5, 1)], at: 1), 2) == [])
+    #expect(script.hear(.subscribed(query: 5, resumed: false), 3) == [])
+    let edit = Edit(try script.number("x"), .set(.double(3)))
+    #expect(script.hear(script.delta(4, 2, [script.update(5, [edit], previous: 1)])) == [])
+    #expect(script.handle(.disconnected) == [])
+    #expect(script.connect(head: 3) == ["welcomed", "> follow", "> follow"])
+  }
+
   @Test func whatIsStillSaidOfAQueryThatNobodyFollowsAnswersNothing() throws {
     let script = try ReplicaTranscript()
     _ = try ReplicaTests.following(script, [script.image(5, 1)])

@@ -5,7 +5,7 @@ import Testing
 @testable import GraphServer
 
 /// Threads that are really there: what holds one, and what another has meanwhile. Reads tell of themselves; nothing sleeps.
-@Suite(.timeLimit(.minutes(1))) struct FairReadersTests {
+@Suite(.timeLimit(.minutes(5))) struct FairReadersTests {
   private final class Flag: Sendable {
     let value = Atomic(false)
   }
