@@ -100,7 +100,8 @@ struct EditedBases {
         let place = Place(object: change.id, property: edit.property)
         // A replica may say that less was seen, and be told of more.
         let back = givenBack.removeValue(forKey: place)
-        let sight = read[place]?.older(back) ?? back ?? Sight(revision: change.base)
+        // Of the same revision what was seen first counts: what was seen later may be this user's own edit.
+        let sight = back?.older(read[place]) ?? read[place] ?? Sight(revision: change.base)
         said.append(Edited(object: change.id, property: edit.property, value: value, sight: sight))
       }
     }
@@ -117,7 +118,7 @@ struct EditedBases {
     let said = (sent[id] ?? []).map { (Place(object: $0.object, property: $0.property), $0.sight) }
     for (place, sight) in said + (saves.removeValue(forKey: id) ?? [:]).map({ ($0.key, $0.value) })
     where isThere(place.object) {
-      givenBack[place] = sight.older(givenBack[place])
+      givenBack[place] = givenBack[place]?.older(sight) ?? sight
     }
   }
 
