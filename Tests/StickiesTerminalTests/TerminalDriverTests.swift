@@ -66,6 +66,41 @@ import Testing
     #expect(terminal.line == before)
   }
 
+  @Test func answersThatComeLateReachNobodyElse() async throws {
+    let terminal = try PseudoTerminal()
+    let (events, driver) = try drive(terminal)
+    driver.start()
+    try await terminal.reads("\u{1B}[c")
+    let isFree = Mutex(false)
+    async let freed: Void = withCheckedContinuation { done in
+      driver.suspend {
+        isFree.withLock { $0 = true }
+        done.resume()
+      }
+    }
+    try await terminal.reads(String(decoding: TerminalSequences.leave, as: UTF8.self))
+    #expect(!isFree.withLock { $0 })
+    terminal.types("\u{1B}]11;rgb:ffff/8080/0000\u{1B}\\\u{1B}[?2026;2$y\u{1B}[?62;22c")
+    await freed
+    // The other program finds nothing but what is typed for it: the line echoes that alone.
+    let before = terminal.count
+    terminal.types("typed")
+    try await terminal.reads("typed")
+    #expect(terminal.count == before + 5)
+    await withCheckedContinuation { done in driver.end { done.resume() } }
+    withExtendedLifetime(events) {}
+  }
+
+  @Test func aTerminalThatAnswersNothingIsGivenBackNevertheless() async throws {
+    let terminal = try PseudoTerminal()
+    let before = terminal.line
+    let (_, driver) = try drive(terminal)
+    driver.start()
+    try await terminal.reads("\u{1B}[c")
+    await withCheckedContinuation { done in driver.end { done.resume() } }
+    #expect(terminal.line == before)
+  }
+
   @Test func aTerminalThatDoesNotReadHoldsUpNobodyAndGetsTheNewestFrame() async throws {
     let terminal = try PseudoTerminal()
     let (_, driver) = try drive(terminal)

@@ -21,9 +21,17 @@ struct DriverLoop {
   private var pending: ArraySlice<UInt8> = []
   private var isHeld = false
   private var endings = EndingSignals()
+  /// Until when the questions that were asked may be answered; nil when the last answer is here.
+  private var answersDeadline: Int?
+  /// Bytes of the signal pipe that were read while answers were waited for.
+  private var unheard: [UInt8] = []
 
   /// How long a terminal that does not read may keep the program from giving it back.
   private static let patienceMilliseconds: CInt = 200
+
+  /// How long a terminal may take for its answers. One that leaves sooner waits for them, or they would land in the editor
+  /// or the shell that comes next; a terminal that answers nothing costs this once, and nothing after that time.
+  static let answersMilliseconds = 1_000
 
   init(file: TerminalFile, depth: ColorDepth) {
     self.file = file
@@ -38,6 +46,7 @@ struct DriverLoop {
     writer.forget()
     newest = newest ?? last
     isHeld = true
+    answersDeadline = Self.now + Self.answersMilliseconds
     write()
   }
 
@@ -47,8 +56,28 @@ struct DriverLoop {
     isHeld = false
     pending = []
     file.write(TerminalSequences.leave, withinMilliseconds: Self.patienceMilliseconds)
+    awaitAnswers()
     file.restoreLine()
     CrashGuard.disarm()
+  }
+
+  /// Reads until the last answer is here, or its time is over, or a signal asks the program to end. What else is read is
+  /// dropped, as all is that was typed for us.
+  private mutating func awaitAnswers() {
+    defer { answersDeadline = nil }
+    while !isHungUp, let deadline = answersDeadline, Self.now < deadline {
+      var waited = [
+        pollfd(fd: SignalPipe.readEnd, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: file.descriptor, events: Int16(POLLIN), revents: 0),
+      ]
+      guard poll(&waited, 2, CInt(clamping: deadline - Self.now)) > 0 else { continue }
+      if waited[0].revents != 0 {
+        unheard += SignalPipe.drain()
+        if unheard.contains(where: { [SIGINT, SIGTERM, SIGHUP].contains(CInt($0)) }) { return }
+      }
+      if CInt(waited[1].revents) & POLLIN != 0 { _ = read() }
+      if CInt(waited[1].revents) & (POLLHUP | POLLERR | POLLNVAL) != 0 { isHungUp = true }
+    }
   }
 
   /// Gives the terminal back, stops the program, and goes on when it goes on.
@@ -89,7 +118,7 @@ struct DriverLoop {
         fd: isHeld ? file.descriptor : -1, events: Int16(pending.isEmpty ? POLLIN : POLLIN | POLLOUT), revents: 0),
     ]
     // Others may wake us more often than that: the time is what counts.
-    let left = isHeld ? deadline.map { max(0, $0 - Self.now) } : nil
+    let left = !unheard.isEmpty ? 0 : isHeld ? deadline.map { max(0, $0 - Self.now) } : nil
     let count = poll(&waited, 2, left.map { CInt(clamping: $0) } ?? -1)
     if count < 0 { return [] }
     var events = [DriverEvent]()
@@ -97,9 +126,9 @@ struct DriverLoop {
       events += decoder.deadline().map(DriverEvent.terminal)
       self.deadline = decoder.deadlineMilliseconds.map { Self.now + $0 }
     }
-    if waited[0].revents != 0 {
-      for byte in SignalPipe.drain() { events += hear(CInt(byte)) }
-    }
+    let heard = unheard + (waited[0].revents != 0 ? SignalPipe.drain() : [])
+    unheard = []
+    for byte in heard { events += hear(CInt(byte)) }
     let revents = CInt(waited[1].revents)
     if isHeld, revents & POLLIN != 0 { events += read() }
     // One that is gone is readable for ever and has nothing to read.
@@ -113,6 +142,7 @@ struct DriverLoop {
     case .bytes(let count):
       let events = decoder.feed(buffer.prefix(count))
       deadline = decoder.deadlineMilliseconds.map { Self.now + $0 }
+      if events.contains(.answer(.attributes)) { answersDeadline = nil }
       for case .answer(.mode(2026, let value)) in events where value == 1 || value == 2 {
         writer.isSynchronizing = true
       }
@@ -150,6 +180,8 @@ struct DriverLoop {
       guard endings.endsAtOnce(signal, at: Self.now) else {
         return decoder.endPaste().map(DriverEvent.terminal) + [.terminate(signal: signal)]
       }
+      // It waits for nothing.
+      answersDeadline = nil
       leave()
       Glibc.signal(signal, SIG_DFL)
       raise(signal)
@@ -161,7 +193,7 @@ struct DriverLoop {
   /// Signals that came while the terminal was given back were heard, and nobody reads them any more: a second one ends the
   /// program at once all the same.
   mutating func obeyWhatCameMeanwhile() {
-    for byte in SignalPipe.drain() {
+    for byte in unheard + SignalPipe.drain() {
       let signal = CInt(byte)
       if [SIGINT, SIGTERM, SIGHUP].contains(signal), endings.endsAtOnce(signal, at: Self.now) { raise(signal) }
     }
