@@ -56,6 +56,23 @@ import Testing
     }
   }
 
+  /// A search of many words is prepared once; each word by itself gives the same answer.
+  @Test func manyWordsAreFoundAsEachByItself() {
+    let pieces = ["a", "b", "ab", "ba", "日", "本", " ", " ", "é", "1"]
+    for seed in Sweep.seeds(300) {
+      var random = SeededGenerator(seed: seed)
+      func text(_ most: Int) -> String {
+        (0..<Int.random(in: 1...most, using: &random)).map { _ in random.pick(pieces) ?? "a" }.joined()
+      }
+      let (whole, query) = (text(40), text(12))
+      let own = whole.words
+      let expected = query.words.allSatisfy { wanted in
+        own.contains { wanted.isPhrase ? $0.contains(wanted) : $0.utf8.starts(with: wanted.utf8) }
+      }
+      #expect(SearchWords(query.words).areFound(in: whole) == expected, "seed \(seed): \(query) in \(whole)")
+    }
+  }
+
   /// Whatever a text is found for, it is filed under all terms that the index is asked for.
   @Test func aTextHasTheTermsOfEverySearchThatFindsIt() {
     let pieces = ["日", "本", "語", "a", "B", " ", "、", "ß", "ﾊﾟ", "น", "ม้", "é", "1", "🎉", "か\u{3099}"]

@@ -39,6 +39,26 @@ import Testing
     #expect(try StoreCheck.run(directory: store.directory.path, model: store.model).isEmpty)
   }
 
+  /// An index has the beginnings of long words only, and is asked for a few of many words.
+  @Test(arguments: [1, 1_000]) func longWordsAndManyWordsAreCompared(wordLimit: Int) throws {
+    let store = try TestStore(try Fixtures.company(), wordLimit: wordLimit)
+    let long = String(repeating: "a", count: WordSplitter.maximumTermSize)
+    let many = (0..<1_000).map { "w\($0)" }
+    let texts = [long, long + "b", long + "c", many.joined(separator: " "), many.dropLast().joined(separator: " ")]
+    for (number, text) in texts.enumerated() {
+      _ = try store.insert("Person", ["name": .string("p\(number)"), "bio": .string(text)])
+    }
+    let name = try store.property("Person.name")
+    func found(_ words: String) throws -> [String] {
+      try store.all("Person", "bio SEARCH \"\(words)\"").compactMap { $0[name].stringValue }
+    }
+    #expect(try found(long) == ["p0", "p1", "p2"])
+    #expect(try found(long + "b") == ["p1"])
+    #expect(try found(long + "bb") == [])
+    #expect(try found(many.joined(separator: " ")) == ["p3"])
+    #expect(try found(many.dropLast().reversed().joined(separator: " ")) == ["p3", "p4"])
+  }
+
   /// As a program before the present splitter left it.
   private static func makeOld(_ store: TestStore) throws {
     try store.store.close()

@@ -14,7 +14,7 @@ struct ValueMatcher: Sendable {
   private let list: [Value]
   /// The list's values, where equality is all that is asked and all are of one type.
   private let set: Set<Value>?
-  private let prefixes: [String]
+  private let search: SearchWords
   private let pattern: RegularExpression?
 
   init(_ comparison: GraphPredicate.Comparison) {
@@ -30,7 +30,7 @@ struct ValueMatcher: Sendable {
     constant =
       comparison.comparator == .matches
       ? comparison.right.constant : Self.folded(comparison.right.constant, comparison.options)
-    prefixes = comparison.comparator == .search ? constant.stringValue?.words ?? [] : []
+    search = SearchWords(comparison.comparator == .search ? constant.stringValue?.words ?? [] : [])
     pattern =
       comparison.comparator == .matches
       ? constant.stringValue.flatMap { try? RegularExpression(parsing: $0, options: comparison.options) } : nil
@@ -60,7 +60,7 @@ struct ValueMatcher: Sendable {
       return pattern?.matchesWhole(text) ?? false
     case .search:
       guard case .string(let text) = left else { return false }
-      return text.hasWords(beginningWith: prefixes)
+      return search.areFound(in: text)
     default: break
     }
     var right = constant

@@ -9,6 +9,9 @@ public enum WordSplitter {
 
   /// Terms of one phrase that an index is asked for at most; what it finds is compared with the whole phrase anyway.
   static let maximumPhraseTerms = 64
+
+  /// The bytes of a word that an index has: FTS5 cuts words here, in texts and in searches.
+  public static let maximumTermSize = 32_768
 }
 
 extension Unicode.Scalar {
@@ -66,15 +69,8 @@ extension String {
     return unicodeWords
   }
 
-  /// Whether each of `words`, a search's, is found: at the beginning of one of the text's words, or anywhere in a run of
-  /// a script without spaces.
-  public func hasWords(beginningWith words: [String]) -> Bool {
-    let own = self.words
-    return words.allSatisfy { wanted in
-      wanted.isPhrase
-        ? own.contains { TextSearch.contains($0, wanted) } : own.contains { $0.utf8.starts(with: wanted.utf8) }
-    }
-  }
+  /// Whether each of `words`, a search's, is found. `SearchWords` prepares the words of a search over many texts.
+  public func hasWords(beginningWith words: [String]) -> Bool { SearchWords(words).areFound(in: self) }
 
   /// Of one of a text's `words`: whether it is a run of a script without spaces.
   public var isPhrase: Bool { unicodeScalars.first?.wordClass == .phrase }
@@ -101,7 +97,9 @@ extension String {
   }
 
   /// Of one of a search's `words`: whether a text that has its `searchTerms` may lack it.
-  public var needsComparison: Bool { isPhrase && unicodeScalars.count > 2 }
+  public var needsComparison: Bool {
+    isPhrase && unicodeScalars.count > 2 || utf8.count > WordSplitter.maximumTermSize
+  }
 
   private var pairs: [String] {
     let scalars = Array(unicodeScalars)

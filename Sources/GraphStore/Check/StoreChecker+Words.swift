@@ -7,9 +7,6 @@ import GraphModel
 struct WordSums {
   private var sums = [String: UInt64]()
 
-  /// FTS5 cuts words here.
-  private static let maximumWordLength = 32_768
-
   mutating func add(_ value: Value, row: Int64, to index: String) {
     guard case .string(let text) = value else { return }
     for word in Self.words(of: text) { sums[index, default: 0] &+= Self.hash(word, row) }
@@ -18,7 +15,7 @@ struct WordSums {
   func sum(of index: String) -> UInt64 { sums[index] ?? 0 }
 
   static func words(of text: String) -> Set<[UInt8]> {
-    Set(text.indexTerms.map { Array($0.utf8.prefix(maximumWordLength)) })
+    Set(text.indexTerms.map { Array($0.utf8.prefix(WordSplitter.maximumTermSize)) })
   }
 
   static func hash(_ word: [UInt8], _ row: Int64) -> UInt64 {

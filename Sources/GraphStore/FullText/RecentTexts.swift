@@ -25,11 +25,12 @@ struct RecentTexts {
 
   /// The rows whose property has words that begin with these.
   func rows(of property: Property, model: Model, words: [String]) -> [Int64] {
-    images.compactMap { row, image in
+    let search = SearchWords(words)
+    return images.compactMap { row, image in
       guard let entity = model.entity(image.id.entity), entity.property(property.number) != nil,
         let text = image[property].stringValue
       else { return nil }
-      return text.hasWords(beginningWith: words) ? row : nil
+      return search.areFound(in: text) ? row : nil
     }
   }
 }

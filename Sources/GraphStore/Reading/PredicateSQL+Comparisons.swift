@@ -170,6 +170,9 @@ extension PredicateSQL {
     }
   }
 
+  /// Terms that one search asks the full-text index for at most; the rest is compared with the texts that it finds.
+  private static let maximumSearchTerms = 64
+
   private mutating func search(_ comparison: GraphPredicate.Comparison, _ alias: String, _ property: Property)
     -> String?
   {
@@ -180,11 +183,14 @@ extension PredicateSQL {
         "\(alias).\(quoted($0.name)) IS NOT NULL"
       }
     }
-    let query = words.flatMap(\.searchTerms).map { "\"\($0)\"*" }.joined(separator: " AND ")
+    let terms = Set(words.flatMap(\.searchTerms).map(ByteKey.init))
+    // An index that is asked for more finds no fewer texts than need to be compared.
+    let asked = terms.sorted { ($1.text.utf8.count, $0) < ($0.text.utf8.count, $1) }.prefix(Self.maximumSearchTerms)
+    let query = asked.map { "\"\($0.text)\"*" }.sorted().joined(separator: " AND ")
     let table = quoted(EntityTable.wordName(property, model))
     let indexed = "\(alias)._row IN (SELECT rowid FROM \(table) WHERE \(table) MATCH \(argument(.string(query))))"
     var known = "\(indexed) AND \(alias)._revision <= \(recentTexts.watermark)"
-    if words.contains(where: \.needsComparison) {
+    if terms.count > asked.count || words.contains(where: \.needsComparison) {
       guard let column = layout.table(of: property.owner)?.column(of: property.number) else { return nil }
       known += " AND graph_search(\(alias).\(quoted(column.name)), \(argument(.string(text))))"
     }

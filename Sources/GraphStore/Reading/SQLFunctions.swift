@@ -19,12 +19,7 @@ enum SQLFunctions {
       }, nil, nil, nil)
     sqlite3_create_function_v2(
       connection, "graph_search", 2, flags, nil,
-      { context, _, values in
-        guard case .string(let text) = SQLFunctions.value(values?[0], .string),
-          case .string(let operand) = SQLFunctions.value(values?[1], .string)
-        else { return sqlite3_result_int(context, 0) }
-        sqlite3_result_int(context, text.hasWords(beginningWith: operand.words) ? 1 : 0)
-      }, nil, nil, nil)
+      { SQLFunctions.search($0, $2) }, nil, nil, nil)
     sqlite3_create_function_v2(
       connection, "graph_like", 2, flags, nil,
       { context, _, values in
@@ -102,6 +97,28 @@ enum SQLFunctions {
       }
     }
     answer(.bool(pattern.expression?.matchesWhole(text) == true), context)
+  }
+
+  /// The words of a search are prepared once for a statement, as a pattern is.
+  private final class Search {
+    let words: SearchWords
+
+    init(_ text: String) { words = SearchWords(text.words) }
+  }
+
+  private static func search(_ context: OpaquePointer?, _ values: UnsafeMutablePointer<OpaquePointer?>?) {
+    guard case .string(let text) = value(values?[0], .string), case .string(let operand) = value(values?[1], .string)
+    else { return sqlite3_result_int(context, 0) }
+    let search: Search
+    if let known = sqlite3_get_auxdata(context, 1) {
+      search = Unmanaged<Search>.fromOpaque(known).takeUnretainedValue()
+    } else {
+      search = Search(operand)
+      sqlite3_set_auxdata(context, 1, Unmanaged.passRetained(search).toOpaque()) { pointer in
+        if let pointer { Unmanaged<Search>.fromOpaque(pointer).release() }
+      }
+    }
+    sqlite3_result_int(context, search.words.areFound(in: text) ? 1 : 0)
   }
 
   private static func call(
