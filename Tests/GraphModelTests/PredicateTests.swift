@@ -146,6 +146,15 @@ import Testing
     #expect(error?.reason == "the patterns of this predicate are too large together; ask with fewer at a time")
   }
 
+  @Test func patternsThatAFunctionMakesHaveTheSameLimits() throws {
+    let broken = #expect(throws: PredicateSyntaxError.self) { try parse("text MATCHES lowercase(\"(\")") }
+    #expect(broken?.reason.hasPrefix("the pattern can't be read at column") == true)
+    let half = String(repeating: "a", count: GraphPredicate.maximumPatternSize / 2)
+    #expect(throws: Never.self) { try parse("text LIKE concat(\"\(half)\", \"\(half)\")") }
+    let long = #expect(throws: PredicateSyntaxError.self) { try parse("text LIKE concat(\"\(half)\", \"\(half)b\")") }
+    #expect(long?.reason == "a pattern has at most \(GraphPredicate.maximumPatternSize) bytes")
+  }
+
   @Test func whatNoFiniteNumberAnswersIsNull() throws {
     let (large, ten) = (Value.double(1e308), Value.double(10))
     #expect(ArithmeticOperator.multiply.apply(large, ten) == .null)

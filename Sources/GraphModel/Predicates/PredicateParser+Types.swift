@@ -23,9 +23,10 @@ extension PredicateParser {
   ) throws(PredicateSyntaxError) -> Operand {
     switch term {
     case .typed(let operand, let place):
-      if comparator == .search || comparator == .matches || comparator == .like, !operand.isConstant {
-        throw fail("\(comparator.rawValue) takes a \"string\"", at: place)
-      }
+      guard comparator == .search || comparator == .matches || comparator == .like else { return operand }
+      guard operand.isConstant else { throw fail("\(comparator.rawValue) takes a \"string\"", at: place) }
+      // A function of constants has the limits of a literal.
+      if case .string(let text) = operand.expression.constant { try checkPattern(text, comparator, at: place) }
       return operand
     case .variable(let name, _):
       variables.append((name, subject.type))
@@ -170,6 +171,24 @@ extension PredicateParser {
     }
   }
 
+  /// Checks the limits of a pattern for LIKE or MATCHES; the patterns of all MATCHES together have one.
+  private mutating func checkPattern(
+    _ text: String, _ comparator: GraphPredicate.Comparator, at place: Int
+  ) throws(PredicateSyntaxError) {
+    if comparator == .like, text.utf8.count > GraphPredicate.maximumPatternSize {
+      throw fail("a pattern has at most \(GraphPredicate.maximumPatternSize) bytes", at: place)
+    }
+    guard comparator == .matches else { return }
+    do {
+      patternInstructions += try RegularExpression(parsing: text).instructionCount
+    } catch {
+      throw fail("the pattern can't be read at column \(error.column): \(error.reason)", at: place)
+    }
+    guard patternInstructions <= GraphPredicate.maximumPatternInstructions else {
+      throw fail("the patterns of this predicate are too large together; ask with fewer at a time", at: place)
+    }
+  }
+
   private mutating func string(
     _ json: JSON, for subject: Operand, _ comparator: GraphPredicate.Comparator, at place: Int
   ) throws(PredicateSyntaxError) -> Value {
@@ -177,19 +196,7 @@ extension PredicateParser {
       throw fail(
         comparator == .search ? "the words to search for are expected here" : "a string is expected here", at: place)
     }
-    if comparator == .like, text.utf8.count > GraphPredicate.maximumPatternSize {
-      throw fail("a pattern has at most \(GraphPredicate.maximumPatternSize) bytes", at: place)
-    }
-    if comparator == .matches {
-      do {
-        patternInstructions += try RegularExpression(parsing: text).instructionCount
-      } catch {
-        throw fail("the pattern can't be read at column \(error.column): \(error.reason)", at: place)
-      }
-      guard patternInstructions <= GraphPredicate.maximumPatternInstructions else {
-        throw fail("the patterns of this predicate are too large together; ask with fewer at a time", at: place)
-      }
-    }
+    try checkPattern(text, comparator, at: place)
     guard let attribute = subject.attribute, attribute.kind != .json,
       [.equal, .notEqual, .in].contains(comparator) || comparator == .between
     else { return .string(text) }
