@@ -78,10 +78,10 @@ import Testing
         done.resume()
       }
     }
-    try await terminal.reads(String(decoding: TerminalSequences.leave, as: UTF8.self))
     #expect(!isFree.withLock { $0 })
     terminal.types("\u{1B}]11;rgb:ffff/8080/0000\u{1B}\\\u{1B}[?2026;2$y\u{1B}[?62;22c")
     await freed
+    try await terminal.reads(String(decoding: TerminalSequences.leave, as: UTF8.self))
     // The other program finds nothing but what is typed for it: the line echoes that alone.
     let before = terminal.count
     terminal.types("typed")

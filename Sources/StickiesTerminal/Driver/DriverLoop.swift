@@ -55,8 +55,9 @@ struct DriverLoop {
     guard isHeld else { return }
     isHeld = false
     pending = []
-    file.write(TerminalSequences.leave, withinMilliseconds: Self.patienceMilliseconds)
+    // Before the shell's screen returns: what is typed there is not ours to read.
     awaitAnswers()
+    file.write(TerminalSequences.leave, withinMilliseconds: Self.patienceMilliseconds)
     file.restoreLine()
     CrashGuard.disarm()
   }
