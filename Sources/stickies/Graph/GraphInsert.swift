@@ -16,7 +16,7 @@ extension GraphCommand {
         A line is a JSON object of values. "$id" gives it a label, by which other lines name it: {"$ref": label}, or \
         the label alone. "$entity" makes it an object of another entity. A batch is committed whole or not at all; \
         the first that can't be ends the run. With --one-commit all lines are: they have the same members then, and \
-        no labels; other commits wait meanwhile.
+        no labels; other commits wait meanwhile. Notes without x and y are laid out beside the others of their board.
         """)
 
     @OptionGroup var options: Options
@@ -53,8 +53,9 @@ extension GraphCommand {
         let inputs = try shell.inputs(words, values: values, entity: entity)
         if entity.isAbstract { throw Refusal(.malformed, shell.model.abstractSentence(entity)) }
         let id = ObjectID.temporary(1, entity: entity.number)
-        let insert = Change(.insert, id, edits: try await shell.edits(inputs))
-        let saved = try await shell.client.commit([insert], policy: policy.policy)
+        var changes = [Change(.insert, id, edits: try await shell.edits(inputs))]
+        try await NotePlacement(shell)?.place(&changes)
+        let saved = try await shell.client.commit(changes, policy: policy.policy)
         let image = try await shell.stored(saved, id)
         shell.tellMet(saved)
         shell.tellLost(saved)
@@ -91,6 +92,7 @@ private struct LineInsertion {
   private let reader = LineReader(descriptor: 0)
   private let progress: Progress
   private var planner: LinePlanner
+  private let placement: NotePlacement?
   private var inserted = 0
   private var commits = 0
   private var lastLine = 0
@@ -100,6 +102,7 @@ private struct LineInsertion {
     self.policy = policy
     self.batch = batch
     planner = LinePlanner(model: shell.model, entity: entity)
+    placement = NotePlacement(shell)
     progress = Progress(
       isShown: isatty(2) == 1 && !shell.output.json, interrupted: Interruption.inCommits)
   }
@@ -113,11 +116,12 @@ private struct LineInsertion {
     while true {
       let lines = try await reader.lines(atMost: batch)
       guard !lines.isEmpty else { break }
-      let plan = planner.plan(lines)
+      var plan = planner.plan(lines)
       guard plan.mistakes.isEmpty else {
         progress.end()
         throw BadLines(mistakes: plan.mistakes, done: done)
       }
+      try await placement?.place(&plan.changes)
       let saved = try await commit(plan)
       planner.take(saved.committed.identities, of: plan)
       if saved.committed.conflicts.contains(where: { $0.kind == .unique }) {

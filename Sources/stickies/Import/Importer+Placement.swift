@@ -11,7 +11,7 @@ extension Importer {
       if note.values["x"] == nil && note.values["y"] == nil {
         homeless[Array(note.board.utf8), default: []].append(index)
       } else {
-        atHome[Array(note.board.utf8), default: []].append(frame(note.values))
+        atHome[Array(note.board.utf8), default: []].append(shell.frame(ofNote: note.values))
       }
     }
     guard !homeless.isEmpty else { return notes }
@@ -19,8 +19,8 @@ extension Importer {
     var notes = notes
     for (board, indexes) in homeless {
       var occupied = atHome[board] ?? []
-      if let id = ids[board] { occupied += try await frames(on: id) }
-      let frames = NoteLayout.frames(for: indexes.map { frame(notes[$0].values) }, beside: occupied)
+      if let id = ids[board] { occupied += try await shell.frames(on: id) }
+      let frames = NoteLayout.frames(for: indexes.map { shell.frame(ofNote: notes[$0].values) }, beside: occupied)
       for (index, frame) in zip(indexes, frames) {
         notes[index].values["x"] = .double(frame.x)
         notes[index].values["y"] = .double(frame.y)
@@ -40,29 +40,5 @@ extension Importer {
       if let id = board.id.flatMap({ byID[$0] }) { ids[Array(board.name.utf8)] = id }
     }
     return ids
-  }
-
-  /// Where the notes of a board lie.
-  private func frames(on board: ObjectID) async throws -> [NoteLayout.Frame] {
-    let isOnBoard = GraphPredicate.equal(shell.property("Note", "board"), .object(board))
-    var frames = [NoteLayout.Frame]()
-    for try await chunk in shell.client.rows(of: shell.entity("Note"), "x,y,width,height", where: isOnBoard) {
-      for row in chunk {
-        let names = ["x", "y", "width", "height"]
-        frames.append(frame(Dictionary(uniqueKeysWithValues: names.map { ($0, row[$0] ?? .null) })))
-      }
-    }
-    return frames
-  }
-
-  /// The frame that an insert with these values gets.
-  private func frame(_ values: [String: Value]) -> NoteLayout.Frame {
-    func number(_ name: String) -> Double {
-      for value in [values[name], shell.property("Note", name).attribute?.defaultValue] {
-        if case .double(let number)? = value { return number }
-      }
-      preconditionFailure("the built-in model has no default for a note's \(name)")
-    }
-    return .init(x: number("x"), y: number("y"), width: number("width"), height: number("height"))
   }
 }

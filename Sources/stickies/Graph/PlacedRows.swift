@@ -1,0 +1,56 @@
+import GraphModel
+import StickiesKit
+
+/// The rows of one batch; those of notes without a place have one at their end.
+@MainActor
+final class PlacedRows {
+  /// What each row has values for.
+  let properties: [Property]
+  private let lines: RowLines
+  private let placement: NotePlacement?
+  private let shell: Shell
+  private var ready = [[Value]]()[...]
+
+  /// Notes that are laid out together.
+  private static let rowsAtOnce = 1_000
+
+  init(_ lines: RowLines, _ entity: Entity, _ shell: Shell) {
+    self.lines = lines
+    self.shell = shell
+    let hasPlace = lines.properties.contains { $0.name == "x" || $0.name == "y" }
+    if entity.name == "Note", !hasPlace, let placement = NotePlacement(shell) {
+      self.placement = placement
+      properties = lines.properties + [shell.property("Note", "x"), shell.property("Note", "y")]
+    } else {
+      placement = nil
+      properties = lines.properties
+    }
+  }
+
+  /// The next row; nil at the end.
+  func next() async throws -> [Value]? {
+    guard let placement else { return try await lines.next() }
+    if ready.isEmpty { try await fill(placement) }
+    return ready.popFirst()
+  }
+
+  private func fill(_ placement: NotePlacement) async throws {
+    var rows = [[Value]]()
+    while rows.count < Self.rowsAtOnce, let row = try await lines.next() { rows.append(row) }
+    var indexes = [ObjectID?: [Int]]()
+    for (index, row) in rows.enumerated() {
+      let board: ObjectID? = if case .object(let id)? = values(of: row)["board"] { id } else { nil }
+      indexes[board, default: []].append(index)
+    }
+    for (board, indexes) in indexes {
+      let sizes = indexes.map { shell.frame(ofNote: values(of: rows[$0])) }
+      let frames = try await placement.frames(for: sizes, on: board)
+      for (index, frame) in zip(indexes, frames) { rows[index] += [.double(frame.x), .double(frame.y)] }
+    }
+    ready = rows[...]
+  }
+
+  private func values(of row: [Value]) -> [String: Value] {
+    Dictionary(zip(lines.properties.map(\.name), row), uniquingKeysWith: { $1 })
+  }
+}
