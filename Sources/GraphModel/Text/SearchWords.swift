@@ -10,7 +10,8 @@ public struct SearchWords: Sendable {
   public init(_ words: [String]) {
     var beginnings = [[UInt8]]()
     // Behind its prefixes, each word is kept in place of the one before it.
-    for word in words.filter({ !$0.isPhrase }).map({ Array($0.utf8) }).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+    for word in words.filter({ !$0.isPhrase }).map({ Array($0.utf8) }).sorted(by: { $0.lexicographicallyPrecedes($1) })
+    {
       if let last = beginnings.last, word.starts(with: last) { beginnings.removeLast() }
       beginnings.append(word)
     }
