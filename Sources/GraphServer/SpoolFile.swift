@@ -7,7 +7,7 @@ final class SpoolFile: Sendable {
 
   init(directory: String) throws {
     let path = "\(directory)/spool-\(getpid())-\(UInt64.random(in: 0 ... .max))"
-    descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       let code = errno
       let limit = code == EMFILE || code == ENFILE ? ". \(DescriptorLimit.advice)" : ""
@@ -15,6 +15,7 @@ final class SpoolFile: Sendable {
         .unavailable, "nothing can be spooled in \(directory) (\(String(cString: strerror(code))))\(limit)")
     }
     unlink(path)
+    self.descriptor = descriptor
   }
 
   func write(_ bytes: [UInt8], at offset: Int) throws {

@@ -83,6 +83,30 @@ import Testing
     }
   }
 
+  /// A descriptor that is closed twice may be another thread's by then.
+  @Test func aLockThatIsRefusedClosesItsDescriptorOnce() async throws {
+    let lock = try #require(DirectoryLock(home.path))
+    let directory = home.path
+    let opened = await withTaskGroup(of: Bool.self) { group in
+      for isRefused in [true, false] {
+        group.addTask {
+          for _ in 0..<20_000 {
+            if isRefused {
+              guard DirectoryLock(directory) == nil else { return false }
+            } else {
+              let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+              guard fcntl(descriptor, F_GETFD) >= 0, close(descriptor) == 0 else { return false }
+            }
+          }
+          return true
+        }
+      }
+      return await group.reduce(true) { $0 && $1 }
+    }
+    #expect(opened)
+    withExtendedLifetime(lock) {}
+  }
+
   @Test func aListenerThatEndsLeavesTheSocketOfItsSuccessor() async throws {
     let first = listener()
     try await first.open()

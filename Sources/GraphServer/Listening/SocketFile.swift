@@ -117,11 +117,14 @@ final class DirectoryLock: Sendable {
   /// Takes the lock without waiting.
   /// - Returns: nil if another program has it.
   init?(_ directory: String) {
-    descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     // Some network file systems have no such locks; the comparison of files remains there.
-    guard descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK else { return }
-    close(descriptor)
-    return nil
+    if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
+      close(descriptor)
+      return nil
+    }
+    // Once the property is set, `deinit` closes the descriptor, also after a failure.
+    self.descriptor = descriptor
   }
 
   /// Waits for the lock.

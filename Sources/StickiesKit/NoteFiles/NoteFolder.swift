@@ -18,7 +18,7 @@ public final class NoteFolder {
   public init(_ path: String, creates: Bool = false) throws {
     self.path = path
     if creates, mkdir(path, 0o777) != 0, errno != EEXIST { throw Self.failure(path, "can't be made") }
-    descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT { throw Refusal(.notFound, "there is no folder \(path)") }
       throw Self.failure(path, "can't be opened")
@@ -30,6 +30,8 @@ public final class NoteFolder {
       errno = error
       throw Self.failure(path, "can't be locked")
     }
+    // Once the property is set, `deinit` closes the descriptor, also after a failure.
+    self.descriptor = descriptor
     // A run that was cut has left it.
     unlinkat(descriptor, Self.temporary, 0)
   }
