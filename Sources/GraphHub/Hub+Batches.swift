@@ -100,7 +100,7 @@ extension Hub {
   private mutating func start(
     _ batch: Batch, _ rows: Ticket?, _ id: SessionID, _ number: UInt64, _ actions: inout [HubAction]
   ) throws {
-    let run = BatchRun(batch, author: sessions[id]?.author ?? "")
+    let run = BatchRun(batch, author: try author(of: id))
     try run.batch.check(in: model)
     guard let ticket = commit(.batch(run), rows: rows, bytes: 0, id, number, &actions) else { return }
     sessions[id]?.batches.insert(ticket)

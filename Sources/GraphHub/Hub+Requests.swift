@@ -133,17 +133,17 @@ extension Hub {
       switch message.body {
       case .commit(let transaction, _):
         commit(
-          .transaction(transaction, author: sessions[id]?.author ?? ""), bytes: transaction.approximateSize, id,
+          .transaction(transaction, author: try author(of: id)), bytes: transaction.approximateSize, id,
           message.request, &actions)
       case .undo(let undo):
-        commit(.undo(undo, author: sessions[id]?.author ?? ""), bytes: 0, id, message.request, &actions)
+        commit(.undo(undo, author: try author(of: id)), bytes: 0, id, message.request, &actions)
       case .restore(let restore):
-        commit(.restore(restore, author: sessions[id]?.author ?? ""), bytes: 0, id, message.request, &actions)
+        commit(.restore(restore, author: try author(of: id)), bytes: 0, id, message.request, &actions)
       case .batch(let request): try batch(request, id, message.request, &actions)
       case .importGraph(let request): try importGraph(request, id, message.request, &actions)
       case .exportGraph: try read(.graph, id, message.request, &actions)
       case .undoState(let scope):
-        try read(.undoState(author: sessions[id]?.author ?? "", scope: scope), id, message.request, &actions)
+        try read(.undoState(author: try author(of: id), scope: scope), id, message.request, &actions)
       case .revisionAt(let time): try read(.revision(at: time), id, message.request, &actions)
       case .model:
         send(ToClient(message.request, .model(source: model.source, hash: model.hash)), to: id, &actions)
@@ -171,9 +171,20 @@ extension Hub {
       }
     } catch let refusal as Refusal {
       send(answer(refusal, message.request), to: id, &actions)
+    } catch let failure as InvariantFailure {
+      actions.append(.report(failure, session: id))
+      end(id, Refusal(.unavailable, "\(failure)"), &actions)
     } catch {
       send(answer(Refusal(.malformed, "\(error)"), message.request), to: id, &actions)
     }
+  }
+
+  /// The author that the session's hello named.
+  /// - Throws: `InvariantFailure`: a session sends no requests before its hello was taken.
+  func author(of id: SessionID) throws(InvariantFailure) -> String {
+    let session = try invariant(sessions[id], "a request belongs to a session")
+    try invariant(!session.author.isEmpty, "a session that sends requests has an author")
+    return session.author
   }
 
   func entity(_ number: EntityNumber) throws -> Entity {

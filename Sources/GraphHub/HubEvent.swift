@@ -119,6 +119,8 @@ public enum HubAction: Sendable {
   case resumeReading(SessionID)
   /// Close once everything sent has left, or after a moment.
   case close(SessionID)
+  /// Log a fault of the hub, which ends the session that met it.
+  case report(InvariantFailure, session: SessionID)
   /// Every session was told; nothing is in flight any more.
   case finished
 }

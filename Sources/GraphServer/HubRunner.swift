@@ -239,6 +239,9 @@ final class HubRunner: @unchecked Sendable {
     case .pauseReading(let id): connections[id]?.setReading(false)
     case .resumeReading(let id): connections[id]?.setReading(true)
     case .close(let id): connections[id]?.close()
+    case .report(let failure, let id):
+      log.critical(
+        "an invariant is broken: the session ends", metadata: ["invariant": "\(failure.name)", "session": "\(id)"])
     case .finished: finished.succeed()
     }
   }

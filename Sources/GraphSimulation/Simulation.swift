@@ -395,6 +395,7 @@ public final class Simulation {
     case .close(let id):
       // The socket closes once its bytes have been taken: the link is cut at a later step.
       if let number = sessions[id] { clients[number].closing = true }
+    case .report(let failure, _): preconditionFailure("\(failure)")
     case .finished: break
     }
   }
