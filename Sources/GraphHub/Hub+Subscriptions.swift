@@ -24,7 +24,7 @@ extension Hub {
       }
     tellWriter(&actions)
     guard let since = subscribe.since else { return load(number, id, request, &actions) }
-    // Whether the client's state is part of the store's history; nil when only the store can tell.
+    // Whether the client's state is part of the store's history; nil when only the store knows.
     let isKnown: Bool?
     if since.store != head.store || since.revision > head.revision {
       isKnown = false

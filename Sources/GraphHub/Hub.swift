@@ -129,7 +129,7 @@ public struct Hub {
 
   func answer(_ refusal: Refusal, _ request: UInt64) -> ToClient { ToClient(request, .refused(refusal)) }
 
-  /// Whether so many more bytes fit into the session's backlog.
+  /// Whether this number of bytes fits into the session's backlog.
   func hasRoom(_ session: Session, for bytes: Int) -> Bool {
     if session.backlog + bytes > limits.sessionBacklog { return false }
     return totalBacklog + bytes <= limits.totalBacklog || session.backlog + bytes <= limits.fairShare

@@ -35,11 +35,11 @@ public enum HubEvent: Sendable {
   case opened(SessionID)
   /// A message of a session, in the order in which it sent them.
   case received(ToServer, from: SessionID)
-  /// So many bytes of a session's incomplete next frame have arrived; 0 when there is no incomplete frame.
+  /// The number of bytes of a session's incomplete next frame that have arrived; 0 when there is no incomplete frame.
   case receivedPart(bytes: Int, from: SessionID)
   /// A frame or message cannot be decoded: the session ends.
   case malformed(String, from: SessionID)
-  /// So many of the bytes passed to `.send` and `.broadcast` have been written to this session's socket.
+  /// The number of bytes passed to `.send` and `.broadcast` that have been written to this session's socket.
   case drained(SessionID, bytes: Int)
   /// The connection has closed; no event of it follows.
   case closed(SessionID)
@@ -62,7 +62,7 @@ public enum HubEvent: Sendable {
   case collectFinished(Ticket, Result<Token, Refusal>)
   /// Continues the work that `.continueOrder` postponed.
   case continueOrder(Ticket)
-  /// Whether the store's history contains the state passed to `.recognize`; false when the store cannot tell.
+  /// Whether the store's history contains the state passed to `.recognize`; false when the store does not know.
   case recognized(Ticket, Bool)
   /// The server's part of the status; the hub adds its own.
   case statistics(Ticket, ServerStatus)

@@ -65,7 +65,7 @@ struct QueryTable {
   private(set) var registrations = 0
   /// The key-path queries, ascending.
   private(set) var related = [UInt64]()
-  /// Pending actions that tell the writer which queries to watch.
+  /// Pending `.watch` and `.unwatch` actions for the writer.
   private(set) var watches = [HubAction]()
 
   init(model: Model) {

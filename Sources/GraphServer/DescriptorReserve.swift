@@ -24,7 +24,7 @@ enum DescriptorReserve {
     2 * connections + addresses + eventLoop + clientsAndFiles
   }
 
-  /// Opens so many descriptors and closes them again.
+  /// Opens this number of descriptors and closes them again.
   /// - Throws: `StoreFailure(.noDescriptors)`, which names the limit.
   static func check(_ count: Int) throws {
     var taken = [Int32]()

@@ -163,7 +163,7 @@ struct OrderTable {
 }
 
 extension OrderTable.Entry {
-  /// The ticket of the read that fills it; nil when it is ready.
+  /// The ticket of the read that fills the order; nil when the order is ready.
   var ticket: Ticket? {
     switch state {
     case .loading(let ticket, _), .carrying(let ticket, _): ticket
