@@ -150,7 +150,7 @@ public struct GraphServer: Service {
     log.info("the store is closed")
   }
 
-  /// Warns about a newest commit in the future. The clock was wrong then or is wrong now; only an operator can tell
+  /// Warns about a newest commit in the future. The clock was wrong then or is wrong now; only an operator can decide
   /// which.
   private func warnOfFuture(_ start: PruningClock.Reading) {
     guard let newest = start.newest, newest > start.wall + PruningClock.tolerance else { return }
