@@ -286,7 +286,7 @@ extension ClientNode {
     wasRefused = false
   }
 
-  /// Sets an attribute that must keep its value until the next save, whatever other clients commit.
+  /// Sets an attribute that must keep its value until the next save, despite other clients' commits.
   func set(_ object: ManagedObject, _ name: String, _ value: Value) {
     // An older version of the model may lack the property.
     guard object.entity.property(named: name) != nil else { return }
