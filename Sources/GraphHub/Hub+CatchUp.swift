@@ -1,8 +1,10 @@
 import GraphModel
 import GraphWire
 
-/// The one path for catching up, for a session that lags, that resumes, or whose first result is some commits old:
-/// missed commits come from the ring, older ones from history, and beyond that the session gets a reset.
+/// The one path for catching up.
+///
+/// It serves sessions that lag or resume, and queries whose first result is some commits old. Missed commits come
+/// from the ring, older ones from history, and beyond that the session gets a reset.
 extension Hub {
   /// Rewinds the session to `revision` to catch up one query; its other queries receive no commit twice.
   mutating func rewind(_ id: SessionID, to revision: Revision, for query: UInt64) {

@@ -1,8 +1,10 @@
 import GraphModel
 import GraphWire
 
-/// Processes results of the writer: sends deltas to the clients whose live queries a commit touches, in revision
-/// order, and then the author's reply.
+/// Processes results of the writer.
+///
+/// The hub sends deltas to the clients whose live queries a commit touches, in revision order, and then the author's
+/// reply.
 extension Hub {
   mutating func deliver(_ results: [(ticket: Ticket, result: WriteResult)], _ actions: inout [HubAction]) {
     let before = head.revision

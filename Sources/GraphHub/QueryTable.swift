@@ -87,7 +87,7 @@ struct QueryTable {
     return number
   }
 
-  /// Adds a query without readers, for an order; `effects` includes it.
+  /// Adds a query that has no readers yet; an order's query never gets any. `effects` includes it.
   mutating func file(_ query: LiveQuery, through lens: ModelLens? = nil) -> UInt64 {
     lastNumber += 1
     let entry = entry(query, lens)

@@ -67,7 +67,7 @@ public struct GraphServer: Service {
     try DescriptorReserve.check(
       DescriptorReserve.count(connections: store.maximumConnections, addresses: configuration.addresses.count))
     try ServerThread.start("start") {}
-    // Read before the first commit, so that all later readings belong to this run.
+    // Read before anything can be committed, so that all newer commits are from this run.
     let start = try HistoryKeeper.reading(store)
     warnOfFuture(start)
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)

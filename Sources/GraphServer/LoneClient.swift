@@ -17,8 +17,10 @@ struct LoneClient {
   /// The maximum size in bytes, a few windows' worth of text and data: the loop waits while it is planned and
   /// written.
   private static let maximumSize = 64 << 10
-  /// After a commit that took at least this long, the next ones run on the writer's thread, in proportion to the time
-  /// taken: a slow disk, a checkpoint or another program's lock blocks the loop for a bounded share of the time.
+  /// The duration from which a commit on the loop counts as slow.
+  ///
+  /// After a slow commit the next ones run on the writer's thread, more of them the longer it took: a slow disk, a
+  /// checkpoint or another program's lock blocks the loop for a bounded share of the time.
   private static let slowNanoseconds: UInt64 = 5_000_000
   private static let pauseAfterSlow: UInt64 = 8
 

@@ -3,8 +3,9 @@ import GraphHub
 import GraphModel
 import Synchronization
 
-/// The objects of an order in transit from a reader's thread to the hub, in slices small enough that the loop's other
-/// work, including all commits, waits for about a millisecond.
+/// The objects of an order in transit from a reader's thread to the hub.
+///
+/// The slices are so small that the loop's other work, including all commits, waits for about a millisecond.
 final class OrderSlices: Sendable {
   static let sliceObjects = 512
 

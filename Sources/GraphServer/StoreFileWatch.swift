@@ -3,8 +3,9 @@ import GraphStore
 import Logging
 import Synchronization
 
-/// Checks once a second that the names of the store's files still refer to the open files, so that a server without
-/// commits logs a loss too. Changes are logged, not each check.
+/// Checks once a second that the names of the store's files still refer to the open files.
+///
+/// This way a server without commits logs a loss too. Changes are logged, not each check.
 final class StoreFileWatch: Sendable {
   private struct State {
     var isLooking = false

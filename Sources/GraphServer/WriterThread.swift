@@ -4,8 +4,10 @@ import GraphHub
 import GraphModel
 import Synchronization
 
-/// The store's single writer: a thread that commits all waiting requests as one batch, so that they share one sync of
-/// the disk. The sessions' limits on outstanding requests bound the mailbox.
+/// The store's single writer.
+///
+/// Its thread commits all waiting requests as one batch, so that they share one sync of the disk. The sessions'
+/// limits on outstanding requests bound the mailbox.
 final class WriterThread: Sendable {
   private struct Mailbox {
     var waiting = [(Ticket, WriteRequest)]()

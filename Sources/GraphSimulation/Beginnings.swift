@@ -1,7 +1,8 @@
 import GraphModel
 
-/// Checks creation times: an object keeps the time of its first commit through edits, undo and restore, even if it
-/// was deleted meanwhile.
+/// Checks creation times.
+///
+/// An object keeps the time of its first commit through edits, undo and restore, even if it was deleted meanwhile.
 struct Beginnings {
   /// The number of objects that were revived with their creation time.
   private(set) var returns = 0

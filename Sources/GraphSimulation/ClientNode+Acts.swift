@@ -235,7 +235,7 @@ extension ClientNode {
     return save(&random, "work")
   }
 
-  /// Deletes an object, sometimes with its children: an object that denies the delete may be deleted in the same
+  /// Deletes an object, sometimes with its children, because objects that deny the delete may go in the same
   /// transaction.
   private func delete(_ random: inout SeededRandom) -> String {
     let name = random.pick(["Item", "Item", "Item", "Item", "Task", "Task", "Folder", "Label"]) ?? "Item"

@@ -4,9 +4,11 @@ import GraphStore
 
 /// Invariants of a client at a quiet moment, besides the results of its queries.
 extension ClientNode {
-  /// Compares the order of every list as sorted by the store, by the objects' positions and in this client, and
-  /// describes a difference. Objects that the client has moved without saving are ignored.
+  /// Describes a list whose order differs between the store, its objects' positions and this client.
+  ///
+  /// Objects that the client has moved without saving are ignored.
   /// - Parameter objects: all objects as this client sees them.
+  /// - Returns: nil if there is no difference.
   func brokenOrder(in store: SQLiteStore, _ objects: [ObjectImage]) throws -> String? {
     let images = Dictionary(uniqueKeysWithValues: objects.map { ($0.id, $0) })
     guard let folder = model.entity(named: "Folder"), let items = folder.property(named: "items"),

@@ -2,11 +2,13 @@ import GraphModel
 import GraphReplica
 import GraphWire
 
-/// Undo and redo of the next step, of a step in a separate undo stack, or of a named commit; a step is one save or a
-/// named group of several.
+/// Undo and redo of the next step, of a step in a separate undo stack, or of a named commit.
+///
+/// A step is one save or a named group of several.
 extension ClientNode {
-  /// Undoes or redoes a step of the user, possibly from before a restart, whether or not others have changed its
-  /// objects since.
+  /// Undoes or redoes a step of the user.
+  ///
+  /// The step may be from before a restart, and other clients may have changed its objects since.
   func undo(_ random: inout SeededRandom) -> String {
     var request = UndoRequest(context.newTransactionID(), redo: random.chance(35))
     switch random.below(10) {

@@ -1,9 +1,9 @@
 import GraphModel
 
-/// Records the revision at which one simulated user read the values that it overwrites, regardless of what its
-/// replica sends later.
+/// Records the revisions at which one simulated user read the values that it overwrites.
 ///
-/// The invariant: an edit of an attribute that another client has changed since then is reported as a conflict or
+/// The recorded revision is the one that the user saw, regardless of the bases that its replica sends later. The
+/// invariant: an edit of an attribute that another client has changed since then is reported as a conflict or
 /// refused, even if history no longer contains the change.
 struct EditedBases {
   private struct Place: Hashable {
@@ -41,8 +41,9 @@ struct EditedBases {
 
   // MARK: - Edits
 
-  /// Records that the user set an attribute of an object that it saw at a revision; `value` is nil for a client with
-  /// a lens.
+  /// Records that the user set an attribute of an object that it saw at a revision.
+  ///
+  /// `value` is nil for a client with a lens.
   mutating func note(_ object: ObjectID, _ property: PropertyNumber, readAt revision: Revision, value: Value?) {
     let place = Place(object: object, property: property)
     guard !object.isTemporary, revision >= 0 else { return }

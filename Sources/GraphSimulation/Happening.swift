@@ -31,8 +31,10 @@ public enum Happening: String, Sendable, CaseIterable {
   case restored, restoredContents, restoredOverPresent, restoreRefused
   /// An undo right after its step restored the order of a list; or reverted several commits.
   case undoneOrder, undoneWholeGroup
-  /// Undo and redo: of the next step, in a separate stack, of several commits, of a named commit that is the next
-  /// step, and of one in the middle of the stack.
+  /// Undo and redo.
+  ///
+  /// Of the next step, in a separate stack, of several commits, of a named commit that is the next step, and of one
+  /// in the middle of the stack.
   case undone, redone, undoneInScope, undoneGroup, undoneByRevision, undoneInMiddle
   /// A client received the correct undo state at a quiet moment.
   case undoStateTold
@@ -44,15 +46,17 @@ public enum Happening: String, Sendable, CaseIterable {
   case refusedTooFew, refusedTooShort
   /// A transient value was kept, or was kept although commits changed its object.
   case transientKept, transientOutlivedCommits
-  /// A live query had results at a quiet moment: full-text search, on the object itself or at the end of a path;
-  /// aggregates; quantifiers.
+  /// A live query had results at a quiet moment.
+  ///
+  /// In order: full-text search on the object itself, and at the end of a path; an aggregate; a quantifier.
   case searchFollowed, searchOverPathFollowed, aggregateFollowed, manyFollowed
   /// A fetch of the present had results: count, ids, rows, groups, distinct rows, an aggregate.
   case fetchedCount, fetchedIdentifiers, fetchedRows, fetchedGroups, fetchedDistinct, fetchedAggregate
   /// A page was fetched, and the next one; or a fetch request template was used.
   case fetchedPage, fetchedNextPage, fetchedTemplate
-  /// A child context was discarded or saved, also over other clients' changes of the same object, or with inserted
-  /// and deleted objects.
+  /// A child context was discarded or saved.
+  ///
+  /// Or it was saved over other clients' changes of the same object, or with inserted or deleted objects.
   case padDiscarded, padConfirmed, padConfirmedOverCommits, padMade, padDeleted
   /// A revived object kept its creation time.
   case cameBackAsOld

@@ -56,7 +56,7 @@ struct KeptRows: BatchRowSource {
   var count: Int { rows.count }
 
   func forEachChunk(_ body: ([[Value]]) throws -> Void) throws {
-    // Chunks of a size other than that of slices.
+    // Chunks of three rows, as small as the slices.
     var start = 0
     while start < rows.count {
       try body(Array(rows[start..<min(start + 3, rows.count)]))

@@ -3,8 +3,9 @@ import GraphModel
 import GraphStore
 import GraphWire
 
-/// The daemon of a simulation: the production hub with a real store, in which queues with a seeded scheduling replace
-/// threads and sockets.
+/// The daemon of a simulation: the production hub with a real store.
+///
+/// Queues with seeded scheduling replace threads and sockets.
 struct ServerNode {
   var hub: Hub
   let store: SQLiteStore

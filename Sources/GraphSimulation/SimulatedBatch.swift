@@ -1,8 +1,9 @@
 import GraphModel
 import GraphWire
 
-/// A batch of a simulated user, with its expected effect, computed from the previous graph object by object, without
-/// the store's code.
+/// A batch of a simulated user, with its expected effect.
+///
+/// The effect is computed from the previous graph object by object, without the store's code.
 struct SimulatedBatch {
   /// The new value of a property, in a form that needs no evaluator.
   enum Becoming {

@@ -60,8 +60,9 @@ enum SimulationVersions {
     ("Task", "about.kind == \"red\""),
   ]
 
-  /// Translates a text into the names of the older version; nil for a predicate at the end of a to-many path, which
-  /// is evaluated on stored values instead of translated ones (docs/decisions/0024).
+  /// Translates a text into the names of the older version.
+  /// - Returns: nil for a predicate at the end of a to-many path, which is evaluated on stored values instead of
+  ///   translated ones (docs/decisions/0024).
   static func older(_ text: String) -> String? {
     let many = ["items", "labels", "tasks", "children", "members", "crews"].flatMap { ["\($0).kind", "\($0).effort"] }
     return many.contains(where: text.contains) ? nil : text.replacing("remark", with: "comment")

@@ -84,8 +84,9 @@ struct TypedText {
     for (_, keys) in sent[id] ?? [] { mayBeTwice.formUnion(keys) }
   }
 
-  /// Exempts a transaction that is based on a state that a restore removed: its positions are meaningless, and a
-  /// complete text may duplicate what others type again.
+  /// Exempts a transaction that is based on a state that a restore removed.
+  ///
+  /// Its positions are meaningless, and a complete text may duplicate what others type again.
   mutating func exempt(_ transaction: Transaction, text: PropertyNumber) {
     replacing.insert(transaction.id)
     for edit in transaction.changes.flatMap(\.edits) where edit.property == text {

@@ -1,8 +1,9 @@
 import GraphModel
 
-/// Checks that an undo right after its step, of one commit or of a group, restores the order of every list and the
-/// value of every attribute. Because no other commit came in between, nothing may remain. Lists are sorted from
-/// history by the naive algorithm.
+/// Checks undos that come right after their steps, of one commit or of a group.
+///
+/// Such an undo restores the order of every list and the value of every attribute: because no other commit came in
+/// between, nothing may remain. Lists are sorted from history by the naive algorithm.
 struct UndonePlaces {
   /// A step with no other commit after it.
   private struct Step {

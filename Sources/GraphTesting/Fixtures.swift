@@ -112,8 +112,10 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   /// True with a probability of `percent` percent.
   public mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
 
-  /// A random date that tends to reveal errors: around 1970 and before, at midnight, with a fraction of a second, at
-  /// the limits of the date range, and within days of `now`.
+  /// A random date that tends to reveal errors.
+  ///
+  /// The dates are around 1970 and before, at midnight, with a fraction of a second, at the limits of the date range,
+  /// and within days of `now`.
   public mutating func date(near now: Timestamp) -> Timestamp {
     let day: Int64 = 86_400_000_000
     switch below(8) {

@@ -60,7 +60,7 @@ struct Compact: AsyncParsableCommand {
 struct Age: ExpressibleByArgument, Equatable {
   let microseconds: Int64
 
-  /// A hundred years.
+  /// The longest age: a hundred years, which is as good as forever.
   static let maximum: Int64 = 36_525 * 86_400_000_000
 
   init(microseconds: Int64) { self.microseconds = microseconds }

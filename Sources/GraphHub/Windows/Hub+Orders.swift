@@ -144,8 +144,9 @@ extension Hub {
 
   // MARK: - Memory
 
-  /// Enforces the memory limits of the orders: evicts orders without windows first, then those being read, then the
-  /// largest.
+  /// Enforces the memory limits of the orders.
+  ///
+  /// Orders without windows are evicted first, then those being read, then the largest.
   mutating func keepWithinBudget(_ actions: inout [HubAction]) {
     for number in orders.outgrown {
       endOrder(number, .tooManyRows(limits.orderRows), &actions)

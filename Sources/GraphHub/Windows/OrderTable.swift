@@ -70,7 +70,7 @@ struct OrderTable {
   /// The orders that have had no windows since `time`.
   func idle(since time: Int64) -> [UInt64] { idle.filter { entries[$0]?.leftTime ?? 0 <= time } }
 
-  /// The order to evict next when memory is short: an order that is still being read, or else the largest.
+  /// The order to evict next when memory is short: the largest one that is still being read, or else the largest.
   var largest: UInt64? {
     entries.max { left, right in
       let (one, other) = (left.value.isLoading ? 1 : 0, right.value.isLoading ? 1 : 0)
