@@ -110,9 +110,9 @@ public indirect enum GraphPredicate: Hashable, Sendable {
     public enum End: Hashable, Sendable {
       /// An attribute, or a to-one relationship's id.
       case property(PropertyNumber)
-      /// The number of objects of a to-many.
+      /// The object's own id.
       case identifier
-      /// How many objects a to-many has.
+      /// The number of objects of a to-many.
       case count(PropertyNumber)
       /// An aggregate over an attribute of a to-many's objects.
       case aggregate(Aggregate, PropertyNumber, attribute: PropertyNumber)
