@@ -156,7 +156,7 @@ private struct QueryPlaceFinder {
   private func offer(
     ofFolded comparison: GraphPredicate.Comparison, _ subject: QuerySubject, _ constants: [Value]
   ) -> Offer? {
-    // One key per comparison: `QueryTurns` relies on it when it counts keys.
+    // One key per comparison: `RelatedQueries` compares the number of keys with the number of paths.
     guard !subject.isIdentifier, constants.count == 1 else { return nil }
     let rank: Int
     switch comparison.comparator {
