@@ -121,7 +121,7 @@ extension ObjectContext {
       let placing = edits(sent.edits.filter { isPlacedByMembers($0.key) })
       let others = sent.edits.filter { !isPlacedByMembers($0.key) }
       if kind == .delete {
-        // With a base of 0 the server would delete the object whatever had changed since it was read.
+        // With a base of 0 the server would delete the object regardless of changes since it was read.
         changes.append(Change(.delete, state.id, base: begun > 0 ? max(1, base) : base))
         continue
       } else if isInsert {

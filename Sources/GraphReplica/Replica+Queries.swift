@@ -166,8 +166,8 @@ extension Replica {
   }
 
   /// Handles a store that is not the one of this side's newest state, or was restored to an earlier one. Held objects
-  /// can't be told apart from those of states that the store never reached, so queries that resumed from a state that
-  /// it knows are reloaded as well.
+  /// can't be distinguished from those of states that the store never reached, so queries that resumed from a state
+  /// that it knows are reloaded as well.
   mutating func diverge(_ actions: inout [ReplicaAction]) {
     (provenRevision, doubtedRevision, shownRevision) = (0, 0, 0)
     newest.forget()

@@ -32,7 +32,7 @@ extension ObjectContext {
     forecast(policy, now, HeldGraph(self))
   }
 
-  /// The refusal that a save would meet whatever other clients commit: unsaved values violate a rule by themselves.
+  /// The refusal that a save would meet regardless of other commits: unsaved values violate a rule by themselves.
   /// Without a server this is the only check. Texts are left out, since they merge, and so are policies under which
   /// the server's values may win.
   /// - Parameter policy: the save's merge policy.

@@ -63,8 +63,8 @@ extension ObjectContext {
   }
 }
 
-/// Objects that arrived together, in one fetch or load. What is loaded for one of them is loaded for all, since a
-/// program that reads one row of a list will read the next.
+/// Objects that arrived together, in one fetch or load. A load for one of them covers all of them, since a program
+/// that reads one row of a list will read the next.
 public final class FetchBatch {
   var members = [ObjectID]()
   /// The index of each member.

@@ -4,8 +4,8 @@ import GraphWire
 /// A condition that the compiler has checked against the model: each name is one of its properties, each value has
 /// its property's type, and nil is compared only with what may be null.
 ///
-/// It is written as a closure over an ``ObjectPath``, and becomes a `GraphPredicate` without an intermediate text
-/// form.
+/// A program writes it as a closure over an ``ObjectPath``; it becomes a `GraphPredicate` without an intermediate
+/// text form.
 public struct TypedPredicate {
   /// Builds the predicate inside `depth` subqueries.
   let build: (_ depth: Int) -> GraphPredicate
