@@ -1,7 +1,7 @@
 import Foundation
 import PackagePlugin
 
-/// Generates a target's typed classes from the newest version of its model, and embeds the model itself, so that the
+/// Generates a target's typed classes from the newest version of its model. The model itself is embedded, so that the
 /// program needs no model file at run time.
 ///
 /// The package's `Schema` folder has one folder for each model. A target's model is the one whose name is a prefix of

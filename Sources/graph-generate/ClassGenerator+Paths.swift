@@ -1,8 +1,8 @@
 import GraphModel
 
-/// Generating the members of typed predicates and sort keys: an extension of `ObjectPath` for each entity, which its
-/// subentities inherit. Their types state optionality, so that the compiler rejects the same predicates as the
-/// parser.
+/// Generating the members of typed predicates and sort keys. They are in an extension of `ObjectPath` for each
+/// entity, and subentities inherit them. Their types state optionality, so that the compiler rejects the same
+/// predicates as the parser.
 extension ClassGenerator {
   func conformance(of enumeration: Enumeration) -> String { "extension \(enumeration.name): EnumeratedValue {}" }
 

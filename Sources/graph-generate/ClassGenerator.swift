@@ -1,7 +1,7 @@
 import GraphModel
 
-/// Generates the Swift source of a model: a class for each entity, an enumeration or a struct for each of the model's
-/// enumerations and composites, and the model itself.
+/// Generates the Swift source of a model. This is a class for each entity, an enumeration or a struct for each of the
+/// model's enumerations and composites, and the model itself.
 struct ClassGenerator {
   let model: Model
 
@@ -72,7 +72,7 @@ struct ClassGenerator {
     }
   }
 
-  /// A documentation comment with a line for each line of the text, including empty lines between paragraphs; `name`
+  /// A documentation comment with a line for each line of the text, including empty lines between paragraphs. `name`
   /// replaces an empty text.
   func comment(_ text: String, _ name: String, _ indent: String = "") -> String {
     let isEmpty = text.allSatisfy(\.isWhitespace)

@@ -1,8 +1,8 @@
 import Foundation
 import GraphModel
 
-/// `graph-generate MODEL.json… --output FILE.swift` generates typed managed-object classes from the newest of the
-/// given versions of a model, and embeds the model itself. The build-tool plugin runs it.
+/// `graph-generate MODEL.json… --output FILE.swift` generates typed managed-object classes. They are those of the
+/// newest of the given versions of a model, which is embedded, too. The build-tool plugin runs it.
 var arguments = Array(CommandLine.arguments.dropFirst())
 
 func fail(_ message: String) -> Never {

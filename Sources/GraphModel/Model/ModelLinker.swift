@@ -91,7 +91,7 @@ struct ModelLinker {
     }
   }
 
-  /// The most entities, cases of an enumeration, and properties of a family, which are a table's columns; and the
+  /// The most entities, cases of an enumeration, and properties of a family, which are a table's columns. And the
   /// longest lineage.
   static let maximumCount = 1_000
   static let maximumDepth = 32

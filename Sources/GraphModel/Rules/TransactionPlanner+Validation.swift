@@ -1,4 +1,4 @@
-/// The last step: server-assigned values, then all rules on all touched objects; all violations are reported
+/// The last step: server-assigned values, then all rules on all touched objects. All violations are reported
 /// together.
 extension TransactionPlanner {
   mutating func stampAssignedValues() {
@@ -167,7 +167,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// The change that gave a stored object its key; nil if it is this transaction, or if history does not have it.
+  /// The change that gave a stored object its key. Nil if it is this transaction, or if history does not have it.
   private func keyGiver(
     of other: ObjectID, _ constraint: [PropertyNumber], _ values: [Value]
   ) throws -> PastChange? {

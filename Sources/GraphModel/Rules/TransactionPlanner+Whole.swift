@@ -66,7 +66,7 @@ extension TransactionPlanner {
     let past = try past(of: stored.id, after: contest.since)
     if try recordRevival(of: stored.id, in: past, after: contest.since) { return }
     if let pruned = past.first(where: \.isPruned) {
-      // What the author saw, and the result of a splice, are unknown.
+      // The author's view, and the result of a splice, are unknown.
       let spliced = contest.edits.first { if case .splice = $0.edit.action { true } else { false } }
       if transaction.policy == .overwrite || spliced != nil {
         throw unknownPast(of: stored, spliced.flatMap { model.property($0.edit.property) }, pruned)
@@ -136,7 +136,7 @@ extension TransactionPlanner {
     try applyYielding(Edit(edit.property, .set(wanted)), to: draft, since: base)
   }
 
-  /// Whether the replica committed several edits of a property from one base; its text can then only be found by
+  /// Whether the replica committed several edits of a property from one base. Its text can then only be found by
   /// merging.
   private func hasOwn(_ property: PropertyNumber, _ past: [PastChange]) -> Bool {
     past.contains { change in

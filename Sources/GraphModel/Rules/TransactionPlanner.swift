@@ -1,6 +1,6 @@
-/// The rules engine: computes a plan of writes from a transaction and a reader of the present graph, or refuses with
-/// all reasons. The store runs it within its SQLite transaction, a replica runs it over its own objects, and the
-/// simulation runs both.
+/// The rules engine. It computes a plan of writes from a transaction and a reader of the present graph, or refuses
+/// the transaction with all reasons. The store runs it within its SQLite transaction, a replica runs it over its own
+/// objects, and the simulation runs both.
 ///
 /// The steps are: identities, merging against the base revision, edits with their inverses, deletes by the delete
 /// rules, server-assigned values, validation. All steps work on `drafts`, the objects as they will be; nothing
@@ -76,7 +76,7 @@ public struct TransactionPlanner {
   var deferredKeys = Set<PropertyNumber>()
   /// Whether derived counts are recounted, because members will be deleted that have no draft.
   var recounts = false
-  /// Whether the transaction is a slice of a batch; objects written by other slices have the commit's revision.
+  /// Whether the transaction is a slice of a batch. Objects written by other slices have the commit's revision.
   var isSlice = false
 
   /// The touched objects by id, and in order.

@@ -25,8 +25,8 @@ public protocol GraphStoring: Sendable {
     _ request: FetchRequest, while isWanted: () -> Bool, _ body: (FetchedPart) throws -> Void
   ) throws -> FetchEnd
 
-  /// The commits after `after` up to and including `through`, oldest first, with complete images; for a large batch,
-  /// its summary.
+  /// The commits after `after` up to and including `through`, oldest first. They have complete images; a large batch
+  /// has its summary.
   /// - Throws: `Refusal(.limit)` if they have more than `maximumChanges` changes or take more than about
   ///   `maximumBytes`, `pruned` if history no longer has them.
   func commits(after: Revision, through: Revision?, maximumChanges: Int, maximumBytes: Int) throws -> [CommitRecord]
@@ -39,8 +39,8 @@ public protocol GraphStoring: Sendable {
   /// - Parameter scope: nil for all of the author's stacks together.
   func undoState(of author: String, scope: UniqueID?) throws -> UndoState
 
-  /// Passes the commits of a log to `body`, in the requested order, with complete images of the requested changes;
-  /// for a large batch, its summary.
+  /// Passes the commits of a log to `body`, in the requested order. They have complete images of the requested
+  /// changes; a large batch has its summary.
   /// - Parameters:
   ///   - maximumChanges: the maximum number of changes in total.
   ///   - isWanted: called repeatedly while history is read; false cancels the log.
@@ -171,7 +171,7 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case full
     /// The files can't be locked, because of the file system or other processes.
     case cannotLock
-    /// The process lost a lock and could not reacquire it.
+    /// SQLite's locking protocol failed, so that a lock of this process may be lost.
     case lockLost
     /// A file can't be read or written for another reason.
     case inputOutput
@@ -183,7 +183,7 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case alreadyThere
     /// The process, or the system, has too many open files.
     case noDescriptors
-    /// The system allows this process no more threads.
+    /// The system refused to create another thread.
     case noThreads
     /// An open file was moved, replaced or removed.
     case moved
@@ -191,11 +191,11 @@ public struct StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// The code, for programs.
   public var code: Code
-  /// What failed, with the path; without a final period.
+  /// The failed operation, with the path; without a final period.
   public var sentence: String
-  /// The message of the system, or the contents that are wrong; empty if the sentence is enough.
+  /// The message of the system or of SQLite; empty if the sentence is enough.
   public var cause: String
-  /// What a person can do, in complete sentences.
+  /// The advice for a person, in complete sentences.
   public var advice: String
 
   /// Creates a failure for the operator of the machine.

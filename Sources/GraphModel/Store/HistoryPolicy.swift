@@ -58,7 +58,7 @@ public struct HistoryPruning: Hashable, Sendable {
   public var floor: Revision
   /// The newest revision.
   public var head: Revision
-  /// The revision up to which `commits` and `age` alone allow to prune; above `floor` if replicas keep the rest.
+  /// The revision up to which `commits` and `age` alone allow to prune. Above `floor` if replicas keep the rest.
   public var wanted: Revision
   /// The pruned bytes of changes and outcomes.
   public var bytes: Int

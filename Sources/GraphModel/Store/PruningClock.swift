@@ -5,10 +5,10 @@
 ///    `settlingTime`, or until it returns to its former time.
 /// 2. If the wall clock is far ahead of the newest commit when the program starts, either it is wrong or there was no
 ///    commit for a long time. It is not trusted before the same time has passed.
-/// 3. Commits of this run are no older than the run. They are kept as long as the monotonic clock requires, whatever
-///    their times are (``Decision/prune(now:through:)``).
+/// 3. Commits of this run are no older than the run. They are kept as long as the monotonic clock requires,
+///    regardless of their times (``Decision/prune(now:through:)``).
 ///
-/// A clock that is behind prunes too little, so it is trusted at the start.
+/// A clock that lags prunes too little, so it is trusted at the start.
 public struct PruningClock: Sendable {
   /// The two clocks and the newest commit at one moment.
   public struct Reading: Hashable, Sendable {
@@ -66,8 +66,8 @@ public struct PruningClock: Sendable {
   private var present: (offset: Timestamp, since: Timestamp)
   /// The reason why the present offset is not trusted.
   private var doubt: Reason?
-  /// The store's revision at several monotonic times, oldest first: never empty, and only the first may be older than
-  /// the retention time.
+  /// The store's revision at several monotonic times, oldest first. Never empty; only the first may be older than the
+  /// retention time.
   private var marks: [(head: Revision, monotonic: Timestamp)]
 
   /// - Parameters:

@@ -141,7 +141,7 @@ private struct CollationKey {
     }
   }
 
-  /// Whether the scalar is no base letter: a combining mark, or an invisible scalar such as a soft hyphen.
+  /// Whether the scalar is not a base letter: a combining mark, or an invisible scalar such as a soft hyphen.
   private static func isMark(_ properties: Unicode.Scalar.Properties) -> Bool {
     properties.canonicalCombiningClass != .notReordered || properties.isDefaultIgnorableCodePoint
   }

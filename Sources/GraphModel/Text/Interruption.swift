@@ -10,8 +10,8 @@ public enum Interruption {
   /// Texts shorter than this are not counted, because counting would take longer.
   static let shortText = 1 << 10
 
-  /// `@unchecked Sendable`: bound for a synchronous `body` on the thread that calls `run`, in which no task starts
-  /// that could inherit it, so that a single thread uses it.
+  /// `@unchecked Sendable`: a single thread uses it. It is bound for a synchronous `body` on the thread that calls
+  /// `run`, in which no task starts that could inherit it.
   fileprivate final class Question: @unchecked Sendable {
     private let goesOn: () -> Bool
     private(set) var isOver = false

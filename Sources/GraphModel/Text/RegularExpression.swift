@@ -1,4 +1,4 @@
-/// A regular expression that matches in time linear in the text: the pattern is compiled into a small program, whose
+/// A regular expression that matches in time linear in the text. The pattern is compiled into a small program, whose
 /// paths are all followed at once (Thompson's construction). There is no backtracking, so patterns from untrusted
 /// clients are safe.
 ///

@@ -1,4 +1,4 @@
-/// Follows all paths through a program at once: between two scalars of the text it has the set of active places,
+/// Follows all paths through a program at once. Between two scalars of the text it has the set of active places,
 /// without duplicates, so that a scalar costs at most two steps per instruction. For a yes-or-no answer the order of
 /// paths is irrelevant.
 struct RegularExpressionSimulation {

@@ -1,8 +1,8 @@
 @_spi(_Unicode) import Swift
 
 extension String {
-  /// The text folded scalar by scalar, so that `ß` stays one scalar, and composed after marks are removed, so that a
-  /// Korean syllable is one scalar, as `.` and classes expect.
+  /// The text folded scalar by scalar, and composed after marks are removed. `ß` thus stays one scalar, and a Korean
+  /// syllable is one scalar, as `.` and classes expect.
   func foldedForPatterns(_ options: StringOptions) -> String {
     let folded = folded(options, .simple)
     return options.contains(.diacriticInsensitive) ? String(folded.composed) : folded

@@ -1,6 +1,6 @@
 /// The words of a search, prepared for matching many texts.
 public struct SearchWords: Sendable {
-  /// The words, folded, sorted by bytes, without those that are prefixes of others: a text with a word that begins
+  /// The words, folded, sorted by bytes, without those that are prefixes of others. A text with a word that begins
   /// with "notes" also has one that begins with "no".
   private let beginnings: [[UInt8]]
   /// Runs of scripts without spaces between words.
@@ -20,8 +20,9 @@ public struct SearchWords: Sendable {
     phrases = words.filter { $0.isPhrase && seen.insert(ByteKey($0)).inserted }
   }
 
-  /// Whether the text contains each of the words: as a prefix of one of its words, or anywhere in a run of a script
-  /// without spaces. Linear in the size of the text, and logarithmic in the number of words.
+  /// Whether the text contains each of the words. A word must be a prefix of one of the text's words, or occur
+  /// anywhere in a run of a script without spaces. Linear in the size of the text, and logarithmic in the number of
+  /// words.
   public func areFound(in text: String) -> Bool {
     let own = text.words
     guard phrases.allSatisfy({ phrase in own.contains { TextSearch.contains($0, phrase) } }) else { return false }

@@ -8,7 +8,7 @@ public enum WordSplitter {
   /// The version of the splitting. The store records it, and rebuilds an index of another version.
   public static let version: Int32 = 1
 
-  /// The most terms of a phrase for an index lookup; the results are compared with the complete phrase anyway.
+  /// The most terms of a phrase for an index lookup. The results are compared with the complete phrase anyway.
   static let maximumPhraseTerms = 64
 
   /// The size of an index term in bytes, at which FTS5 truncates words, in texts and in searches.
@@ -63,8 +63,8 @@ extension Unicode.Scalar {
 }
 
 extension String {
-  /// The folded words of a text for full-text search: runs of letters, digits and marks, with separate runs for
-  /// scripts without spaces.
+  /// The folded words of a text for full-text search. They are runs of letters, digits and marks; runs of scripts
+  /// without spaces are separate.
   public var words: [String] {
     if let words = asciiWords { return words }
     return unicodeWords

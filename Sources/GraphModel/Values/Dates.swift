@@ -18,8 +18,8 @@ public enum Dates {
       + "\(pad(second / 3600, 2)):\(pad(second / 60 % 60, 2)):\(pad(second % 60, 2)).\(pad(micros, 6))Z"
   }
 
-  /// Parses RFC 3339 (`T` or a space, up to nine fraction digits, `Z` or an offset), or a date alone, which is its
-  /// midnight in UTC. Nil for any other text.
+  /// Parses RFC 3339, or a date alone, which is its midnight in UTC. Accepted are `T` or a space, up to nine fraction
+  /// digits, and `Z` or an offset. Nil for any other text.
   public static func timestamp(_ text: String) -> Timestamp? {
     var scanner = Scanner(Array(text.utf8))
     guard let year = scanner.digits(4), scanner.skip("-"), let month = scanner.digits(2), scanner.skip("-"),

@@ -1,5 +1,5 @@
-/// A sum of decimals that is rounded only once, so that neither the order of the numbers nor intermediate results
-/// lose digits.
+/// A sum of decimals that is rounded only once. Neither the order of the numbers nor intermediate results lose
+/// digits.
 ///
 /// There is a column of digits for each power of ten that occurs; carries are propagated when the sum is read. A
 /// column can hold about 10¹⁸ digits. The number of columns is bounded by the range of exponents, about 12,000.
@@ -26,7 +26,7 @@ struct DecimalSum {
     }
   }
 
-  /// The sum, exact if 38 digits are enough, otherwise rounded half to even; nil if the exponent is out of range.
+  /// The sum, exact if 38 digits are enough, otherwise rounded half to even. Nil if the exponent is out of range.
   var value: DecimalValue? {
     var digits = carried(columns)
     let isNegative = digits.last.map { $0 < 0 } ?? false

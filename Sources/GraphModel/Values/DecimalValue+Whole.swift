@@ -20,7 +20,7 @@ extension DecimalValue {
     return isNegative ? whole : whole == .min ? nil : -whole
   }
 
-  /// The number rounded to an integer by the rule, as for floating-point numbers; nil if the exponent is out of
+  /// The number rounded to an integer by the rule, as for floating-point numbers. Nil if the exponent is out of
   /// range.
   public func rounded(_ rule: FloatingPointRoundingRule) -> DecimalValue? {
     let whole = DecimalValue(isNegative: isNegative, digits: Array(wholeDigits), exponent: max(0, exponent))
@@ -41,7 +41,7 @@ extension DecimalValue {
     return goesAway ? whole?.adding(isNegative ? -1 : 1) : whole
   }
 
-  /// The remainder of a truncated division, with the sign of the dividend; nil for a zero divisor, and if the
+  /// The remainder of a truncated division, with the sign of the dividend. Nil for a zero divisor, and if the
   /// quotient has more than 38 digits.
   public func remainder(dividingBy other: DecimalValue) -> DecimalValue? {
     guard !other.digits.isEmpty else { return nil }

@@ -1,5 +1,5 @@
-/// A decimal number: a sign, up to 38 significant digits and a power of ten, exact and normalized, so that equal
-/// numbers have equal bytes.
+/// A decimal number: a sign, up to 38 significant digits and a power of ten. It is exact and normalized, so that
+/// equal numbers have equal bytes.
 ///
 /// The stored form is a blob whose byte order is the numerical order: SQLite has no decimal type, and text or
 /// floating-point columns would sort or round incorrectly.
@@ -79,7 +79,7 @@ extension DecimalValue: LosslessStringConvertible, CustomStringConvertible {
 // MARK: - Ordered bytes
 
 extension DecimalValue {
-  /// The order-preserving encoding: a byte for the sign, two for the exponent, digits + 1, and a final 0; for
+  /// The order-preserving encoding: a byte for the sign, two for the exponent, digits + 1, and a final 0. For
   /// negative numbers all bytes but the first are inverted.
   public var orderedBytes: [UInt8] {
     guard !digits.isEmpty else { return [1] }

@@ -1,4 +1,4 @@
-/// A JSON document that preserves its text form: members keep their order and numbers their digits, as error messages
+/// A JSON document that preserves its text form. Members keep their order and numbers their digits, as error messages
 /// for model files and attributes of type `json` require. Documents are equal if their text is, so strings and names
 /// compare by bytes, and `0.10` is not `0.1`.
 public indirect enum JSON: Sendable {

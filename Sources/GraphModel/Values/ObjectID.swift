@@ -116,7 +116,7 @@ extension UniqueID: CustomStringConvertible, LosslessStringConvertible {
     self = UniqueID(high: UInt64(truncatingIfNeeded: range.lowerBound), low: UInt64(range.lowerBound >> 64))
   }
 
-  /// The ids whose text form begins with `prefix`, as 128 bits with the random half first; nil if there can be none.
+  /// The ids whose text form begins with `prefix`, as 128 bits with the random half first. Nil if there can be none.
   /// An empty prefix matches every id.
   public static func range(ofPrefix prefix: String) -> ClosedRange<UInt128>? {
     var bits: UInt128 = 0

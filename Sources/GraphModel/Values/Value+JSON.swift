@@ -1,5 +1,5 @@
 extension Value {
-  /// Converts JSON to a value of an attribute: dates in RFC 3339, decimals as strings or numbers, data in base64,
+  /// Converts JSON to a value of an attribute. Dates are in RFC 3339, decimals strings or numbers, data in base64,
   /// UUIDs with hyphens. Nil if the JSON is not a value of that kind; `null` is always accepted here.
   public init?(json: JSON, kind: Attribute.Kind, cases: [String] = []) {
     // Only JSON documents preserve a number's text.
@@ -53,8 +53,8 @@ extension Value {
     }
   }
 
-  /// Whether the text has a scheme, a colon, and no spaces or control characters, which is what RFC 3986 requires of
-  /// every scheme.
+  /// Whether the text has a scheme, a colon, and no spaces or control characters. RFC 3986 requires this of every
+  /// scheme.
   static func isURI(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), colon > 0, (bytes[0] | 0x20) >= 0x61,

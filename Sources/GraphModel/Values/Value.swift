@@ -24,8 +24,8 @@ public enum Value: Sendable {
   case data([UInt8])
   /// The target of a to-one relationship.
   case object(ObjectID)
-  /// The members of a stored many-to-many relationship: distinct ids, in ascending order unless the relationship is
-  /// ordered.
+  /// The members of a stored many-to-many relationship. The ids are distinct, and in ascending order unless the
+  /// relationship is ordered.
   case objects([ObjectID])
 
   /// Whether the value is null.
