@@ -31,8 +31,7 @@ extension ClassGenerator {
       """
   }
 
-  /// The Swift type of a variable, the case of `Value` for it, the accessor of the wrapped value, and the predicate's
-  /// type.
+  /// The Swift type of a variable, how it is wrapped in a `Value`, and its type in predicates.
   private func swift(_ type: GraphValueType) -> (swift: (type: String, wrap: String, unit: String), kind: String) {
     switch type {
     case .bool: (("Bool", "bool", ""), "bool")

@@ -32,8 +32,8 @@ public struct Batch: Hashable, Sendable {
   public var id: TransactionID
   /// Decides conflicts over unique keys; a batch has no other conflicts.
   public var policy: MergePolicy
-  /// The entity, including its subentities for a predicate. The rows' exact entity for an insert; 0 for a complete
-  /// graph.
+  /// The entity. A predicate includes its subentities, the rows of an insert have exactly this entity; 0 for a
+  /// complete graph.
   public var entity: EntityNumber
   /// The operation.
   public var operation: Operation

@@ -1,4 +1,4 @@
-/// Computing the effects of a commit: the affected roots are found, then evaluated, within a budget that all queries
+/// Computing the effects of a commit. The affected roots are found, then evaluated, within a budget that all queries
 /// share.
 extension RelatedQueries {
   /// The looks that all queries share for one commit, without those for its changes (`maximumLooksPerChange`).

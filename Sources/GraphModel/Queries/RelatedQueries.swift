@@ -1,5 +1,5 @@
-/// The live queries that read other objects than their own, and a commit's effects on them. This is the committing
-/// side's part of matching, and pure.
+/// The live queries that read other objects than their own, and a commit's effects on them. It is the committing
+/// side's half of matching, and pure.
 ///
 /// An object joins or leaves such a result because it changed itself, or because an object on one of the paths did.
 /// For the latter, each property that a path reads on its way is a *trigger*: when it changes, the way is followed

@@ -32,7 +32,7 @@ extension TransactionPlanner {
     }
   }
 
-  /// Records properties whose edits failed, so that later checks skip them and all violations are reported together.
+  /// Records properties whose edits failed. Later checks skip them, so that all violations are reported together.
   mutating func recordUnset() {
     // Properties that only the server assigns keep their valid values.
     for violation in violations where violation.rule == "type" || violation.rule == "destination" {

@@ -69,8 +69,8 @@ public protocol GraphStoring: Sendable {
   /// Whether the store's history contains this state.
   func recognizes(_ token: Token) throws -> Bool
 
-  /// From the next batch on, includes effects on this query, which has paths through relationships, in commit
-  /// records. May be called from any thread; numbers must rise.
+  /// Includes effects on this query, which has paths through relationships, in commit records from the next batch on.
+  /// May be called from any thread; numbers must rise.
   func watch(_ query: LiveQuery, number: UInt64)
 
   /// Removes the query from the effects in commit records.

@@ -25,7 +25,7 @@ public struct HistoryPolicy: Hashable, Sendable {
   /// The age in microseconds up to which commits are kept, including those for replicas.
   public var kept: Timestamp { max(0, max(age ?? 0, overdue)) }
 
-  /// The newest revision that `commits` allows to prune.
+  /// The newest revision that `commits` allows pruning up to.
   public func highest(head: Revision) -> Revision {
     prunes ? max(0, head - Revision(max(1, commits ?? 1))) : 0
   }
@@ -58,7 +58,7 @@ public struct HistoryPruning: Hashable, Sendable {
   public var floor: Revision
   /// The newest revision.
   public var head: Revision
-  /// The revision up to which `commits` and `age` alone allow to prune. Above `floor` if replicas keep the rest.
+  /// The revision up to which `commits` and `age` alone allow pruning. Above `floor` if replicas keep the rest.
   public var wanted: Revision
   /// The pruned bytes of changes and outcomes.
   public var bytes: Int

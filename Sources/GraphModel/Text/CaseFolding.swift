@@ -19,7 +19,7 @@ extension Unicode.Scalar {
     }
   }
 
-  /// The replacement of a full-width or half-width form, or of a Latin digraph, by Unicode's compatibility
+  /// The replacement of a full-width or half-width form, or of a Latin digraph. It follows Unicode's compatibility
   /// decomposition; nil for all other scalars.
   var withoutWidth: String.UnicodeScalarView? {
     switch value {

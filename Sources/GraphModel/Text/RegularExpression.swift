@@ -16,9 +16,9 @@
 /// | `\.`, `\\`, `\[` … | the punctuation mark or space itself |
 /// | `^`, `$` | the beginning and the end of the text, not of a line |
 /// | `\b`, `\B` | where a word begins or ends; anywhere else |
-/// | `(…)`, `(?:…)` | a group; what it matched is not kept |
+/// | `(…)`, `(?:…)` | a group without capture |
 /// | `x\|y` | either |
-/// | `x*`, `x+`, `x?`, `x{2}`, `x{2,}`, `x{2,5}` | repetitions; a `?` behind them is allowed and changes no answer |
+/// | `x*`, `x+`, `x?`, `x{2}`, `x{2,}`, `x{2,5}` | repetitions; a `?` after them is allowed and has no effect |
 ///
 /// Back references, lookahead and lookbehind, possessive and atomic forms, flags such as `(?i)`, named groups, and
 /// all other syntax outside the table are refused with the position and the reason.
