@@ -1,7 +1,7 @@
 import GraphModel
 import GraphWire
 
-/// Windows of ordered live queries. Of a list of a hundred thousand, a client reads only the rows that it shows.
+/// Windows of ordered live queries. A client reads only the rows that it shows, even of a very long list.
 extension ObjectContext {
   /// Follows a part of a query's ordered result; it is empty until the first rows have arrived.
   /// - Parameters:
